@@ -1,0 +1,83 @@
+# make demo    see it work on real documents      make test    check everything
+# Both do all the set-up by themselves; the second call is quick.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+BASE_READY := .venvs/base/.ready
+SOURCES := $(shell find src -name '*.py')
+
+say = @printf '\033[1m%s\033[0m\n' '$(1)'
+
+.PHONY: help setup demo test check static tests bounds base browser bench docs format clean clean-all
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
+
+setup: $(READY)  ## the environment in .venv
+
+demo: $(READY)  ## find the near-duplicates among the licence files of this machine
+	@$(BIN)/python examples/demo.py --out demo-out
+
+test: browser check  ## everything CI runs; installs chromium for the test of report.html when it may
+
+check: static tests bounds base  ## everything but the set-up of chromium
+	$(call say,All checks passed.)
+
+static: $(READY)
+	$(call say,Style)
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet || { echo "Run: make format"; exit 1; }
+	$(call say,Types)
+	@$(BIN)/mypy --no-error-summary
+	$(call say,Layers)
+	@$(BIN)/lint-imports --no-logo > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+tests: $(READY)
+	$(call say,Tests: code$(COMMA) doctests$(COMMA) documentation)
+	@$(BIN)/pytest -q --cov --cov-report=term:skip-covered
+
+# numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
+bounds: $(READY)
+	$(call say,Kernels with bounds checked)
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -p no:cacheprovider tests/unit/kernels
+
+base: $(BASE_READY)
+	$(call say,A base install$(COMMA) without extras)
+	@.venvs/base/bin/python -I scripts/check_base_install.py
+
+browser:
+	@bash scripts/browser.sh
+
+bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
+	@$(BIN)/python -m benchmarks
+
+docs: $(READY)  ## write docs/reference/cli.md anew
+	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
+
+format: $(READY)  ## put the code in its style
+	@$(BIN)/ruff check --quiet --fix || true
+	@$(BIN)/ruff format --quiet
+
+clean:  ## remove outputs and caches
+	rm -rf demo-out benchmarks/out build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .venvs/bounds
+	find src tests examples benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +
+
+clean-all: clean  ## and the environments too
+	rm -rf .venv .venvs
+
+COMMA := ,
+
+$(READY): pyproject.toml constraints.txt scripts/environment.sh
+	@bash scripts/environment.sh .venv "$(PYTHON)" --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(BASE_READY): pyproject.toml constraints.txt scripts/environment.sh README.md $(SOURCES)
+	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --constraint constraints.txt .
+	@touch $@

@@ -1,0 +1,84 @@
+"""What a user without extras gets: run with the python of an environment made by a bare ``pip install .``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EXTRAS = ("altair", "jinja2", "rapidfuzz", "vl_convert")
+HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
+IMPORT_LIMIT_S = 0.2
+LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
+DOCUMENTS = [
+    {"id": "lease", "text": LEASE},
+    {"id": "lease, copied", "text": LEASE.upper()},
+    {"id": "letter", "text": "Dear Ms Ito, thank you for the tea and for an evening that none of us will forget soon."},
+]
+
+
+def check(holds: bool, sentence: str, came: object = "") -> None:
+    """Say what was looked at; end with what came when it does not hold."""
+    if not holds:
+        sys.exit(f"FAILED  {sentence}\n{came}")
+    print(f"ok  {sentence}")
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints for ``code``."""
+    return subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def fastest_s(code: str) -> float:
+    """The best of five runs: the machine may be busy."""
+
+    def once() -> float:
+        start = time.perf_counter()
+        python(code)
+        return time.perf_counter() - start
+
+    return min(once() for _ in range(5))
+
+
+def nearkin(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("nearkin")
+    return subprocess.run(
+        [command, *arguments], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+
+
+def main() -> None:
+    present = [name for name in EXTRAS if importlib.util.find_spec(name)]
+    check(not present, "no extra is installed here", present)
+
+    loaded = python("import sys, nearkin; print(*sys.modules)").split()
+    check(not {*HEAVY} & {*loaded}, "import nearkin loads nothing heavy", {*HEAVY} & {*loaded})
+    import_s = fastest_s("import nearkin") - fastest_s("pass")
+    check(import_s < IMPORT_LIMIT_S, f"import nearkin takes less than {IMPORT_LIMIT_S} s", f"{import_s:.3f} s")
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for arguments in (["--help"], ["--version"], ["dedup", "--help"], ["regroup", "--help"]):
+            run = nearkin(*arguments, cwd=folder)
+            check(run.returncode == 0, f"nearkin {' '.join(arguments)}", run.stdout + run.stderr)
+
+        (folder / "in.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS), encoding="utf-8")
+        run = nearkin("dedup", "in.jsonl", "--out", "out", cwd=folder)
+        said = run.stdout + run.stderr
+        check(run.returncode == 0, "nearkin dedup works without extras", said)
+        counts = json.loads((folder / "out/manifest.json").read_text(encoding="utf-8"))["counts"]
+        check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
+        check(not (folder / "out/report.html").exists(), "report.html is not half written")
+        check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+
+        run = nearkin("dedup", "missing.jsonl", "--out", "out2", cwd=folder)
+        check(run.returncode == 3 and "missing.jsonl" in run.stderr, "a missing input is named", run)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+
+
+if __name__ == "__main__":
+    main()

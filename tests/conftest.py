@@ -1,0 +1,70 @@
+"""Fixtures that every test may use, and the rule that nothing is skipped in CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+# The same examples on every machine and every day: a failure in CI is a failure here. Timings vary, so no deadline.
+settings.register_profile(
+    "nearkin", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=False
+)
+settings.load_profile("nearkin")
+
+_skipped_in_ci: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a chromium; the test is skipped where there is none, except in CI, where that fails the run."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no chromium here; `make test` installs one when it may")
+    return found
+
+
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The collection of contracts and mails that ``examples/generate.py`` writes, with its truth."""
+    import runpy
+
+    folder = tmp_path_factory.mktemp("collection")
+    generate = runpy.run_path(str(ROOT / "examples/generate.py"))["write_collection"]
+    generate(folder)
+    return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Remember what was skipped, where nothing may be."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        _skipped_in_ci.append(item.nodeid)
+    return report
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """A module that skips itself counts as well."""
+    if report.skipped and os.environ.get("CI") == "true":
+        _skipped_in_ci.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped_in_ci:
+        print("\nSkipped, which CI does not allow:", *_skipped_in_ci, sep="\n  ", file=sys.stderr)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
