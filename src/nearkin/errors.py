@@ -1,0 +1,96 @@
+"""Every error that Nearkin raises on purpose.
+
+::
+
+    NearkinError
+    ├── ParameterError (ValueError)      a parameter breaks its rule
+    ├── InputError                       the input as a whole cannot be used
+    │   ├── SourceError                  a file, a folder or a column of it
+    │   └── DocumentError                one document, when bad documents stop the run
+    ├── RunError                         a run directory cannot be used
+    │   ├── OutputExistsError            it already holds results, or an unfinished run
+    │   ├── ResumeError                  what is there was made from something else
+    │   └── OutputError                  writing failed: disk full, no permission
+    ├── FingerprintError                 things made by different methods were mixed
+    └── MissingExtraError (ImportError)  an optional part is not installed
+
+A message says what is wrong, where, the rule and what came.
+"""
+
+from __future__ import annotations
+
+
+class NearkinError(Exception):
+    """The root of the tree above; ``exit_code`` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class ParameterError(NearkinError, ValueError):
+    """A parameter breaks its rule.
+
+    Examples
+    --------
+    >>> raise ParameterError.of("rows", "MinHash", "an int >= 1", 0)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: The 'rows' parameter of MinHash must be an int >= 1. Got 0 instead.
+    """
+
+    exit_code = 2
+
+    @classmethod
+    def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
+        """The message in its one form: the parameter, its owner, the rule, what came."""
+        return cls(f"The '{parameter}' parameter of {owner} must be {rule}. Got {came!r} instead.")
+
+
+class InputError(NearkinError):
+    """The input as a whole cannot be used."""
+
+    exit_code = 3
+
+
+class SourceError(InputError):
+    """A file, a folder or a column of it cannot be used."""
+
+
+class DocumentError(InputError):
+    """One document is bad and the run was told to stop at bad documents."""
+
+    exit_code = 4
+
+
+class RunError(NearkinError):
+    """A run directory cannot be used."""
+
+    exit_code = 5
+
+
+class OutputExistsError(RunError):
+    """The output directory already holds results or an unfinished run."""
+
+
+class ResumeError(RunError):
+    """An unfinished run was made from other parameters or other input."""
+
+
+class OutputError(RunError):
+    """Results could not be written: disk full, no permission."""
+
+
+class FingerprintError(NearkinError):
+    """Things made by different methods were mixed."""
+
+    exit_code = 2
+
+
+class MissingExtraError(NearkinError, ImportError):
+    """An optional part of Nearkin is not installed."""
+
+    exit_code = 6
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> MissingExtraError:
+        """The message in its one form: what needs it, and the command that helps."""
+        return cls(f"{what} needs the {extra} extra: pip install 'nearkin[{extra}]'")

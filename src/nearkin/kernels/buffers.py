@@ -1,0 +1,44 @@
+"""From Arrow strings to the two arrays that kernels take, and back, without copying the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes and the offsets of an Arrow array of large strings; a null counts as empty.
+
+    Returns
+    -------
+    data : uint8 array
+        All texts one after another, from the array's whole buffer.
+    offsets : int64 array, shape (len(texts) + 1,)
+        Text ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Examples
+    --------
+    >>> data, offsets = text_buffers(pa.array(["ab", "c"], pa.large_string()))
+    >>> bytes(data), offsets.tolist()
+    (b'abc', [0, 2, 3])
+    """
+    if texts.null_count:
+        texts = texts.fill_null("" if pa.types.is_large_string(texts.type) else b"")
+    if not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    _, offset_buffer, data_buffer = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.zeros(0, np.uint8) if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
+    return data, offsets
+
+
+def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
+    """The Arrow array over these two arrays; the bytes must be UTF-8.
+
+    Examples
+    --------
+    >>> large_strings(np.frombuffer(b"abc", np.uint8), np.array([0, 2, 3])).to_pylist()
+    ['ab', 'c']
+    """
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))

@@ -1,0 +1,1 @@
+"""The numba kernels: the only place that imports numba."""

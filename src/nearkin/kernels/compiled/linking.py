@@ -1,0 +1,121 @@
+"""From keys to pairs: sort the entries by key, link the rows that share one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_DIGIT_BITS = 11
+_N_DIGITS = 1 << _DIGIT_BITS
+N_PASSES = 6  # 6 digits of 11 bits cover 64
+
+
+def sort_by_key(
+    keys: NDArray[np.uint64], rows: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Sort by key, rows with one key in the order in which they came: a radix sort.
+
+    Digits in which all keys agree, as the upper ones of a small partition do, cost one pass of counting and no move.
+    """
+    keys, rows = keys.copy(), rows.copy()
+    spare_keys, spare_rows = np.empty_like(keys), np.empty_like(rows)
+    counts = np.empty(_N_DIGITS, np.int64)
+    for i in range(N_PASSES):
+        if _radix_pass(keys, rows, i * _DIGIT_BITS, counts, spare_keys, spare_rows):
+            keys, spare_keys = spare_keys, keys
+            rows, spare_rows = spare_rows, rows
+    return keys, rows
+
+
+def link_runs(
+    keys: NDArray[np.uint64],
+    rows: NDArray[np.uint32],
+    sizes: NDArray[np.uint32],
+    sides: NDArray[np.uint8],
+    *,
+    start: int,
+    least_size_ratio: float,
+    most_pivots: int,
+    pairs: NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
+
+    In a run of up to ``most_pivots`` rows all are paired; in a longer one each is paired with the first ``most_pivots``, and the rest is counted.
+
+    Parameters
+    ----------
+    keys, rows : uint64 and uint32 arrays, shape (n_entries,)
+        Sorted by key.
+    sizes : uint32 array
+        Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left out.
+    sides : uint8 array
+        Bits of each row; a pair needs one row with bit 1 and the other with bit 2.
+    pairs : uint64 array
+        Written from 0 on: the lower row in the upper 32 bits, the higher in the lower.
+
+    Returns
+    -------
+    n_pairs, next_start, n_not_compared : int
+        ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and ``next_start`` is ``start``.
+    """
+    n_pairs, next_start, n_not_compared = _link_many(
+        keys, rows, sizes, sides, start, least_size_ratio, most_pivots, pairs
+    )
+    return int(n_pairs), int(next_start), int(n_not_compared)
+
+
+@njit(nogil=True, cache=True)
+def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
+    """Order by one digit; False, and nothing moved, if all share it."""
+    counts[:] = 0
+    mask = np.uint64(_N_DIGITS - 1)
+    bits = np.uint64(shift)
+    for i in range(len(keys)):
+        counts[(keys[i] >> bits) & mask] += 1
+    total = 0
+    for digit in range(_N_DIGITS):
+        if counts[digit] == len(keys):
+            return False
+        n = counts[digit]
+        counts[digit] = total
+        total += n
+    for i in range(len(keys)):
+        digit = (keys[i] >> bits) & mask
+        out_keys[counts[digit]] = keys[i]
+        out_rows[counts[digit]] = rows[i]
+        counts[digit] += 1
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, pairs):
+    n_pairs = 0
+    n_not_compared = 0
+    while start < len(keys):
+        end = start + 1
+        while end < len(keys) and keys[end] == keys[start]:
+            end += 1
+        length = end - start
+        pivots = min(length, most_pivots)
+        n_linked = pivots * (pivots - 1) // 2 + (length - pivots) * pivots
+        if n_pairs + n_linked > len(pairs):
+            break
+        n_not_compared += length * (length - 1) // 2 - n_linked
+        n_pairs = _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs)
+        start = end
+    return n_pairs, start, n_not_compared
+
+
+@njit(nogil=True, cache=True)
+def _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs):
+    """rows=[3, 1, 8] in one run -> (1, 3), (3, 8), (1, 8)."""
+    for i in range(start, start + pivots):
+        for j in range(i + 1, end):
+            a, b = rows[i], rows[j]
+            small, large = min(sizes[a], sizes[b]), max(sizes[a], sizes[b])
+            is_crossing = ((sides[a] & 1) and (sides[b] & 2)) or ((sides[a] & 2) and (sides[b] & 1))
+            if a != b and is_crossing and small >= least_size_ratio * large:
+                pairs[n_pairs] = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
+                n_pairs += 1
+    return n_pairs

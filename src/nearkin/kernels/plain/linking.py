@@ -1,0 +1,52 @@
+"""The twin of ``compiled.linking``."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def sort_by_key(
+    keys: NDArray[np.uint64], rows: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """See ``compiled.linking.sort_by_key``.
+
+    Examples
+    --------
+    >>> keys, rows = sort_by_key(np.array([7, 5, 7], np.uint64), np.array([9, 8, 1], np.uint32))
+    >>> keys.tolist(), rows.tolist()
+    ([5, 7, 7], [8, 9, 1])
+    """
+    order = np.argsort(keys, kind="stable")
+    return keys[order], rows[order]
+
+
+def link_runs(
+    keys: NDArray[np.uint64],
+    rows: NDArray[np.uint32],
+    sizes: NDArray[np.uint32],
+    sides: NDArray[np.uint8],
+    *,
+    start: int,
+    least_size_ratio: float,
+    most_pivots: int,
+    pairs: NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """See ``compiled.linking.link_runs``."""
+    n_pairs = n_not_compared = 0
+    for _, run in groupby(range(start, len(keys)), key=lambda i: int(keys[i])):
+        members = [int(rows[i]) for i in run]
+        linked = [(a, b) for i, a in enumerate(members[:most_pivots]) for b in members[i + 1 :]]
+        if n_pairs + len(linked) > len(pairs):
+            break
+        start += len(members)
+        n_not_compared += len(members) * (len(members) - 1) // 2 - len(linked)
+        for a, b in linked:
+            small, large = sorted((int(sizes[a]), int(sizes[b])))
+            is_crossing = (sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1)
+            if a != b and is_crossing and small >= least_size_ratio * large:
+                pairs[n_pairs] = (min(a, b) << 32) | max(a, b)
+                n_pairs += 1
+    return n_pairs, start, n_not_compared

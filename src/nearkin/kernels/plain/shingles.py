@@ -1,0 +1,77 @@
+"""The twin of ``compiled.shingles``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
+from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+
+_POLYNOMIAL = 0xD6E8FEB86659FD93
+
+
+def shingle_sets(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """See ``compiled.shingles.shingle_sets``.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"to be or to be", np.uint8)
+    >>> hashes, set_offsets, n_units = shingle_sets(text, np.array([0, len(text)]), words=True, length=2)
+    >>> set_offsets.tolist(), n_units.tolist()  # to be, be or, or to
+    ([0, 3], [5])
+    """
+    hashes: list[int] = []
+    set_offsets, n_units = [0], []
+    for start, end in zip(offsets, offsets[1:], strict=False):
+        text = data[start:end].tobytes().decode()
+        units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
+        hashes += dict.fromkeys(_shingles_one(units, length))
+        set_offsets.append(len(hashes))
+        n_units.append(len(units))
+    return np.array(hashes, np.uint64), np.array(set_offsets, np.int64), np.array(n_units, np.int64)
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text, as word shingles see them.
+
+    Examples
+    --------
+    >>> split_words("it's 3pm, 日本")
+    ['it', 's', '3pm', '日', '本']
+    """
+    classes = character_classes()
+    words: list[str] = []
+    inside = None
+    for character in text:
+        kind = classes[ord(character)]
+        if kind == FORMAT:
+            continue
+        if (kind == WORD and inside == WORD) or (kind == MARK and inside is not None):
+            words[-1] += character
+        elif kind != MARK:
+            inside = kind if kind in (WORD, ALONE) else None
+            if inside is not None:
+                words.append(character)
+    return words
+
+
+def word_hash(word: str) -> int:
+    """The 64-bit unit of a word."""
+    value = GOLDEN
+    for character in word:
+        value = ((value ^ ord(character)) * GOLDEN) & MASK
+    return mix(value)
+
+
+def _shingles_one(units: list[int], length: int) -> list[int]:
+    length = min(length, len(units))
+    shingles = []
+    for i in range(len(units) - length + 1 if units else 0):
+        value = 0
+        for unit in units[i : i + length]:
+            value = (value * _POLYNOMIAL + unit) & MASK
+        shingles.append(mix((value + length) & MASK))
+    return shingles

@@ -1,0 +1,179 @@
+"""What flows between the stages, with its Arrow schema where it is stored.
+
+Documents → ShingleSets → Signatures → Candidates → Matches → Groups. A *row* is Nearkin's own number of a document,
+counted from 0 in the order in which documents were read; a *doc_id* is the user's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+U32 = NDArray[np.uint32]
+U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+Measure = Literal["jaccard", "containment"]
+
+DOCUMENTS_SCHEMA = pa.schema(
+    [
+        pa.field("doc_id", pa.large_string()),  # or int64; null: the document is named after its place, "file:line"
+        pa.field("text", pa.large_binary()),  # UTF-8, not yet checked; null: there is no text
+        pa.field("line", pa.int64(), nullable=False),  # counted from 1; in Parquet and tables the row
+        pa.field("problem", pa.large_string()),  # why the text could not be had; null: all is well
+        pa.field("keep_value", pa.float64()),  # the column that chooses survivors; null where it has none
+    ]
+)
+"""A batch of documents as a reader hands it on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShingleSets:
+    """The distinct shingles of a batch of documents, as 64-bit hashes.
+
+    Parameters
+    ----------
+    hashes : uint64 array, shape (n_shingles,)
+        The sets one after another; inside a set in order of first occurrence.
+    offsets : int64 array, shape (n_documents + 1,)
+        Set ``i`` is ``hashes[offsets[i]:offsets[i + 1]]``.
+    n_units : int64 array, shape (n_documents,)
+        Words or characters in each document, repeats counted.
+    fingerprint : str
+        Of the shingling that made them.
+    """
+
+    hashes: U64
+    offsets: I64
+    n_units: I64
+    fingerprint: str
+
+    @property
+    def sizes(self) -> I64:
+        """Distinct shingles of each document, shape (n_documents,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """One fixed-size sketch a document.
+
+    Parameters
+    ----------
+    slots : uint64 array, shape (n_documents, size)
+        Two documents agree in a slot with probability equal to their Jaccard similarity.
+    fingerprint : str
+        Of the method that made them; signatures with different fingerprints must not be compared.
+    """
+
+    slots: U64
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pairs of rows that may be similar: guesses, each pair once, ``left < right``, sorted.
+
+    Parameters
+    ----------
+    left, right : uint32 arrays, shape (n_pairs,)
+    """
+
+    left: U32
+    right: U32
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Pairs of rows with their exact similarity.
+
+    Parameters
+    ----------
+    left, right : uint32 arrays, shape (n_pairs,)
+        Rows, ``left < right``, each pair once, sorted.
+    n_common : uint32 array, shape (n_pairs,)
+        Shingles in both.
+    n_left, n_right : uint32 arrays, shape (n_pairs,)
+        Shingles in each.
+    """
+
+    left: U32
+    right: U32
+    n_common: U32
+    n_left: U32
+    n_right: U32
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def jaccard(self) -> F64:
+        """Jaccard similarity |A ∩ B| / |A ∪ B|, in [0, 1]."""
+        union = self.n_left.astype(np.float64) + self.n_right - self.n_common
+        return self.n_common / np.maximum(union, 1.0)
+
+    @property
+    def containment_left_in_right(self) -> F64:
+        """|A ∩ B| / |A|, in [0, 1]: how much of the left document the right one holds."""
+        return self.n_common / np.maximum(self.n_left.astype(np.float64), 1.0)
+
+    @property
+    def containment_right_in_left(self) -> F64:
+        """|A ∩ B| / |B|, in [0, 1]: how much of the right document the left one holds."""
+        return self.n_common / np.maximum(self.n_right.astype(np.float64), 1.0)
+
+    def similarity(self, measure: Measure) -> F64:
+        """The similarity under the name of its measure; containment is the larger of its two directions."""
+        if measure == "jaccard":
+            return self.jaccard
+        return np.maximum(self.containment_left_in_right, self.containment_right_in_left)
+
+    def where(self, mask: NDArray[np.bool_]) -> Matches:
+        """The matches for which ``mask`` holds."""
+        return Matches(
+            self.left[mask], self.right[mask], self.n_common[mask], self.n_left[mask], self.n_right[mask]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Which documents belong together, built from matches only.
+
+    Parameters
+    ----------
+    principal : uint32 array, shape (n_documents,)
+        The row of each document's principal; its own row where it is one, or is alone.
+    n_bridges_refused : int64 array, shape (n_documents,)
+        At the row of each principal: matches that lead out of its group.
+    """
+
+    principal: U32
+    n_bridges_refused: I64
+
+    def __len__(self) -> int:
+        return len(self.principal)
+
+
+PAIRS_SCHEMA = pa.schema(
+    [
+        pa.field("id_a", pa.large_string(), nullable=False),
+        pa.field("id_b", pa.large_string(), nullable=False),
+        pa.field("jaccard", pa.float64(), nullable=False),
+        pa.field("containment_a_in_b", pa.float64(), nullable=False),
+        pa.field("containment_b_in_a", pa.float64(), nullable=False),
+    ]
+)
+"""``pairs.parquet``; where every doc_id of the run is an integer, the ids are int64."""

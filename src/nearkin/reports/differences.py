@@ -1,0 +1,315 @@
+"""Two texts word by word: what they share, what only one of them has.
+
+What counts as a word is what counts in shingles: a run of letters, digits and marks; in scripts written without spaces each
+character with its marks. A punctuation sign stands by itself. Spacing alone is no difference.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Literal
+
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.reports.hidden_characters import reveal
+
+try:
+    from rapidfuzz.distance import Indel
+except ImportError as error:
+    raise MissingExtraError.of("Marking differences", "report") from error
+
+Kind = Literal["equal", "only_a", "only_b", "gap"]
+_Step = tuple[Literal["equal", "change"], int, int, int, int]
+
+_SPACELESS = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\U00020000-\U000323af"  # Han, supplementary planes
+    "\u3041-\u309f\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"  # Kana
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
+    "\u1780-\u17ff\u19e0-\u19ff"  # Khmer
+)
+_LAST_MARK = 0x20000  # beyond it Unicode has only variation selectors
+_LEAST_HIDDEN = 4  # a gap that hides fewer words takes more room than the words
+
+_TERMINAL_STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "cyan underline", "gap": "dim"}
+_TERMINAL_FRAMES: dict[Kind, tuple[str, str]] = {
+    "equal": ("", ""),
+    "only_a": ("[-", "-]"),
+    "only_b": ("{+", "+}"),
+    "gap": ("… ", " …"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of two compared texts.
+
+    Parameters
+    ----------
+    kind : {"equal", "only_a", "only_b", "gap"}
+        Where the stretch occurs. A gap stands for words that are not shown.
+    text : str
+        The words, with a leading space where one belongs; for a gap, what is not shown and how many words it has.
+    """
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The tokens of one text: what is compared, and whether white space goes before each."""
+
+    cores: tuple[str, ...]
+    spaced: tuple[bool, ...]
+    end: int  # how much of the text they cover, in characters
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A pattern for words and one for all tokens; made on first use, as finding the marks takes some 20 ms."""
+    marks = "".join(
+        re.escape(chr(code))
+        for code in (*range(0x300, _LAST_MARK), *range(0xE0100, 0xE01F0))
+        if code <= sys.maxunicode and unicodedata.category(chr(code)).startswith("M")
+    )
+    lone = f"[{_SPACELESS}][{marks}]*"
+    run = rf"(?:[^\W_{_SPACELESS}]+|[{marks}]+)+"
+    return re.compile(f"{lone}|{run}"), re.compile(rf"{lone}|{run}|\S[{marks}]*")
+
+
+def count_words(text: str) -> int:
+    """Words of a text; punctuation does not count.
+
+    Examples
+    --------
+    >>> count_words("Don't panic: 東京 2026")
+    6
+    """
+    return sum(1 for _ in _patterns()[0].finditer(text))
+
+
+def mark_differences(
+    text_a: str,
+    text_b: str,
+    *,
+    context_words: int = 12,
+    max_words: int = 20_000,
+    max_run: int | None = None,
+) -> tuple[Segment, ...]:
+    """Which words two texts share and which only one of them has.
+
+    The fewest words possible are marked. What both texts begin with and end with is never limited; between the first and
+    the last difference the cost grows with the product of the two lengths, so there ``max_words`` holds.
+
+    Parameters
+    ----------
+    text_a, text_b : str
+        The texts; white space counts only as a boundary of words.
+    context_words : int, default 12
+        Words shown on either side of a difference; the rest of a shared stretch becomes a gap that says how many.
+    max_words : int, default 20000
+        Words and signs of each text that are compared after the first difference. Where a text is cut, a gap says so.
+    max_run : int, optional
+        The longest one-sided stretch shown whole, in words; a longer one is shown at its two ends. None: no limit.
+
+    Returns
+    -------
+    tuple of Segment
+        In reading order; of two segments at the same place ``only_a`` comes first. The words of the ``equal`` and ``only_a``
+        segments are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
+
+    Raises
+    ------
+    ParameterError
+        A limit is out of range.
+
+    Examples
+    --------
+    >>> for segment in mark_differences("to be paid in 30 days", "to be paid within 45 days"):
+    ...     print(segment.kind, repr(segment.text))
+    equal 'to be paid'
+    only_a ' in 30'
+    only_b ' within 45'
+    equal ' days'
+    """
+    _check("context_words", context_words, 0)
+    _check("max_words", max_words, 1)
+    if max_run is not None:
+        _check("max_run", max_run, 2)
+    head, tail = _shared_ends(text_a, text_b)
+    middle_a, middle_b = text_a[head : len(text_a) - tail], text_b[head : len(text_b) - tail]
+    a, b = _tokenise(middle_a, max_words), _tokenise(middle_b, max_words)
+    pieces = [Segment("equal", text_a[:head]), *_compare(a, b)]
+    rest_a, rest_b = count_words(middle_a[a.end :]), count_words(middle_b[b.end :])
+    if a.end < len(middle_a.rstrip()) or b.end < len(middle_b.rstrip()):
+        pieces.append(Segment("gap", f"cut here: {rest_a:,} more words of A and {rest_b:,} of B were not compared"))
+    pieces.append(Segment("equal", text_a[len(text_a) - tail :]))
+    return tuple(_collapsed(_joined(pieces), context_words, max_run))
+
+
+def to_terminal(segments: tuple[Segment, ...]) -> list[tuple[str, str]]:
+    """Styles and texts to print one after another; the marks can be read without colour, as ``[-A-]`` and ``{+B+}``.
+
+    Control characters of the texts are shown by their code points, so that no document can steer the terminal.
+
+    Examples
+    --------
+    >>> print("".join(text for _, text in to_terminal(mark_differences("in 30 days", "in 45 days"))))
+    in [-30-] {+45+} days
+    """
+    spans: list[tuple[str, str]] = []
+    for segment in segments:
+        text = reveal(segment.text)
+        opening, closing = _TERMINAL_FRAMES[segment.kind]
+        body = text.lstrip() if opening else text
+        if opening and (len(body) < len(text) or (segment.kind == "gap" and spans)):
+            spans.append(("", " "))
+        spans.append((_TERMINAL_STYLES[segment.kind], f"{opening}{body}{closing}"))
+    return spans
+
+
+def _check(parameter: str, value: int, least: int) -> None:
+    """Refuses a limit that is not an int of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ParameterError.of(parameter, "mark_differences", f"an int >= {least}", value)
+
+
+def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
+    """Characters that both texts begin and end with, cut where white space ends a word in both."""
+    low, high = 0, min(len(text_a), len(text_b))
+    while low < high:  # the longest shared beginning, by halving: each step is one comparison of memory
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if text_a[low:middle] == text_b[low:middle] else (low, middle - 1)
+    if low == len(text_a) == len(text_b):
+        return low, 0
+    head = low
+    while head and not text_a[head - 1].isspace():
+        head -= 1
+    low, high = 0, min(len(text_a), len(text_b)) - head
+    end_a, end_b = len(text_a), len(text_b)
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = text_a[end_a - middle : end_a - low] == text_b[end_b - middle : end_b - low]
+        low, high = (middle, high) if same else (low, middle - 1)
+    tail = low
+    while tail and not text_a[end_a - tail].isspace():
+        tail -= 1
+    return head, tail
+
+
+def _tokenise(text: str, limit: int) -> _Tokens:
+    """The first ``limit`` words and signs of a text."""
+    cores: list[str] = []
+    spaced: list[bool] = []
+    end = 0
+    for found in islice(_patterns()[1].finditer(text), limit):
+        cores.append(found.group())
+        spaced.append(found.start() > end)
+        end = found.end()
+    return _Tokens(tuple(cores), tuple(spaced), end)
+
+
+def _compare(a: _Tokens, b: _Tokens) -> Iterator[Segment]:
+    """The segments of two token lists, gaps not yet made."""
+    numbers: dict[str, int] = {}  # RapidFuzz compares hashes: small numbers are their own, so no two words can collide
+    codes_a = [numbers.setdefault(core, len(numbers)) for core in a.cores]
+    codes_b = [numbers.setdefault(core, len(numbers)) for core in b.cores]
+    steps: list[_Step] = []
+    for code in Indel.opcodes(codes_a, codes_b):
+        place = (code.src_start, code.src_end, code.dest_start, code.dest_end)
+        steps.append(("equal" if code.tag == "equal" else "change", *place))
+    for name, a_start, a_end, b_start, b_end in _without_islands(steps, a):
+        if name == "equal":
+            yield Segment("equal", _spell_shared(a, b, a_start, a_end, b_start))
+            continue
+        if a_end > a_start:
+            yield Segment("only_a", _spell(a, a_start, a_end))
+        if b_end > b_start:
+            yield Segment("only_b", _spell(b, b_start, b_end))
+
+
+def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
+    """The steps with neighbouring changes made one, across shared punctuation too: a lone comma splits no change."""
+    result: list[_Step] = []
+    for index, step in enumerate(steps):
+        name, a_start, a_end, b_start, b_end = step
+        inner = 0 < index < len(steps) - 1
+        if name == "equal" and not (inner and not any(map(_is_word, a.cores[a_start:a_end]))):
+            result.append(step)
+        elif result and result[-1][0] == "change":
+            result[-1] = ("change", result[-1][1], a_end, result[-1][3], b_end)
+        else:
+            result.append(("change", a_start, a_end, b_start, b_end))
+    return result
+
+
+def _is_word(core: str) -> bool:
+    """Whether a token is a word, not a sign."""
+    return _patterns()[0].match(core) is not None
+
+
+def _spell(tokens: _Tokens, start: int, end: int) -> str:
+    """The text of tokens of one side."""
+    return "".join((" " if tokens.spaced[i] else "") + tokens.cores[i] for i in range(start, end))
+
+
+def _spell_shared(a: _Tokens, b: _Tokens, start: int, end: int, b_start: int) -> str:
+    """The text of shared tokens, with a space where either side has one, so that words never run together."""
+    shift = b_start - start
+    return "".join((" " if a.spaced[i] or b.spaced[i + shift] else "") + a.cores[i] for i in range(start, end))
+
+
+def _joined(pieces: list[Segment]) -> list[Segment]:
+    """The segments with empty ones left out and neighbours of a kind made one."""
+    result: list[Segment] = []
+    for piece in pieces:
+        if not piece.text:
+            continue
+        if result and result[-1].kind == piece.kind:
+            result[-1] = Segment(piece.kind, result[-1].text + piece.text)
+        else:
+            result.append(piece)
+    return result
+
+
+def _collapsed(segments: list[Segment], context_words: int, max_run: int | None) -> Iterator[Segment]:
+    """The segments with the middle of long ones given as a gap."""
+    for index, segment in enumerate(segments):
+        if segment.kind == "gap":
+            yield segment
+        elif segment.kind == "equal":
+            first = context_words if index or len(segments) == 1 else 0
+            last = context_words if index < len(segments) - 1 else 0
+            yield from _with_gap(segment, first, last, "equal words")
+        elif max_run is not None:
+            side = segment.kind[-1].upper()
+            yield from _with_gap(segment, max_run - max_run // 2, max_run // 2, f"more words only in {side}")
+        else:
+            yield segment
+
+
+def _with_gap(segment: Segment, first: int, last: int, what: str) -> Iterator[Segment]:
+    """A segment whole, or its first and last words around a gap that counts the rest."""
+    n_words, cut_from, starts = 0, 0, deque[int](maxlen=last)
+    for found in _patterns()[0].finditer(segment.text):
+        n_words += 1
+        starts.append(found.start())
+        if n_words == first:
+            cut_from = found.end()
+    hidden = n_words - first - last
+    if hidden < _LEAST_HIDDEN:
+        yield segment
+        return
+    if first:
+        yield Segment(segment.kind, segment.text[:cut_from])
+    yield Segment("gap", f"{hidden:,} {what}")
+    if last:
+        yield Segment(segment.kind, segment.text[starts[0] :])

@@ -1,0 +1,33 @@
+"""Characters that a reader cannot see, shown by their code points.
+
+A document under review may hold characters that turn the reading direction, move a terminal's cursor or vanish. Printed as
+they are they could make a page show something that the text does not say.
+"""
+
+from __future__ import annotations
+
+import re
+
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control codes, but not tab and line feed
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # characters that are nothing but a blank or a break
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks, overrides and isolates
+    "\u180e\u200b\u2028\u2029\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero-width spaces, breaks, annotations
+    "\ud800-\udfff\ufffe\uffff"  # halves of surrogate pairs and non-characters: no file could hold them
+    "\U000e0000-\U000e007f"  # invisible tags
+    "]"
+)
+
+
+def reveal(text: str) -> str:
+    """The text with each hidden character written as its code point between angle brackets.
+
+    Joiners that scripts need to be read (U+200C and U+200D) stay, and so do tab and line feed.
+
+    Examples
+    --------
+    >>> print(reveal("pay \\u202e001\\u202c now"))
+    pay ⟨U+202E⟩001⟨U+202C⟩ now
+    """
+    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
