@@ -1,0 +1,1 @@
+"""Where text comes from, as Arrow batches: files, columns, tables, standard input; and the way back, the kept corpus."""

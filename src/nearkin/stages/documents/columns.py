@@ -1,0 +1,148 @@
+"""Which column holds the text and which the ids, where the user did not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError, SourceError
+
+TEXT_NAMES = (
+    "text", "content", "body", "document", "raw_content", "text_content", "contents", "full_text", "fulltext",
+    "raw_text", "page_content", "plain_text", "extracted_text", "article", "message", "passage",
+)  # fmt: skip
+"""What a column of texts is called, the likeliest first."""
+
+ID_NAMES = (
+    "id", "doc_id", "docid", "document_id", "_id", "url", "name", "key", "control_number", "control number", "docno",
+    "uuid", "guid", "uri", "warc_record_id", "filename", "file_name", "path", "title",
+)  # fmt: skip
+"""What a column of ids is called, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the first rows of a source say about its columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        All columns, in the order of the source.
+    mean_length : mapping of str to float
+        For each column of strings, the average length of its values.
+    id_names : frozenset of str
+        The columns whose values may be ids: strings or integers.
+    """
+
+    names: tuple[str, ...]
+    mean_length: Mapping[str, float]
+    id_names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns to read, and a sentence for each that was guessed."""
+
+    text: str
+    id: str | None
+    guesses: tuple[str, ...]
+
+
+def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
+    """The columns of a few records from JSON or from Python."""
+    lengths: dict[str, list[int]] = {}
+    others: set[str] = set()
+    not_ids: set[str] = set()
+    names: dict[str, None] = {}
+    for record in records:
+        for name, value in record.items():
+            names[name] = None
+            if isinstance(value, (str, bytes)):
+                lengths.setdefault(name, []).append(len(value))
+            elif value is not None:
+                others.add(name)
+                if isinstance(value, bool) or not isinstance(value, int):
+                    not_ids.add(name)
+    mean_length = {name: sum(sizes) / len(sizes) for name, sizes in lengths.items() if name not in others}
+    ids = frozenset(name for name in names if (name in lengths or name in others) and name not in not_ids)
+    return Sample(tuple(names), mean_length, ids)
+
+
+def sample_of_table(table: pa.Table) -> Sample:
+    """The columns of the first rows of a table."""
+    mean_length: dict[str, float] = {}
+    ids = set()
+    for name, type_ in zip(table.schema.names, table.schema.types, strict=True):
+        if holds_characters(type_):
+            values = [value for value in table.column(name).slice(0, 20).to_pylist() if value is not None]
+            mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
+            ids.add(name)
+        elif pa.types.is_integer(type_):
+            ids.add(name)
+    return Sample(tuple(table.schema.names), mean_length, frozenset(ids))
+
+
+def holds_characters(type_: pa.DataType) -> bool:
+    """Whether a column of this type can hold texts."""
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    checks = (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
+        pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+    )  # fmt: skip
+    return any(check(type_) for check in checks)
+
+
+def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+    """The columns named, or guessed from their names and, for the text, from the length of what they hold.
+
+    Raises
+    ------
+    SourceError
+        A named column is not there, or no column can be the text.
+    """
+    for parameter, named in (("text", text), ("id", doc_id)):
+        if named is not None and named not in sample.names:
+            raise missing_column(label, parameter, named, sample.names)
+    if text is not None and text == doc_id:
+        raise ParameterError.of("id", label, "another column than the text", doc_id)
+    guesses = []
+    every = ", ".join(sample.names)
+    if text is None:
+        text = _guess_text(sample, label, doc_id)
+        guesses.append(f"text column: '{text}' (guessed from the columns {every})")
+    if doc_id is None:
+        doc_id = _first_named(ID_NAMES, [name for name in sample.names if name in sample.id_names and name != text])
+        if doc_id is not None:
+            guesses.append(f"id column: '{doc_id}' (guessed from the columns {every})")
+        else:
+            guesses.append(f"id column: none found among the columns {every}; documents are named file:line")
+    return Columns(text, doc_id, tuple(guesses))
+
+
+def missing_column(label: str, parameter: str, named: str, names: Sequence[str]) -> SourceError:
+    """The error of a column that is not there."""
+    columns = ", ".join(names) or "no columns at all"
+    return SourceError(f"{label}: there is no column '{named}' for --{parameter}. The columns are: {columns}.")
+
+
+def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
+    """The column of strings with a likely name, else the one with the longest values."""
+    strings = [name for name in sample.names if name in sample.mean_length and name != doc_id]
+    named = _first_named(TEXT_NAMES, strings)
+    if named is not None:
+        return named
+    if not strings:
+        columns = ", ".join(sample.names) or "none"
+        raise SourceError(f"{label}: no column holds text (the columns are: {columns}). Name it with --text.")
+    return max(strings, key=lambda name: sample.mean_length[name])
+
+
+def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
+    """The first of the likely names that is there, in any case."""
+    by_folded: dict[str, str] = {}
+    for name in names:
+        by_folded.setdefault(name.strip().casefold(), name)
+    return next((by_folded[name] for name in likely if name in by_folded), None)

@@ -1,0 +1,336 @@
+"""JSON Lines: one object a line.
+
+Arrow reads a block of lines at a time and makes no Python object of any of them. Where it refuses a block, the block
+is halved until the lines it refuses stand nearly alone; those go through Python's own ``json``, which names the fault.
+A line is bad only where both refuse it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json
+from numpy.typing import NDArray
+
+from nearkin.records import I64
+from nearkin.stages.documents.blocks import read_blocks
+from nearkin.stages.documents.rows import (
+    IdType,
+    Piece,
+    RowList,
+    as_large_strings,
+    null_positions,
+    one_batch,
+    problem_piece,
+)
+from nearkin.stages.documents.streams import ByteStream
+
+_SLOW_LINES = 8
+_WHITE = b" \t\r\n"
+
+
+class _LongInteger(str):
+    """The digits of an integer that Python refuses to convert for its length."""
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """The columns to read, with what was learnt about their types from the blocks before."""
+
+    text: str
+    doc_id: str | None
+    keep: str | None
+    id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
+    keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_()])
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a block that are not blank: where each starts and ends, and its number."""
+
+    data: bytes
+    starts: I64
+    ends: I64
+    numbers: I64
+    looks_whole: bool
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def part(self, first: int, stop: int) -> _Lines:
+        """Some of the lines."""
+        within = slice(first, stop)
+        data, starts, ends = self.data, self.starts[within], self.ends[within]
+        return _Lines(data, starts, ends, self.numbers[within], _looks_whole(_as_bytes(data), starts, ends))
+
+    def line(self, index: int) -> bytes:
+        """The bytes of one line."""
+        return self.data[self.starts[index] : self.ends[index]]
+
+
+def read_jsonl(
+    stream: ByteStream, *, text: str, doc_id: str | None, keep_column: str | None, batch_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """Batches of documents, one for each block of lines that is not blank throughout."""
+    wanted = _Wanted(text, doc_id, keep_column)
+    ids = IdType()
+    for block in read_blocks(stream, batch_bytes):
+        if block.problem is not None:
+            yield one_batch([problem_piece(block.first_line, block.problem)], ids)
+            continue
+        lines = _find_lines(block.data, block.first_line)
+        if len(lines):
+            yield one_batch(list(_read_lines(lines, wanted)), ids)
+
+
+def _as_bytes(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, np.uint8)
+
+
+def _find_lines(data: bytes, first_line: int) -> _Lines:
+    """The lines of a block without white space around them, blank ones left out but counted."""
+    view = _as_bytes(data)
+    ends = np.flatnonzero(view == ord("\n"))
+    if not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    numbers = np.arange(first_line, first_line + len(ends), dtype=np.int64)
+    ends = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == ord("\r")))
+    looks_whole = _looks_whole(view, starts, ends)
+    if not looks_whole:
+        starts, ends = _stripped(data, view, starts, ends)
+        is_there = ends > starts
+        starts, ends, numbers = starts[is_there], ends[is_there], numbers[is_there]
+        looks_whole = _looks_whole(view, starts, ends)
+    return _Lines(data, starts, ends, numbers, looks_whole)
+
+
+def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
+    """Whether each line runs from ``{`` to ``}``.
+
+    Then no object reaches over the end of a line: what follows a ``}`` inside an object is never a ``{``. So Arrow,
+    which does not look at line ends, finds as many objects as there are lines only if there is one in each. It also
+    keeps a bare ``null`` from the beginning of what Arrow is given, which kills the process there.
+    """
+    if not len(starts) or not bool((ends > starts).all()):
+        return False
+    return bool((view[starts] == ord("{")).all() and (view[ends - 1] == ord("}")).all())
+
+
+def _stripped(data: bytes, view: NDArray[np.uint8], starts: I64, ends: I64) -> tuple[I64, I64]:
+    """Where the lines start and end without the white space around them."""
+    starts, ends = starts.copy(), ends.copy()
+    odd = (ends <= starts) | (view[np.minimum(starts, len(view) - 1)] != ord("{")) | (view[ends - 1] != ord("}"))
+    for index in np.flatnonzero(odd):
+        line = data[starts[index] : ends[index]]
+        starts[index] += len(line) - len(line.lstrip(_WHITE))
+        ends[index] = starts[index] + len(line.strip(_WHITE))
+    return starts, ends
+
+
+def _read_lines(lines: _Lines, wanted: _Wanted) -> Iterator[Piece]:
+    """The lines as pieces in their order: one where all is well, more around the lines that Arrow refuses."""
+    piece = _read_fast(lines, wanted) if lines.looks_whole else None
+    if piece is not None:
+        yield piece
+    elif len(lines) <= _SLOW_LINES:
+        yield _read_slow(lines, wanted)
+    else:
+        for first, stop in pairwise((0, len(lines) // 2, len(lines))):
+            yield from _read_lines(lines.part(first, stop), wanted)
+
+
+def _read_fast(lines: _Lines, wanted: _Wanted) -> Piece | None:
+    """The lines through Arrow; None where it refuses them."""
+    start, end = int(lines.starts[0]), int(lines.ends[-1])
+    buffer = pa.py_buffer(lines.data)[start:end]
+    table = _arrow_table(buffer, wanted)
+    if table is None or len(table) != len(lines):
+        return None
+    texts = _only_chunk(table.column("text")).cast(pa.large_binary())
+    problems = pa.nulls(len(lines), pa.large_string())
+    if texts.null_count:
+        problems = _why_null(lines, texts, wanted.text)
+    doc_ids = pa.nulls(len(lines))
+    if wanted.doc_id is not None:
+        doc_ids = _only_chunk(table.column("doc_id"))
+        if not pa.types.is_int64(doc_ids.type):
+            doc_ids = as_large_strings(doc_ids)
+    keep_values = pa.nulls(len(lines), pa.float64())
+    if wanted.keep is not None:
+        keep_values = _only_chunk(table.column("keep_value"))
+        if pa.types.is_boolean(keep_values.type):
+            keep_values = keep_values.cast(pa.uint8())
+        try:
+            keep_values = keep_values.cast(pa.float64(), safe=False)
+        except pa.ArrowInvalid:  # the ids serve as numbers too, and are strings
+            return None
+    return Piece(doc_ids, texts, lines.numbers, problems, keep_values)
+
+
+def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """The column in one piece."""
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _arrow_table(buffer: pa.Buffer, wanted: _Wanted) -> pa.Table | None:
+    """The wanted columns under our names; None where the types tried do not fit."""
+    read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
+    for id_type in list(wanted.id_types) if wanted.doc_id is not None else [None]:
+        for keep_type in list(wanted.keep_types) if wanted.keep is not None else [None]:
+            # Binary and not string: Arrow checks neither for UTF-8, and binary says so.
+            types = {wanted.text: pa.binary()}
+            if keep_type is not None:
+                types[str(wanted.keep)] = keep_type
+            if id_type is not None:
+                types[str(wanted.doc_id)] = id_type
+            parse_options = pa.json.ParseOptions(
+                explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
+            )
+            try:
+                table = pa.json.read_json(
+                    pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options
+                )
+            except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
+                continue
+            _to_front(wanted.id_types, id_type)
+            _to_front(wanted.keep_types, keep_type)
+            return _renamed(table, wanted)
+    return None
+
+
+def _to_front(types: list[pa.DataType], type_: pa.DataType | None) -> None:
+    """What fitted is tried first the next time."""
+    if type_ is not None and types[0] != type_:
+        types.remove(type_)
+        types.insert(0, type_)
+
+
+def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
+    """The columns under our names; one column of the file may serve twice."""
+    columns = {"text": table.column(wanted.text)}
+    if wanted.doc_id is not None:
+        columns["doc_id"] = table.column(wanted.doc_id)
+    if wanted.keep is not None:
+        columns["keep_value"] = table.column(wanted.keep)
+    return pa.table(columns)
+
+
+def _why_null(lines: _Lines, texts: pa.Array, text: str) -> pa.Array:
+    """For each text that is null, whether the key is missing or null."""
+    problems: list[str | None] = [None] * len(lines)
+    for index in null_positions(texts):
+        record = _load(lines.line(index)).value
+        problems[index] = _no_key(text) if isinstance(record, dict) and text not in record else "the text is null"
+    return pa.array(problems, pa.large_string())
+
+
+def _no_key(text: str) -> str:
+    return f"the object has no key {text!r}"
+
+
+def _read_slow(lines: _Lines, wanted: _Wanted) -> Piece:
+    """The lines one by one; each bad one is a row with its problem."""
+    rows = RowList()
+    for index in range(len(lines)):
+        number, loaded = int(lines.numbers[index]), _load(lines.line(index))
+        if loaded.problem is not None:
+            part = lines.part(index, index + 1)
+            alone = _read_fast(part, wanted) if part.looks_whole else None
+            if alone is None:
+                rows.add(number, problem=loaded.problem)
+            else:
+                rows.extend(alone)
+            continue
+        record = loaded.value
+        if not isinstance(record, dict):
+            rows.add(number, problem=f"not a JSON object but {_kind(record)}")
+            continue
+        text, problem = _text_of(record, wanted.text, is_utf8=loaded.is_utf8)
+        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id))
+        keep_value = None if wanted.keep is None else as_number(record.get(wanted.keep))
+        rows.add(number, doc_id, text, problem, keep_value)
+    return rows.piece()
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What one line holds, or why it holds nothing."""
+
+    value: object
+    problem: str | None
+    is_utf8: bool
+
+
+def _load(line: bytes) -> _Loaded:
+    """One line through Python's ``json``; bytes that are not UTF-8 pass as surrogates."""
+    try:
+        characters, is_utf8 = line.decode(), True
+    except UnicodeDecodeError:
+        characters, is_utf8 = line.decode("utf-8", "surrogateescape"), False
+    try:
+        return _Loaded(_parsed(characters), None, is_utf8)
+    except json.JSONDecodeError as error:
+        return _Loaded(None, f"not valid JSON: {error.msg} at column {error.colno}", is_utf8)
+    except RecursionError:
+        return _Loaded(None, "not valid JSON: nested too deeply", is_utf8)
+
+
+def _parsed(characters: str) -> object:
+    """The value in a line, integers of any length among it."""
+    try:
+        return json.loads(characters)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python's limit on the digits of an integer
+        return json.loads(characters, parse_int=_LongInteger)
+
+
+def _text_of(record: dict[str, object], key: str, *, is_utf8: bool) -> tuple[bytes | None, str | None]:
+    """The text as bytes, or why there is none."""
+    if key not in record:
+        return None, _no_key(key)
+    text = record[key]
+    if text is None:
+        return None, "the text is null"
+    if not isinstance(text, str) or isinstance(text, _LongInteger):
+        return None, f"the text is {_kind(text)}, not a string"
+    try:
+        return text.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(text[error.start]):04x}"
+        return None, f"the text holds half a character ({half} alone) at character {error.start + 1}"
+
+
+def _id_of(value: object) -> int | str | None:
+    """Integers and strings as they are; anything else as the JSON that says it."""
+    if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def as_number(value: object) -> float | None:
+    """A JSON value that chooses survivors; null where it is no number."""
+    if isinstance(value, _LongInteger):
+        return -np.inf if value.startswith("-") else np.inf
+    if not isinstance(value, (bool, int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _kind(value: object) -> str:
+    """What a JSON value is, in words."""
+    if isinstance(value, _LongInteger):
+        return "a number"
+    for types, words in ((bool, "true or false"), ((int, float), "a number"), (str, "a string"), (list, "a list")):
+        if isinstance(value, types):
+            return words
+    return "null" if value is None else "an object"

@@ -1,0 +1,170 @@
+"""Rows of one source on their way into batches: the parts that every format shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.records import DOCUMENTS_SCHEMA, I64
+
+_INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema."""
+
+    doc_id: pa.Array
+    text: pa.Array
+    line: I64
+    problem: pa.Array
+    keep_value: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+@dataclass(slots=True)
+class RowList:
+    """Rows collected one by one, where a block has to be read the slow way."""
+
+    doc_ids: list[int | str | None] = field(default_factory=list)
+    texts: list[bytes | None] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    problems: list[str | None] = field(default_factory=list)
+    keep_values: list[float | None] = field(default_factory=list)
+
+    def add(
+        self,
+        line: int,
+        doc_id: int | str | None = None,
+        text: bytes | None = None,
+        problem: str | None = None,
+        keep_value: float | None = None,
+    ) -> None:
+        """One row more."""
+        self.doc_ids.append(doc_id)
+        self.texts.append(text)
+        self.lines.append(line)
+        self.problems.append(problem)
+        self.keep_values.append(keep_value)
+
+    def extend(self, piece: Piece) -> None:
+        """The rows of a piece."""
+        self.doc_ids += piece.doc_id.to_pylist()
+        self.texts += piece.text.to_pylist()
+        self.lines += piece.line.tolist()
+        self.problems += piece.problem.to_pylist()
+        self.keep_values += piece.keep_value.to_pylist()
+
+    def piece(self) -> Piece:
+        """The rows as arrays."""
+        return Piece(
+            ids_from_python(self.doc_ids),
+            pa.array(self.texts, pa.large_binary()),
+            np.asarray(self.lines, np.int64),
+            pa.array(self.problems, pa.large_string()),
+            pa.array(self.keep_values, pa.float64()),
+        )
+
+
+def problem_piece(line: int, problem: str) -> Piece:
+    """One row without text."""
+    rows = RowList()
+    rows.add(line, problem=problem)
+    return rows.piece()
+
+
+def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
+    """int64 where all fit, null where none is there, large_string otherwise."""
+    if all(doc_id is None for doc_id in doc_ids):
+        return pa.nulls(len(doc_ids))
+    if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
+        return pa.array(doc_ids, pa.int64())
+    as_text = [None if i is None else str(i).encode("utf-8", "surrogatepass").decode("utf-8", "replace") for i in doc_ids]
+    return pa.array(as_text, pa.large_string())
+
+
+@dataclass(slots=True)
+class IdType:
+    """What a source's ids are: undecided, integers, strings.
+
+    The first batch decides: int64 where every id there is an integer and there is at least one, strings otherwise. A
+    source of integers in which a string turns up later is widened: its batches are large_string from that one on. No
+    id is lost by this, because an integer has one way to be written; and no source goes back to integers.
+    """
+
+    is_string: bool | None = None
+
+    def settle(self, doc_ids: pa.Array) -> pa.Array:
+        """The ids of a batch in the source's type, deciding or widening it on the way."""
+        n_ids = len(doc_ids) - doc_ids.null_count
+        is_integer = pa.types.is_int64(doc_ids.type)
+        if self.is_string is None:
+            self.is_string = not (is_integer and n_ids)
+        elif not self.is_string and not is_integer and n_ids:
+            self.is_string = True
+        return doc_ids.cast(pa.large_string() if self.is_string else pa.int64())
+
+
+def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
+    """The pieces as one batch, with the ids in one type."""
+    doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
+    columns = [
+        doc_ids,
+        _joined([piece.text for piece in pieces]),
+        pa.array(np.concatenate([piece.line for piece in pieces])),
+        _joined([piece.problem for piece in pieces]),
+        _joined([piece.keep_value for piece in pieces]),
+    ]
+    schema = DOCUMENTS_SCHEMA if ids.is_string else _INT64_SCHEMA
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _joined(arrays: list[pa.Array]) -> pa.Array:
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
+    """Ids of several pieces in one type; null fits any, one string makes all strings."""
+    known = {array.type for array in arrays if not pa.types.is_null(array.type)}
+    if not known:
+        return _joined(arrays)
+    joint = pa.int64() if known == {pa.int64()} else pa.large_string()
+    return _joined([array.cast(joint) for array in arrays])
+
+
+def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
+    """Ids that came as characters: int64 where each is an integer written the one plain way, else as they are.
+
+    "007", "+7" and "-0" are not written the plain way: as integers they would lose what makes them names.
+    """
+    if doc_ids.null_count == len(doc_ids):
+        return pa.nulls(len(doc_ids))
+    first = next(value for value in doc_ids if value.is_valid)
+    if not first.as_py().lstrip("-").isdigit():
+        return doc_ids
+    try:
+        integers = doc_ids.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return doc_ids
+    return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
+
+
+def as_large_strings(values: pa.Array) -> pa.Array:
+    """Characters as large_string; in an id, bytes that are not UTF-8 become U+FFFD, because an id must be printable."""
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        raw = values.cast(pa.large_binary()).to_pylist()
+        return pa.array([None if v is None else v.decode("utf-8", "replace") for v in raw], pa.large_string())
+
+
+def null_positions(values: pa.Array) -> I64:
+    """Where an array is null."""
+    positions: I64 = np.flatnonzero(pc.is_null(values).to_numpy(zero_copy_only=False))
+    return positions

@@ -1,0 +1,225 @@
+"""The first bytes of a file, and what they say about its format and its columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
+from nearkin.stages.documents.streams import (
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    ByteStream,
+    Compression,
+    StreamFault,
+)
+
+PARQUET_MAGIC = b"PAR1"
+_HEAD_BYTES = 1 << 16
+_LONG_HEAD_BYTES = 1 << 20
+_SAMPLE_RECORDS = 20
+_LONGEST_ID = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file, unpacked and in UTF-8.
+
+    Parameters
+    ----------
+    data : bytes
+    compression : {"none", "gzip", "zstd"}
+        As the first bytes say, whatever the name of the file says.
+    is_all : bool
+        Whether this is the whole file.
+    """
+
+    data: bytes
+    compression: Compression
+    is_all: bool
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The whole lines; the only line, where not even one is whole."""
+        lines = self.data.split(b"\n")
+        if not self.is_all and len(lines) > 1:
+            lines.pop()
+        return [line.rstrip(b"\r") for line in lines]
+
+
+def head_of_file(path: str, name: str, encoding: str) -> Head:
+    """The beginning of a file; SourceError where it cannot be opened or unpacked."""
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            magic = raw.read(4)
+            raw.seek(0)
+            compression = _compression_of(magic)
+            # Decoding may fail for a wrong encoding; names and braces are ASCII in most of them.
+            stream = ByteStream(raw, compression, encoding=encoding)
+            return _head_of_stream(stream, compression)
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except StreamFault as fault:
+        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+
+
+def head_of_stdin(stdin: BinaryIO) -> Head:
+    """What standard input shows without anything being taken from it."""
+    if not isinstance(stdin, io.BufferedReader):
+        if not stdin.seekable():
+            return Head(b"", "none", is_all=False)
+        place = stdin.tell()
+        data = stdin.read(_HEAD_BYTES)
+        stdin.seek(place)
+    else:
+        data = stdin.peek(_HEAD_BYTES)
+    compression = _compression_of(data[:4])
+    if compression == "none":
+        # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
+        return _head_of_stream(ByteStream(io.BytesIO(data), compression), compression, is_cut=True)
+    try:
+        return Head(ByteStream(io.BytesIO(data), compression).read(_HEAD_BYTES), compression, is_all=False)
+    except StreamFault:
+        return Head(b"", compression, is_all=False)
+
+
+def unreadable(name: str, error: OSError) -> SourceError:
+    """The error of a file that cannot be opened, with what to do."""
+    advice = {
+        FileNotFoundError: "Check the path.",
+        PermissionError: "Give yourself permission to read it, or leave it out.",
+        IsADirectoryError: "Name the folder on its own, or the files in it.",
+    }.get(type(error), "Check the file, or leave it out.")
+    return SourceError(f"{name}: cannot be opened: {error.strerror or error}. {advice}")
+
+
+def _compression_of(magic: bytes) -> Compression:
+    if magic.startswith(GZIP_MAGIC):
+        return "gzip"
+    # A zstd file may begin with a skippable frame, whose magic number has sixteen values.
+    is_skippable = len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50
+    return "zstd" if magic.startswith(ZSTD_MAGIC) or is_skippable else "none"
+
+
+def _head_of_stream(stream: ByteStream, compression: Compression, *, is_cut: bool = False) -> Head:
+    """Enough to see a whole line, within reason."""
+    data = stream.read(_HEAD_BYTES)
+    if len(data) == _HEAD_BYTES and b"\n" not in data:
+        data += stream.read(_LONG_HEAD_BYTES - _HEAD_BYTES)
+    try:
+        is_all = not is_cut and not stream.read(1)
+    except StreamFault:
+        is_all = False
+    return Head(data, compression, is_all)
+
+
+def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
+    """The format where the content says so, None where it is a text like any other."""
+    if head.data.startswith(PARQUET_MAGIC):
+        return "parquet"
+    lines = [line for line in head.lines if line.strip()]
+    if not lines:
+        return None
+    if lines[0].lstrip().startswith(b"{"):
+        return "jsonl"
+    if _are_id_and_text(lines):
+        return "lines"
+    return None
+
+
+def has_header(head: Head, delimiter: bytes) -> bool:
+    """Whether the first line names columns that are known as texts or ids."""
+    names = {name.strip().strip('"').casefold() for name in head.lines[0].decode("utf-8", "replace").split(delimiter.decode())}
+    return bool(names & (set(TEXT_NAMES) | set(ID_NAMES)))
+
+
+def _are_id_and_text(lines: list[bytes]) -> bool:
+    """Whether at least two lines are there and each is ``ID<TAB>TEXT`` with an id of its own."""
+    ids = [line.partition(b"\t")[0] for line in lines[:_SAMPLE_RECORDS] if b"\t" in line]
+    is_each = len(ids) == len(lines[:_SAMPLE_RECORDS]) >= 2 and len(set(ids)) == len(ids)
+    return is_each and all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids)
+
+
+def sample_of_head(head: Head, file_format: str) -> Sample | None:
+    """The columns of the first records; None where the format has none or nothing is to be seen."""
+    if file_format == "jsonl":
+        records = list(_first_objects(head))
+        return sample_of_records(records) if records else None
+    if file_format in ("csv", "tsv"):
+        return _sample_of_delimited(head, "," if file_format == "csv" else "\t")
+    return None
+
+
+def _first_objects(head: Head) -> Iterator[dict[str, object]]:
+    """The objects in the first lines, of a line cut short what can be seen."""
+    n_found = 0
+    for line in head.lines:
+        if not line.strip():
+            continue
+        characters = line.decode("utf-8", "replace")
+        try:
+            record = json.loads(characters)
+        except (ValueError, RecursionError):
+            record = dict(_first_members(characters)) if not n_found else None
+        if isinstance(record, dict) and record:
+            yield record
+            n_found += 1
+        if n_found == _SAMPLE_RECORDS:
+            return
+
+
+def _first_members(characters: str) -> Iterator[tuple[str, object]]:
+    """The members of an object up to where its line is cut.
+
+    >>> list(_first_members('{"id": 7, "text": "It was a'))
+    [('id', 7), ('text', 'It was a')]
+    """
+    decoder = json.JSONDecoder()
+    place = 0
+    while opening := re.compile(r'\s*[{,]\s*(?=")').match(characters, place):
+        try:
+            key, place = decoder.raw_decode(characters, opening.end())
+            colon = re.compile(r"\s*:\s*").match(characters, place)
+            if colon is None:
+                return
+        except (ValueError, RecursionError):
+            return
+        try:
+            value, place = decoder.raw_decode(characters, colon.end())
+        except (ValueError, RecursionError):
+            if characters.startswith('"', colon.end()):
+                yield key, characters[colon.end() + 1 :]
+            return
+        yield key, value
+
+
+def _sample_of_delimited(head: Head, delimiter: str) -> Sample | None:
+    """The header and the first records under it."""
+    characters = head.data.decode("utf-8", "replace")
+    if not head.is_all and "\n" in characters:
+        characters = characters[: characters.rfind("\n") + 1]
+    rows = csv.reader(io.StringIO(characters, newline=""), delimiter=delimiter)
+    names: list[str] | None = None
+    records = []
+    try:
+        for row in rows:
+            if not row:
+                continue
+            if names is None:
+                names = row
+                records.append(dict.fromkeys(names, ""))
+            elif len(row) == len(names):
+                records.append(dict(zip(names, row, strict=True)))
+            if len(records) > _SAMPLE_RECORDS:
+                break
+    except csv.Error:  # one cell over Python's limit on the size of a field: the rows before it will do
+        pass
+    return sample_of_records(records) if names is not None else None
+
+

@@ -1,0 +1,249 @@
+"""Bytes of a file as they should have been: counted, unpacked, in UTF-8, without a byte order mark.
+
+Nothing here holds more of a file than what was asked for: a compressed file that unpacks to terabytes passes through
+in pieces.
+"""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+from collections.abc import Callable
+from typing import BinaryIO, Literal, Protocol
+
+import zstandard
+
+from nearkin.errors import ParameterError
+
+Compression = Literal["none", "gzip", "zstd"]
+Progress = Callable[[int], None]
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_READ_BYTES = 1 << 18
+# A zstd block of 4 bytes can stand for 128 KiB, and the decoder hands out all that a piece stands for at once: a piece
+# of 1 KiB unpacks to 32 MiB at most. Larger pieces are no faster.
+_ZSTD_PIECE_BYTES = 1 << 10
+_ZSTD_WINDOW_BYTES = 1 << 31
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class StreamFault(Exception):
+    """The rest of a file cannot be read; the message says why."""
+
+
+def no_progress(n_bytes: int) -> None:
+    """Tell nobody."""
+
+
+class _Pull(Protocol):
+    """The next bytes, about as many as asked for; none at the end."""
+
+    def __call__(self, n_bytes: int, /) -> bytes: ...
+
+
+def _counted(raw: BinaryIO, progress: Progress) -> _Pull:
+    """The bytes of ``raw`` as they are, each told to ``progress`` once."""
+
+    def pull(n_bytes: int) -> bytes:
+        try:
+            piece = raw.read(n_bytes)
+        except OSError as error:
+            raise StreamFault(f"reading failed: {error.strerror or error}") from error
+        progress(len(piece))
+        return piece
+
+    return pull
+
+
+def _gunzipped(pull: _Pull) -> _Pull:
+    """Gzip members one after another; zero bytes after the last are padding, as for gzip itself."""
+    decoder = zlib.decompressobj(wbits=31)
+    packed = b""
+    between_members = True
+
+    def pull_out(n_bytes: int) -> bytes:
+        nonlocal decoder, packed, between_members
+        while True:
+            if not packed:
+                packed = pull(_READ_BYTES)
+                if not packed:
+                    if between_members:
+                        return b""
+                    raise StreamFault("the gzip data ends before its end: the file is cut short")
+            if between_members:
+                packed = packed.lstrip(b"\0")
+                if not packed:
+                    continue
+                decoder = zlib.decompressobj(wbits=31)
+                between_members = False
+            try:
+                piece = decoder.decompress(packed, n_bytes)
+            except zlib.error as error:
+                raise StreamFault(f"the gzip data is damaged: {error}") from error
+            between_members = decoder.eof
+            packed = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
+            if piece:
+                return piece
+
+    return pull_out
+
+
+def _unzstd(pull: _Pull) -> _Pull:
+    """Zstandard frames one after another."""
+    # Not stream_reader: it takes a file that is cut short for a whole one.
+    factory = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
+    decoder = factory.decompressobj()
+    packed = memoryview(b"")
+    between_frames = True
+
+    def pull_out(n_bytes: int) -> bytes:
+        nonlocal decoder, packed, between_frames
+        while True:
+            if not packed:
+                packed = memoryview(pull(_READ_BYTES))
+                if not packed:
+                    if between_frames:
+                        return b""
+                    raise StreamFault("the zstd data ends before its end: the file is cut short")
+            if between_frames:
+                decoder = factory.decompressobj()
+                between_frames = False
+            head, packed = packed[:_ZSTD_PIECE_BYTES], packed[_ZSTD_PIECE_BYTES:]
+            try:
+                piece = decoder.decompress(head)
+            except zstandard.ZstdError as error:
+                raise StreamFault(f"the zstd data is damaged: {error}") from error
+            if decoder.eof:
+                between_frames = True
+                packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
+            if piece:
+                return piece
+
+    return pull_out
+
+
+def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
+    """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
+    is_wide = encoding.startswith(("utf-16", "utf-32"))
+    # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass" if is_wide else "surrogateescape")
+    at_end = False
+
+    def pull_out(n_bytes: int) -> bytes:
+        nonlocal at_end
+        while not at_end:
+            piece = pull(n_bytes)
+            at_end = not piece
+            try:
+                text = decoder.decode(piece, final=at_end)
+            except UnicodeDecodeError as error:
+                if at_end:
+                    return b"\xff"  # half a character at the end of the file
+                raise StreamFault(f"not valid {encoding}: {error.reason}") from error
+            if text:
+                return text.encode("utf-8", "surrogatepass")
+        return b""
+
+    return pull_out
+
+
+class ByteStream:
+    """A file's bytes as they should have been.
+
+    Parameters
+    ----------
+    raw : binary file
+        Read from where it stands.
+    compression : {"none", "gzip", "zstd"}
+    encoding : str
+        Of the characters inside; a byte order mark in the file is believed before this.
+    progress : callable
+        Told the bytes of the file itself that were consumed since the last call.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, compression: Compression, *, encoding: str = "utf-8", progress: Progress = no_progress
+    ) -> None:
+        pull = _counted(raw, progress)
+        if compression == "gzip":
+            pull = _gunzipped(pull)
+        elif compression == "zstd":
+            pull = _unzstd(pull)
+        self._pull: _Pull = pull
+        self._encoding = encoding
+        self._left: list[bytes] = []
+        self._fault: StreamFault | None = None
+        self._started = False
+
+    def read(self, n_bytes: int) -> bytes:
+        """Exactly ``n_bytes``, less only at the end; a fault is raised once all before it was handed out."""
+        if not self._started:
+            self._start()
+        parts, n_have = self._left, sum(map(len, self._left))
+        self._left = []
+        while n_have < n_bytes and self._fault is None:
+            try:
+                piece = self._pull(n_bytes - n_have)
+            except StreamFault as fault:
+                self._fault = fault
+                break
+            if not piece:
+                break
+            parts.append(piece)
+            n_have += len(piece)
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        if len(data) > n_bytes:
+            self._left = [data[n_bytes:]]
+            data = data[:n_bytes]
+        if not data and n_bytes and self._fault is not None:
+            raise self._fault
+        return data
+
+    def _start(self) -> None:
+        """Take the byte order mark off and put the decoding in."""
+        self._started = True
+        encoding, head = self._encoding, self.read(4)
+        for mark, marked in _BYTE_ORDER_MARKS:
+            if head.startswith(mark):
+                encoding, head = marked, head[len(mark) :]
+                break
+        if not is_utf8(encoding):
+            self._pull = _in_utf8(_with_head(b"".join([head, *self._left]), self._pull), encoding)
+            self._left = []
+        else:
+            self._left = [head, *self._left]
+
+
+def _with_head(head: bytes, pull: _Pull) -> _Pull:
+    """``head`` once, then the rest."""
+    waiting = [head] if head else []
+
+    def pull_out(n_bytes: int) -> bytes:
+        return waiting.pop() if waiting else pull(n_bytes)
+
+    return pull_out
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether the name is one of UTF-8's; ASCII is a part of it."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
+def check_encoding(encoding: str) -> str:
+    """The encoding's own name; ParameterError where Python knows none of that name."""
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)
+        codecs.getincrementaldecoder(name)
+    except (LookupError, TypeError, ValueError) as error:
+        rule = "the name of a character encoding such as utf-8, cp1252 or utf-16"
+        raise ParameterError.of("encoding", "read_batches", rule, encoding) from error
+    return name
