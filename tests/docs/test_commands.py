@@ -1,0 +1,46 @@
+"""Every command that the documentation shows is one that exists, with options that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from docs.pages import Command, blocks, commands, name_of, nearkin_arguments, pages
+
+
+def shown() -> list[object]:
+    found: list[tuple[Path, Command]] = []
+    for page in pages():
+        for block in blocks(page, "sh", "console"):
+            found += [(page, command) for command in commands(block) if nearkin_arguments(command.text)]
+    return [pytest.param(command.text, id=f"{name_of(page)}:{command.line}") for page, command in found]
+
+
+@pytest.mark.parametrize("line", shown())
+def test_commands_parse(line: str) -> None:
+    from nearkin.cli import app
+
+    root = typer.main.get_command(app)
+    for arguments in nearkin_arguments(line):
+        _parse(root, "nearkin", arguments)
+
+
+def _parse(
+    command: TyperCommand | TyperGroup, name: str, arguments: list[str], parent: typer.Context | None = None
+) -> None:
+    """What the command line does before it runs anything."""
+    if isinstance(command, TyperGroup) and arguments and not arguments[0].startswith("-"):
+        here = typer.Context(command, info_name=name, parent=parent)
+        inner = command.get_command(here, arguments[0])
+        assert inner is not None, f"{name} has no command {arguments[0]!r}"
+        _parse(inner, arguments[0], arguments[1:], here)
+        return
+    try:
+        command.make_context(name, list(arguments), parent=parent)
+    except typer.Exit:  # --help, --version
+        pass
+    except Exception as error:
+        pytest.fail(f"nearkin {' '.join(arguments)}: {error}")

@@ -1,0 +1,52 @@
+"""What the documentation says about the code is what the code says about itself."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import runpy
+
+from docs.pages import ROOT, prose
+from nearkin import errors
+
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+
+
+def test_cli_reference_is_what_the_commands_say() -> None:
+    write_reference = runpy.run_path(str(ROOT / "scripts/cli_reference.py"))["reference"]
+    stored = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    assert stored == write_reference(), "docs/reference/cli.md is out of date. Run: make docs"
+
+
+def test_glossary_names_what_the_code_has() -> None:
+    page = prose(ROOT / "docs/glossary.md")
+    in_code = [m[1] for m in re.finditer(r"^### .+\n((?:`\w+`(?:, )?)+)\. ", page, re.MULTILINE)]
+    names = [name for line in in_code for name in re.findall(r"`(\w+)`", line)]
+    assert len(names) > 15
+    missing = [name for name in names if not re.search(rf"\b{name}\b", SOURCE) and f"{name}.json" not in SOURCE]
+    assert not missing
+
+
+def test_exit_codes_are_those_of_the_errors() -> None:
+    page = (ROOT / "docs/guides/exit-codes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]*) \|$", page, re.MULTILINE)
+    said = {name: int(code) for code, cell in rows for name in re.findall(r"`(\w+Error)`", cell)}
+    ours = {
+        name: kind.exit_code
+        for name, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, errors.NearkinError)
+    }
+    assert said == ours
+
+
+def test_error_tree_is_drawn_as_it_is() -> None:
+    drawn = re.findall(r"(\w+Error)\b", str(errors.__doc__).split("::")[1].split("A message says")[0])
+    ours = {name for name, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)}
+    assert set(drawn) - {"ValueError", "ImportError"} == ours - {"NearkinError"} | {"NearkinError"}
+
+
+def test_every_decision_is_in_the_list() -> None:
+    folder = ROOT / "docs/decisions"
+    listed = (folder / "README.md").read_text(encoding="utf-8")
+    missing = [path.name for path in folder.glob("[0-9]*.md") if f"]({path.name})" not in listed]
+    assert not missing
