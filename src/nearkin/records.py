@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -59,6 +60,14 @@ class ShingleSets:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def where(self, mask: NDArray[np.bool_]) -> ShingleSets:
+        """The sets for which ``mask`` holds."""
+        if mask.all():
+            return self
+        sizes = self.sizes
+        offsets = np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64)
+        return ShingleSets(self.hashes[np.repeat(mask, sizes)], offsets, self.n_units[mask], self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,13 @@ def link_runs(
     start: int,
     least_size_ratio: float,
     most_pivots: int,
+    most_pairs: int,
     pairs: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
-    In a run of up to ``most_pivots`` rows all are paired; in a longer one each is paired with the first ``most_pivots``, and the rest is counted.
+    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first ``most_pivots``, or with fewer if that
+    would make more than ``most_pairs`` pairs; those not made are counted.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def link_runs(
         ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and ``next_start`` is ``start``.
     """
     n_pairs, next_start, n_not_compared = _link_many(
-        keys, rows, sizes, sides, start, least_size_ratio, most_pivots, pairs
+        keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs
     )
     return int(n_pairs), int(next_start), int(n_not_compared)
 
@@ -89,7 +91,7 @@ def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
 
 
 @njit(nogil=True, cache=True)
-def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, pairs):
+def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
     n_pairs = 0
     n_not_compared = 0
     while start < len(keys):
@@ -97,7 +99,7 @@ def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, p
         while end < len(keys) and keys[end] == keys[start]:
             end += 1
         length = end - start
-        pivots = min(length, most_pivots)
+        pivots = min(length, most_pivots, max(1, most_pairs // length))
         n_linked = pivots * (pivots - 1) // 2 + (length - pivots) * pivots
         if n_pairs + n_linked > len(pairs):
             break

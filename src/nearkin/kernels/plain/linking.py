@@ -32,13 +32,15 @@ def link_runs(
     start: int,
     least_size_ratio: float,
     most_pivots: int,
+    most_pairs: int,
     pairs: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
     """See ``compiled.linking.link_runs``."""
     n_pairs = n_not_compared = 0
     for _, run in groupby(range(start, len(keys)), key=lambda i: int(keys[i])):
         members = [int(rows[i]) for i in run]
-        linked = [(a, b) for i, a in enumerate(members[:most_pivots]) for b in members[i + 1 :]]
+        pivots = min(most_pivots, max(1, most_pairs // len(members)))
+        linked = [(a, b) for i, a in enumerate(members[:pivots]) for b in members[i + 1 :]]
         if n_pairs + len(linked) > len(pairs):
             break
         start += len(members)

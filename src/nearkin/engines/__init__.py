@@ -1,0 +1,1 @@
+"""Where batches run. No algorithm lives here."""

@@ -1,0 +1,49 @@
+"""The S-curve: how likely a pair of a given similarity is to be found, and what that says about the pairs that were not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nearkin.records import F64
+
+
+def probability(similarity: F64 | float, bands: int, rows: int) -> F64:
+    """The probability that a pair becomes a candidate: 1 − (1 − s^rows)^bands.
+
+    Examples
+    --------
+    >>> round(float(probability(0.8, bands=20, rows=5)), 4)
+    0.9996
+    """
+    return np.asarray(1.0 - (1.0 - np.asarray(similarity, np.float64) ** rows) ** bands)[()]
+
+
+def bands_for(threshold: float, rows: int, recall: float) -> int:
+    """The fewest bands of ``rows`` rows that find a pair at the threshold with probability ``recall``.
+
+    Examples
+    --------
+    >>> bands_for(0.8, 5, 0.99)
+    12
+    """
+    in_one_band = threshold**rows
+    if in_one_band >= recall:
+        return 1
+    return math.ceil(math.log1p(-recall) / math.log1p(-in_one_band) - 1e-12)
+
+
+def missed(found_probability: F64) -> float:
+    """How many pairs were missed, estimated from those that were found: the sum of (1 − P) / P over them.
+
+    A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A generalization of
+    sampling without replacement from a finite universe", 1952).
+
+    Examples
+    --------
+    >>> missed(np.array([0.5, 1.0]))
+    1.0
+    """
+    p = np.asarray(found_probability, np.float64)
+    return float(((1.0 - p) / p).sum()) if len(p) else 0.0

@@ -1,0 +1,169 @@
+"""Choosing the search: bands and rows for Jaccard similarity, the sampling rate for containment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.planning.curve import bands_for, probability
+from nearkin.records import F64, I64
+
+MOST_SLOTS = 4096
+_MOST_ROWS = 32
+
+# Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that the plan, and with it the
+# result, depends on nothing but the input and the parameters.
+_NS_SKETCH_SHINGLE = 6.0
+_NS_SKETCH_SLOT = 25.0
+_NS_KEY = 60.0
+_NS_PAIR = 400.0
+_NS_PAIR_SHINGLE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class BandPlan:
+    """How documents are searched for pairs of a Jaccard similarity.
+
+    Parameters
+    ----------
+    bands, rows : int
+    recall_at_threshold : float
+        The probability that a pair exactly at the threshold becomes a candidate; pairs above it more likely so.
+    expected_candidates : float
+        Pairs of documents that will be compared without being near-duplicates, extrapolated from a sample.
+    exact_below : int
+        Documents with fewer shingles than this find each other by prefix filtering, which misses none.
+    """
+
+    bands: int
+    rows: int
+    recall_at_threshold: float
+    expected_candidates: float
+    exact_below: int
+
+    @property
+    def size(self) -> int:
+        """Slots of a signature."""
+        return self.bands * self.rows
+
+    def found_probability(self, similarity: F64) -> F64:
+        """Of pairs that bands had to find."""
+        return probability(similarity, self.bands, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingPlan:
+    """How documents are searched for pairs of which one contains the other.
+
+    Parameters
+    ----------
+    rate : float
+        Of the shingles that become keys.
+    recall_at_threshold : float
+        The mean, over the sampled documents, of the probability that one contained at exactly the threshold becomes a candidate.
+    expected_candidates : float
+        See `BandPlan`.
+    """
+
+    rate: float
+    recall_at_threshold: float
+    expected_candidates: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the plan knows of the collection.
+
+    Parameters
+    ----------
+    n_documents : int
+        Distinct texts in the collection.
+    sizes : int64 array, shape (n_sampled,)
+        Shingles of the sampled documents.
+    similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
+        Jaccard similarity and common shingles of every pair of sampled documents.
+    """
+
+    n_documents: int
+    sizes: I64
+    similarity: F64
+    n_common: I64
+
+    @property
+    def scale(self) -> float:
+        """Pairs of documents in the collection for each sampled pair."""
+        if not len(self.similarity):
+            return 0.0
+        return self.n_documents * (self.n_documents - 1) / 2 / len(self.similarity)
+
+    @property
+    def mean_size(self) -> float:
+        """Shingles a document."""
+        return float(self.sizes.mean()) if len(self.sizes) else 0.0
+
+
+def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
+    """The cheapest bands and rows that reach the recall at the threshold.
+
+    Raises
+    ------
+    ParameterError
+        If no signature of up to `MOST_SLOTS` slots reaches it.
+
+    Examples
+    --------
+    >>> nothing_alike = Sample(50_000, np.full(100, 400), np.zeros(4950), np.zeros(4950, np.int64))
+    >>> plan = plan_bands(0.8, 0.99, nothing_alike)
+    >>> plan.recall_at_threshold >= 0.99
+    True
+    """
+    strangers = sample.similarity[sample.similarity < threshold]
+    best, best_cost = None, math.inf
+    for rows in range(1, _MOST_ROWS + 1):
+        bands = bands_for(threshold, rows, recall)
+        if bands * rows > MOST_SLOTS:
+            break
+        candidates = float(probability(strangers, bands, rows).sum()) * sample.scale
+        cost = _cost(bands, rows, candidates, sample)
+        if cost < best_cost:
+            reached = float(probability(threshold, bands, rows))
+            best, best_cost = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows), cost
+    if best is None:
+        raise ParameterError.of(
+            "recall", "dedup", f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; take a lower recall or a higher threshold", recall
+        )
+    return best
+
+
+def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
+    """The lowest sampling rate at which a document contained in another at the threshold is found with the mean probability ``recall``.
+
+    Examples
+    --------
+    >>> sample = Sample(1000, np.full(50, 400), np.zeros(1225), np.zeros(1225, np.int64))
+    >>> plan_sampling(0.8, 0.99, sample).rate < 0.02
+    True
+    """
+    shared = np.ceil(threshold * sample.sizes[sample.sizes > 0])
+
+    def recall_at(rate: float) -> float:
+        return float((1.0 - (1.0 - rate) ** shared).mean()) if len(shared) else 1.0
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if recall_at(middle) >= recall else (middle, high)
+    rate = min(1.0, math.ceil(high * 10_000) / 10_000)
+    candidates = float((1.0 - (1.0 - rate) ** sample.n_common).sum()) * sample.scale
+    return SamplingPlan(rate, recall_at(rate), candidates)
+
+
+def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
+    """Nanoseconds for the whole collection."""
+    slots = bands * rows
+    sketch = _NS_SKETCH_SHINGLE * sample.mean_size + _NS_SKETCH_SLOT * slots
+    pair = _NS_PAIR + _NS_PAIR_SHINGLE * sample.mean_size
+    return sample.n_documents * (sketch + _NS_KEY * bands) + candidates * pair

@@ -1,0 +1,144 @@
+"""The directory of a run: results in it, what the run works with in ``.work`` until it is done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import OutputExistsError, ResumeError, RunError
+from nearkin.runs.files import write_json, writing
+
+MANIFEST = "manifest.json"
+_IDENTITY = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """An output directory that belongs to one run.
+
+    The manifest is written last: a directory with a manifest is whole. ``.work`` is there as long as the run is not.
+    """
+
+    path: Path
+
+    @property
+    def work(self) -> Path:
+        """Where intermediate files stand; removed when the run is done."""
+        return self.path / ".work"
+
+    @property
+    def manifest(self) -> Path:
+        """The manifest's place."""
+        return self.path / MANIFEST
+
+    @contextlib.contextmanager
+    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
+        """Take the directory for one run, new or resumed, and keep other processes out while it lasts.
+
+        Parameters
+        ----------
+        identity : mapping
+            Whatever decides the result; a run is resumed only with the same.
+        resume : bool
+            Go on with the unfinished run that is here, if there is one.
+        overwrite : bool
+            Remove what an earlier run left here.
+
+        Raises
+        ------
+        OutputExistsError
+            If the directory holds results or an unfinished run and neither is allowed, or holds files that no run made.
+        ResumeError
+            If the unfinished run was another one.
+        """
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        with _locked(self.path / ".lock"):
+            self._prepare(identity, resume=resume, overwrite=overwrite)
+            yield
+
+    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
+        # through JSON, so that what is compared is what was stored
+        wanted = json.loads(json.dumps(identity))
+        if self.work.exists() and resume and not self.manifest.exists():
+            self._check_identity(wanted)
+            return
+        if overwrite:
+            self._remove_results()
+        elif self.manifest.exists():
+            raise OutputExistsError(f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another --out.")
+        elif self.work.exists():
+            raise OutputExistsError(
+                f"{self.path} holds an unfinished run. Add --resume to go on with it, or --overwrite to start anew."
+            )
+        elif others := [p.name for p in self.path.iterdir() if p.name != ".lock"]:
+            raise OutputExistsError(
+                f"{self.path} is not empty ({', '.join(sorted(others)[:3])}, …) and not a run of Nearkin. Choose a new directory for --out."
+            )
+        with writing(self.work):
+            self.work.mkdir()
+        write_json(self.work / _IDENTITY, wanted)
+
+    def _check_identity(self, wanted: Mapping[str, object]) -> None:
+        try:
+            stored = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            stored = {}
+        names = sorted(stored.keys() | wanted.keys())
+        if different := [name for name in names if stored.get(name) != wanted.get(name)]:
+            name = different[0]
+            raise ResumeError(
+                f"The unfinished run in {self.path} cannot go on: its {', '.join(different)} differ. "
+                f"{name} was {_shortened(stored.get(name))} and is {_shortened(wanted.get(name))}. "
+                "Run it as it was begun, or start anew with --overwrite."
+            )
+
+    def _remove_results(self) -> None:
+        """Remove what a run makes, and nothing else: the manifest first, so that what is half removed does not look whole."""
+        is_a_run = self.manifest.exists() or self.work.exists()
+        if not is_a_run and any(p.name != ".lock" for p in self.path.iterdir()):
+            raise OutputExistsError(f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out.")
+        with writing(self.path):
+            self.manifest.unlink(missing_ok=True)
+            for name in ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html"):
+                (self.path / name).unlink(missing_ok=True)
+            for folder in (self.work, self.path / "kept"):
+                if folder.exists():
+                    shutil.rmtree(folder)
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        """Write the manifest and remove the work: from here on the run is done."""
+        write_json(self.manifest, manifest)
+        shutil.rmtree(self.work, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file; the system lets go of it whenever the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on Windows; two runs in one directory are then the user's to avoid
+        yield
+        return
+    with writing(path):
+        file = open(path, "w")  # noqa: SIM115 (closed below, after the lock is given back)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RunError(f"Another run is writing to {path.parent}. Wait for it, or choose another --out.") from error
+        yield
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    finally:
+        file.close()
+
+
+def _shortened(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}…"

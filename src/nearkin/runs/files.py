@@ -1,0 +1,57 @@
+"""Files that are whole or not there: written aside, flushed, renamed into place."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nearkin.errors import OutputError
+
+
+@contextlib.contextmanager
+def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """Yield a name to write to; after the block the file stands at ``path``, or, if the block failed, nothing does.
+
+    Parameters
+    ----------
+    path : Path
+    durable : bool
+        Wait until the disk has it: for results. Not for what a run can make again.
+
+    Raises
+    ------
+    OutputError
+        If the disk is full or cannot be written to.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with writing(path):
+            yield aside
+            if durable:
+                with open(aside, "rb+") as file:
+                    os.fsync(file.fileno())
+            os.replace(aside, path)
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says of a failed write into words that help."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == 28 or "No space left" in str(error):
+            reason = "the disk is full; free some space and run the same command with --resume"
+        raise OutputError(f"Cannot write {path}: {reason}.") from error
+
+
+def write_json(path: Path, value: object, *, durable: bool = True) -> None:
+    """Publish a JSON file with sorted keys, so that equal values are equal bytes."""
+    with published(path, durable=durable) as aside:
+        aside.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

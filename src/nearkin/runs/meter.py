@@ -1,0 +1,71 @@
+"""Seconds and peak memory of each stage."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.runs.progress import Progress, Unit
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """What a stage took.
+
+    Parameters
+    ----------
+    name : str
+    elapsed_s : float
+    peak_memory_bytes : int
+        Highest resident memory of the process during the stage; where the system cannot tell for a stage, since the process began.
+    """
+
+    name: str
+    elapsed_s: float
+    peak_memory_bytes: int
+
+
+class Meter:
+    """Measures stages and passes their progress on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.costs: list[StageCost] = []
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int, unit: Unit) -> Iterator[Progress]:
+        """Measure what happens inside."""
+        _reset_peak_memory()
+        started = time.perf_counter()
+        self.progress.start(name, total, unit)
+        try:
+            yield self.progress
+        finally:
+            self.progress.finish()
+            self.costs.append(StageCost(name, round(time.perf_counter() - started, 3), peak_memory_bytes()))
+
+
+def peak_memory_bytes() -> int:
+    """The highest resident memory of this process, since the last reset where Linux allows one."""
+    if _STATUS.exists():
+        for line in _STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:  # Windows tells nothing without another library
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _reset_peak_memory() -> None:
+    with contextlib.suppress(OSError):
+        _CLEAR.write_text("5")

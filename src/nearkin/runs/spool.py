@@ -1,0 +1,87 @@
+"""The texts of a run on disk, normalised: written once while reading, read by every later stage in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.records import I64
+from nearkin.runs.files import published
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One file of the spool.
+
+    Parameters
+    ----------
+    path : Path
+    start : int
+        Row of the first document.
+    n_documents : int
+    """
+
+    path: Path
+    start: int
+    n_documents: int
+
+    @property
+    def end(self) -> int:
+        """Row after the last document."""
+        return self.start + self.n_documents
+
+    def column(self, name: str) -> pa.Array:
+        """A column, mapped into memory and not copied."""
+        return self.batch()[name]
+
+    def batch(self) -> pa.RecordBatch:
+        """All columns, mapped into memory and not copied."""
+        with pa.memory_map(str(self.path)) as file:
+            return pa.ipc.open_file(file).get_batch(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """A directory of chunks."""
+
+    path: Path
+
+    def place(self, part: int, number: int) -> Path:
+        """Where chunk ``number`` of an input stands."""
+        return self.path / f"{part:05d}-{number:07d}.arrow"
+
+    def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
+        """Write a chunk: whole or not at all."""
+        with (
+            published(self.place(part, number), durable=False) as aside,
+            pa.OSFile(str(aside), "wb") as file,
+            pa.ipc.new_file(file, batch.schema) as writer,
+        ):
+            writer.write_batch(batch)
+
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All chunks in reading order."""
+        found, start = [], 0
+        for path in sorted(self.path.glob("*.arrow")):
+            with pa.memory_map(str(path)) as file:
+                n_documents = pa.ipc.open_file(file).get_batch(0).num_rows
+            found.append(Chunk(path, start, n_documents))
+            start += n_documents
+        return tuple(found)
+
+
+def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64) -> list[str]:
+    """The texts of some rows."""
+    starts = np.array([chunk.start for chunk in chunks])
+    of_row = np.searchsorted(starts, np.asarray(rows), side="right") - 1
+    return [chunks[c].column("text")[int(row) - chunks[c].start].as_py() for c, row in zip(of_row, rows, strict=True)]
+
+
+def gathered(chunks: Sequence[Chunk], name: str) -> Iterator[pa.Array]:
+    """A column of every chunk, one after another."""
+    for chunk in chunks:
+        yield chunk.column(name)

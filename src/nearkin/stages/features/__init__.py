@@ -1,0 +1,1 @@
+"""Text → features: shingle sets."""

@@ -1,0 +1,96 @@
+"""Shingles: overlapping n-grams of words or characters, one apart, as a set.
+
+Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.kernels.buffers import text_buffers
+from nearkin.records import ShingleSets
+
+
+@dataclass(frozen=True, slots=True)
+class Shingling:
+    """What `Words` and `Characters` have in common; use one of these.
+
+    Parameters
+    ----------
+    length : int
+        Units in a shingle, 1 to 64. A text with fewer units, but some, is a single shingle of them all.
+    """
+
+    length: int
+    unit: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= 64:
+            raise ParameterError.of("length", type(self).__name__, "an int from 1 to 64", self.length)
+
+    def __str__(self) -> str:
+        return f"{self.unit}:{self.length}"
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sets`."""
+        return f"shingle={self};unicode=14.0"
+
+    def sets(self, texts: pa.LargeStringArray) -> ShingleSets:
+        """The distinct shingles of each text, as 64-bit hashes.
+
+        Parameters
+        ----------
+        texts : LargeStringArray
+            Normalised, valid UTF-8; a null has no shingles.
+
+        Examples
+        --------
+        >>> Words(2).sets(pa.array(["to be or to be", "", "to"], pa.large_string())).sizes.tolist()
+        [3, 0, 1]
+        """
+        data, offsets = text_buffers(texts)
+        kernel = kernels.twin("shingles", int(offsets[-1] - offsets[0]))
+        hashes, set_offsets, n_units = kernel.shingle_sets(data, offsets, words=self.unit == "words", length=self.length)
+        return ShingleSets(hashes, set_offsets, n_units, self.fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Shingling):
+    """Word n-grams. A word is a run of letters, digits and marks; in scripts without spaces each character is a word."""
+
+    length: int = 5
+    unit: ClassVar[str] = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Characters(Shingling):
+    """Character n-grams: code points of the normalised text, punctuation and spaces among them."""
+
+    length: int = 5
+    unit: ClassVar[str] = "chars"
+
+
+def parse_shingling(text: str) -> Shingling:
+    """From ``"words:5"`` or ``"chars:24"``.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+
+    Examples
+    --------
+    >>> parse_shingling("chars:4")
+    Characters(length=4)
+    """
+    unit, _, length = text.partition(":")
+    kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters}
+    if unit not in kinds or not length.isascii() or not length.isdigit():
+        raise ParameterError.of("shingle", "dedup", "words:N or chars:N, such as words:5", text)
+    return kinds[unit](int(length))

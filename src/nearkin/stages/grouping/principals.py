@@ -1,0 +1,58 @@
+"""Groups from verified matches, by one of two rules.
+
+``principal``: every member matches its principal; nothing chains. ``component``: everything that a chain of matches connects.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import U32, Groups, Matches, Measure
+
+Rule = Literal["principal", "component"]
+
+
+def group(matches: Matches, order: U32, *, rule: Rule, measure: Measure) -> Groups:
+    """Group the rows.
+
+    Parameters
+    ----------
+    matches : Matches
+        All of them at or above the threshold.
+    order : uint32 array, shape (n_rows,)
+        All rows, the one most to be kept first.
+    rule : {"principal", "component"}
+    measure : {"jaccard", "containment"}
+        By which a member chooses among principals.
+
+    Returns
+    -------
+    Groups
+        The principal of a component is its most preferred row.
+    """
+    kernel = kernels.twin("grouping", 16 * len(order))
+    if rule == "principal":
+        principal = kernel.principals(matches.left, matches.right, matches.similarity(measure), order)
+    else:
+        component = kernel.components(matches.left, matches.right, len(order))
+        principal = _first_of_each(component, order)[component]
+    return Groups(principal, count_bridges(matches, principal))
+
+
+def count_bridges(matches: Matches, principal: U32) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """At the row of each principal, the matches that lead out of its group, shape (n_rows,)."""
+    a, b = principal[matches.left], principal[matches.right]
+    crossing = a != b
+    ends = np.concatenate([a[crossing], b[crossing]])
+    return np.bincount(ends, minlength=len(principal)).astype(np.int64)
+
+
+def _first_of_each(component: U32, order: U32) -> U32:
+    """At the index of each component its most preferred row."""
+    first = np.zeros(len(component), np.uint32)
+    backwards = order[::-1]
+    first[component[backwards]] = backwards  # the last write, hence the most preferred row, stays
+    return first

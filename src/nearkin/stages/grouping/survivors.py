@@ -1,0 +1,67 @@
+"""Which document of a group is kept: the order of preference among documents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.records import F64, I64, U32
+
+_FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The document to keep: the longest, the shortest, the first, or the one with the greatest or least value in a column.
+
+    Equals are decided by the order of reading.
+
+    Examples
+    --------
+    >>> Keep.parse("max:quality")
+    Keep(rule='max', column='quality')
+    >>> Keep.parse("longest").order(np.array([3, 9, 9]), None).tolist()
+    [1, 2, 0]
+    """
+
+    rule: Literal["longest", "shortest", "first", "max", "min"] = "longest"
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Keep:
+        """From ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``.
+
+        Raises
+        ------
+        ParameterError
+            For anything else.
+        """
+        found = _FORM.fullmatch(text)
+        if not found:
+            raise ParameterError.of("keep", "dedup", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
+        return cls(found[1] or found[2], found[3])  # type: ignore[arg-type]  # the pattern admits only the rules
+
+    def __str__(self) -> str:
+        return self.rule if self.column is None else f"{self.rule}:{self.column}"
+
+    def order(self, n_characters: I64, values: F64 | None) -> U32:
+        """All rows, the most preferred first, shape (n_rows,).
+
+        Parameters
+        ----------
+        n_characters : int64 array, shape (n_rows,)
+        values : float64 array, shape (n_rows,), or None
+            Of the column; a row without one (NaN) comes after all that have one.
+        """
+        if self.rule == "first":
+            return np.arange(len(n_characters), dtype=np.uint32)
+        if self.rule in ("longest", "shortest"):
+            key = n_characters if self.rule == "shortest" else -n_characters
+        else:
+            given = np.full(len(n_characters), np.nan) if values is None else values
+            key = given if self.rule == "min" else -given  # NaN sorts last either way
+        return np.argsort(key, kind="stable").astype(np.uint32)

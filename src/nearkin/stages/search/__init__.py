@@ -1,0 +1,1 @@
+"""Signatures or sets → candidates: which pairs are worth an exact look."""

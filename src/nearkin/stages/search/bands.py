@@ -1,0 +1,67 @@
+"""Locality-sensitive hashing by bands: two documents are candidates if all slots of some band agree.
+
+Source: Jure Leskovec, Anand Rajaraman, Jeffrey D. Ullman, "Mining of Massive Datasets", 2014, chapter 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.records import F64, U64, Signatures
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """``bands`` bands of ``rows`` slots each. More bands find more; more rows in a band find less.
+
+    Parameters
+    ----------
+    bands, rows : int
+        Both >= 1.
+
+    Examples
+    --------
+    >>> Bands(20, 5).probability(0.8).round(4)
+    np.float64(0.9996)
+    """
+
+    bands: int
+    rows: int
+
+    def __post_init__(self) -> None:
+        for name in ("bands", "rows"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ParameterError.of(name, "Bands", "an int >= 1", value)
+
+    @property
+    def size(self) -> int:
+        """Slots that a signature must have."""
+        return self.bands * self.rows
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `keys`, but for the signatures."""
+        return f"bands={self.bands};rows={self.rows}"
+
+    def probability(self, similarity: F64 | float) -> F64:
+        """The probability that a pair of this Jaccard similarity becomes a candidate: 1 − (1 − s^rows)^bands."""
+        return np.asarray(1.0 - (1.0 - np.asarray(similarity, np.float64) ** self.rows) ** self.bands)[()]
+
+    def keys(self, signatures: Signatures) -> U64:
+        """A 64-bit hash of the ordered slots of each band, shape (bands, n_documents).
+
+        Raises
+        ------
+        ParameterError
+            If the signatures have fewer slots than the bands need.
+        """
+        if signatures.slots.shape[1] < self.size:
+            raise ParameterError.of(
+                "signatures", "Bands.keys", f"of at least {self.size} slots ({self.bands} bands of {self.rows})", signatures.slots.shape[1]
+            )
+        return kernels.twin("sketch", signatures.slots.nbytes).band_keys(signatures.slots, bands=self.bands, rows=self.rows)

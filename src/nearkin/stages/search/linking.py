@@ -1,0 +1,98 @@
+"""Entries (key, row) → sorted runs of candidate pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import U32, U64, Candidates
+
+MOST_PIVOTS = 64
+"""Rows of a run that all others of it are compared with. Up to so many, a run is compared in full."""
+MOST_PAIRS = 1 << 22
+"""Pairs that one run may make; a run of over 65,536 rows has fewer pivots."""
+_ROOM = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """Which pairs of rows with a common key are worth an exact look.
+
+    Parameters
+    ----------
+    sizes : uint32 array, shape (n_rows,)
+        Shingles of each row.
+    sides : uint8 array, shape (n_rows,)
+        A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair.
+    least_size_ratio : float
+        Pairs whose smaller set is smaller than this part of the larger one cannot match: the Jaccard threshold, or 0.
+    """
+
+    sizes: U32
+    sides: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    least_size_ratio: float
+
+    def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
+        """Sorted runs of distinct pairs, and how many pairs of rows with a common key were not compared.
+
+        Parameters
+        ----------
+        keys, rows : uint64 and uint32 arrays, shape (n_entries,)
+            In order of preference of the rows: the first rows of a key become its pivots.
+
+        Yields
+        ------
+        pairs : uint64 array
+            The lower row in the upper 32 bits, the higher in the lower; sorted.
+        n_not_compared : int
+        """
+        kernel = kernels.twin("linking", keys.nbytes)
+        keys, rows = kernel.sort_by_key(keys, rows)
+        room, start = min(_ROOM, MOST_PIVOTS * max(len(keys), MOST_PIVOTS)), 0
+        while start < len(keys):
+            pairs = np.empty(room, np.uint64)
+            n_pairs, after, n_not_compared = kernel.link_runs(
+                keys,
+                rows,
+                self.sizes,
+                self.sides,
+                start=start,
+                least_size_ratio=self.least_size_ratio,
+                most_pivots=MOST_PIVOTS,
+                most_pairs=MOST_PAIRS,
+                pairs=pairs,
+            )
+            if after == start:  # one run larger than the room
+                room *= 2
+                continue
+            start = after
+            yield np.unique(pairs[:n_pairs]), n_not_compared
+
+
+def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]:
+    """Merge sorted runs into blocks of distinct candidates, in order; a block takes at most about ``block_pairs`` entries.
+
+    Examples
+    --------
+    >>> runs = [np.array([1, 5, 9], np.uint64), np.array([5, 6], np.uint64)]
+    >>> [block.right.tolist() for block in merge_runs(runs, block_pairs=2)]
+    [[1, 5], [6, 9]]
+    """
+    at = [0] * len(runs)
+    quota = max(1, block_pairs // max(1, len(runs)))
+    while True:
+        ahead = [run[i + quota - 1] for run, i in zip(runs, at, strict=True) if i + quota < len(run)]
+        bound = min(ahead) if ahead else None
+        parts = []
+        for i, run in enumerate(runs):
+            end = len(run) if bound is None else int(np.searchsorted(run, bound, side="right"))
+            parts.append(run[at[i] : end])
+            at[i] = end
+        merged = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
+        if len(merged):
+            yield Candidates((merged >> np.uint64(32)).astype(np.uint32), merged.astype(np.uint32))
+        if bound is None:
+            return

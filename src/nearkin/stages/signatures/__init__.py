@@ -1,0 +1,1 @@
+"""Features → signatures of fixed size."""

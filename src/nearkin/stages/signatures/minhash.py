@@ -1,0 +1,74 @@
+"""MinHash by Fast Similarity Sketching: an error of 0.7 times MinHash's on short documents, never a greater one, and one pass over long ones.
+
+Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv 1704.04370.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import F64, U64, ShingleSets, Signatures
+
+
+@dataclass(frozen=True, slots=True)
+class MinHash:
+    """A sketch of a set; two sketches agree in a slot with probability equal to the Jaccard similarity of their sets.
+
+    Parameters
+    ----------
+    size : int
+        Slots, 1 to 65,536.
+    seed : int
+        In [0, 2**64): another seed is another independent sketch.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nearkin.stages.features.shingles import Words
+    >>> texts = pa.array(["the cat sat on the mat", "the cat sat on the mat!"], pa.large_string())
+    >>> signatures = MinHash(64).sign(Words(2).sets(texts))
+    >>> float(MinHash(64).similarity(signatures.slots[:1], signatures.slots[1:])[0])
+    1.0
+    """
+
+    size: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.size, int) or not 1 <= self.size <= 65536:
+            raise ParameterError.of("size", "MinHash", "an int from 1 to 65536", self.size)
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+            raise ParameterError.of("seed", "MinHash", "an int from 0 to 2**64 - 1", self.seed)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the sets."""
+        return f"minhash=fast-similarity-sketching;size={self.size};seed={self.seed}"
+
+    def sign(self, sets: ShingleSets) -> Signatures:
+        """Sketch each set. An empty set is like nothing, not even another empty set: leave such rows out of any comparison."""
+        kernel = kernels.twin("sketch", sets.hashes.nbytes)
+        slots = kernel.sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
+        return Signatures(slots, f"{sets.fingerprint};{self.fingerprint}")
+
+    def similarity(self, a: U64, b: U64) -> F64:
+        """Estimate the Jaccard similarity of rows of ``a`` and ``b``, in [0, 1]; the standard error is at most ``0.5 / sqrt(size)``."""
+        agree: NDArray[np.bool_] = a == b
+        return agree.mean(axis=-1)
+
+
+def must_agree(a: Signatures, b: Signatures) -> None:
+    """Refuse to mix signatures of different methods.
+
+    Raises
+    ------
+    FingerprintError
+        Naming both.
+    """
+    if a.fingerprint != b.fingerprint:
+        raise FingerprintError(f"Signatures of different methods cannot be compared: {a.fingerprint!r} and {b.fingerprint!r}.")

@@ -1,0 +1,1 @@
+"""Candidates → matches: the exact similarity of each pair."""

@@ -1,0 +1,35 @@
+"""The exact similarity of candidate pairs, from the shingle hashes of both documents.
+
+Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On the resemblance and
+containment of documents", 1997.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import I64, U64, Candidates, Matches
+
+
+def verify(candidates: Candidates, hashes: U64, starts: I64, ends: I64) -> Matches:
+    """Count the shingles that the two documents of each pair share.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    hashes : uint64 array
+        Sets of distinct shingles, in memory or mapped from a file.
+    starts, ends : int64 arrays, shape (n_rows,)
+        The set of a row is ``hashes[starts[row]:ends[row]]``.
+
+    Returns
+    -------
+    Matches
+        One for each candidate, in their order, whatever the similarity.
+    """
+    left, right = candidates.left, candidates.right
+    size_bytes = 8 * int((ends[left] - starts[left]).sum()) if len(left) < 64 else hashes.nbytes
+    common = kernels.twin("overlap", size_bytes).n_common(hashes, starts, ends, left, right)
+    n_left, n_right = (ends[left] - starts[left]).astype(np.uint32), (ends[right] - starts[right]).astype(np.uint32)
+    return Matches(left, right, common, n_left, n_right)

@@ -1,0 +1,1 @@
+"""One package a job: the only place that chains stages."""

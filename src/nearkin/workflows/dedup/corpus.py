@@ -1,0 +1,142 @@
+"""Spool → what is known of every document, and which texts are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.kernels.buffers import text_buffers
+from nearkin.records import F64, I64, U8, U32, U64
+from nearkin.runs.spool import Chunk
+
+NO_NODE = np.uint32(0xFFFFFFFF)
+READABLE, EMPTY, UNREADABLE = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All documents of a run. A *node* is a distinct text; copies share one. Nodes are numbered in order of first occurrence.
+
+    Parameters
+    ----------
+    chunks : tuple of Chunk
+    n_inputs : int
+        Rows below this are documents to clean; those from it on are the other collection of ``--against``.
+    status : uint8 array, shape (n_documents,)
+        READABLE, EMPTY or UNREADABLE.
+    n_characters : int64 array, shape (n_documents,)
+        Of the text as it came.
+    keep_value : float64 array, shape (n_documents,)
+        NaN where there is none.
+    node : uint32 array, shape (n_documents,)
+        NO_NODE for documents without a text.
+    first_row : uint32 array, shape (n_nodes,)
+        Where each text occurs first.
+    repeated_ids : tuple of (row, earlier row)
+        Documents whose id was used before; they are UNREADABLE.
+    """
+
+    chunks: tuple[Chunk, ...]
+    n_inputs: int
+    status: U8
+    n_characters: I64
+    keep_value: F64
+    node: U32
+    first_row: U32
+    repeated_ids: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @property
+    def n_nodes(self) -> int:
+        """Distinct texts."""
+        return len(self.first_row)
+
+    @property
+    def sides(self) -> U8:
+        """For each node bit 1 if a document to clean has its text, bit 2 if the other collection has; both where there is no other."""
+        if self.n_inputs == len(self):
+            return np.full(self.n_nodes, 3, np.uint8)
+        sides = np.zeros(self.n_nodes, np.uint8)
+        has_node = self.node != NO_NODE
+        is_input = np.arange(len(self)) < self.n_inputs
+        sides[self.node[has_node & is_input]] |= 1
+        sides[self.node[has_node & ~is_input]] |= 2
+        return sides
+
+
+def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
+    """Gather what later stages need of every document and find the exact copies: equal SHA-256 of the normalised text."""
+    n_documents = chunks[-1].end if chunks else 0
+    status = np.zeros(n_documents, np.uint8)
+    n_characters = np.zeros(n_documents, np.int64)
+    keep_value = np.full(n_documents, np.nan)
+    digests = np.zeros((n_documents, 4), np.uint64)
+    id_hashes = np.zeros(n_documents, np.uint64)
+    for chunk in chunks:
+        rows, batch = slice(chunk.start, chunk.end), chunk.batch()
+        is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
+        status[rows] = np.where(batch["problem"].is_valid().to_numpy(zero_copy_only=False), UNREADABLE, np.where(is_empty, EMPTY, READABLE))
+        n_characters[rows] = batch["n_characters"].to_numpy()
+        keep_value[rows] = batch["keep_value"].to_numpy(zero_copy_only=False)
+        digests[rows] = np.frombuffer(batch["digest"].buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents]
+        data, offsets = text_buffers(batch["doc_id"])
+        id_hashes[rows] = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
+    repeated = _repeated_ids(chunks, id_hashes, n_inputs)
+    status[[row for row, _ in repeated]] = UNREADABLE
+    node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
+    return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, repeated)
+
+
+def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:
+    """The node of each row, and the first row of each node."""
+    keys, ordered = kernels.twin("linking", 8 * len(rows)).sort_by_key(np.ascontiguousarray(digests[rows, 0]), rows)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = (digests[ordered[1:]] != digests[ordered[:-1]]).any(axis=1)
+    if (is_new[1:] & (keys[1:] == keys[:-1])).any():  # half a digest in common: then all four words must decide
+        ordered = rows[np.lexsort(digests[rows].T)]
+        is_new[1:] = (digests[ordered[1:]] != digests[ordered[:-1]]).any(axis=1)
+    first_of_class = ordered[is_new]  # both sorts are stable, so this is the least row
+    class_of = np.cumsum(is_new) - 1
+    by_first = np.argsort(first_of_class, kind="stable")
+    number = np.empty(len(by_first), np.uint32)
+    number[by_first] = np.arange(len(by_first), dtype=np.uint32)
+    node = np.full(n_documents, NO_NODE, np.uint32)
+    node[ordered] = number[class_of]
+    return node, first_of_class[by_first]
+
+
+def _repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
+    """Rows whose id stands at an earlier row of the same side, with that row."""
+    found: list[tuple[int, int]] = []
+    for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
+        rows = np.arange(start, end, dtype=np.uint32)
+        keys, rows = kernels.twin("linking", 8 * len(rows)).sort_by_key(id_hashes[start:end], rows)
+        is_shared = np.zeros(len(keys), np.bool_)
+        is_shared[1:] = keys[1:] == keys[:-1]
+        is_shared[:-1] |= is_shared[1:]
+        suspects = np.sort(rows[is_shared])
+        earlier: dict[str, int] = {}
+        for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
+            if doc_id in earlier:
+                found.append((row, earlier[doc_id]))
+            else:
+                earlier[doc_id] = row
+    return tuple(found)
+
+
+def _ids_of(chunks: Sequence[Chunk], rows: NDArray[np.uint32]) -> list[str]:
+    """The ids of rows in rising order."""
+    ids: list[str] = []
+    for chunk in chunks:
+        low, high = np.searchsorted(rows, [chunk.start, chunk.end])
+        if low < high:
+            ids += chunk.column("doc_id").take(pa.array(rows[low:high] - np.uint32(chunk.start))).to_pylist()
+    return ids

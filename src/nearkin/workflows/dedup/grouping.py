@@ -1,0 +1,122 @@
+"""Matches → groups of texts, with the lowest similarity inside each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.records import F64, I64, U32, Candidates, Groups, Matches
+from nearkin.stages.grouping.principals import group
+from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
+
+MOST_FOR_ALL_PAIRS = 50
+"""Groups of up to so many distinct texts have every pair inside verified for their lowest similarity."""
+_BLOCK_PAIRS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which documents are kept rather than others.
+
+    Parameters
+    ----------
+    node_order : uint32 array, shape (n_nodes,)
+        Distinct texts, the one most to be kept first.
+    best_row : uint32 array, shape (n_nodes,)
+        Of the copies of each text, the one to keep.
+    """
+
+    node_order: U32
+    best_row: U32
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Groups of texts and what is known about them.
+
+    Parameters
+    ----------
+    groups : Groups
+        Of nodes.
+    to_principal : float64 array, shape (n_nodes,)
+        Similarity of each text to its principal; NaN if it is not known.
+    lowest : float64 array, shape (n_nodes,)
+        At each principal the lowest similarity of two texts of its group.
+    is_lowest_exact : bool array, shape (n_nodes,)
+        At each principal: all pairs inside were looked at.
+    """
+
+    groups: Groups
+    to_principal: F64
+    lowest: F64
+    is_lowest_exact: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
+    """Order the texts by the rule of ``--keep``."""
+    row_order = options.keep.order(corpus.n_characters, corpus.keep_value)
+    backwards = row_order[::-1]
+    nodes = corpus.node[backwards]
+    has_node = nodes != NO_NODE
+    best_row = np.zeros(corpus.n_nodes, np.uint32)
+    best_row[nodes[has_node]] = backwards[has_node]  # the last write, hence the most preferred row, stays
+    rank = np.empty(len(corpus), np.uint32)
+    rank[row_order] = np.arange(len(corpus), dtype=np.uint32)
+    return Preference(np.argsort(rank[best_row], kind="stable").astype(np.uint32), best_row)
+
+
+def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int) -> Grouping:
+    """Group the texts by the rule of ``--group`` and look at the pairs inside that no match tells about.
+
+    Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is not exact.
+    """
+    groups = group(matches, order, rule=options.group, measure=options.measure)
+    principal = groups.principal
+    to_principal = np.where(principal == np.arange(len(order)), 1.0, np.nan)
+    lowest = np.ones(len(order))
+    n_inside = np.zeros(len(order), np.int64)
+
+    def learn(known: Matches) -> None:
+        inside = known.where(principal[known.left] == principal[known.right])
+        of_group, similarity = principal[inside.left], inside.similarity(options.measure)
+        np.minimum.at(lowest, of_group, similarity)
+        np.add.at(n_inside, of_group, 1)
+        for member, other in ((inside.left, inside.right), (inside.right, inside.left)):
+            is_principal = other == of_group
+            to_principal[member[is_principal]] = similarity[is_principal]
+
+    learn(matches)
+    n_members = np.bincount(principal, minlength=len(order))
+    is_incomplete = n_inside < n_members * (n_members - 1) // 2
+    is_looked_at = is_incomplete & (n_members <= MOST_FOR_ALL_PAIRS)
+    if store is not None:
+        blocks = _pairs_inside(principal, is_looked_at, is_incomplete & ~is_looked_at, n_members)
+        for verified in verify_blocks(blocks, store, threads=threads):
+            learn(verified)
+            store.release()
+    return Grouping(groups, to_principal, lowest, ~is_incomplete | (is_looked_at if store is not None else False))
+
+
+def _pairs_inside(
+    principal: U32, all_pairs: np.ndarray, to_principal: np.ndarray, n_members: I64
+) -> Iterator[Candidates]:
+    """All pairs inside the groups that the first mask marks, and each member with its principal in those that the second marks."""
+    nodes = np.flatnonzero(all_pairs[principal]).astype(np.uint32)
+    nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, in rising order
+    size_of = n_members[principal[nodes]]
+    for size in np.unique(size_of).tolist():
+        members = nodes[size_of == size].reshape(-1, size)
+        i, j = np.triu_indices(size, 1)
+        step = max(1, _BLOCK_PAIRS // len(i))
+        for start in range(0, len(members), step):
+            some = members[start : start + step]
+            yield Candidates(some[:, i].ravel(), some[:, j].ravel())
+    nodes = np.flatnonzero(to_principal[principal]).astype(np.uint32)
+    nodes = nodes[principal[nodes] != nodes]
+    for start in range(0, len(nodes), _BLOCK_PAIRS):
+        some = nodes[start : start + _BLOCK_PAIRS]
+        yield Candidates(np.minimum(some, principal[some]), np.maximum(some, principal[some]))

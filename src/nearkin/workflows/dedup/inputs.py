@@ -1,0 +1,150 @@
+"""What documents are read from, as the reading step sees it: one file of many documents, many files of one, a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.records import DOCUMENTS_SCHEMA
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import Source
+
+BATCH_BYTES = 8 << 20
+_FILES_A_BATCH = 2048
+
+
+class Input(Protocol):
+    """Something that documents are read from."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its sources: for messages, and for documents without an id."""
+
+    @property
+    def size_bytes(self) -> int:
+        """What reading counts up to; 0 if that is not known."""
+
+    def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, np.ndarray | int]]:
+        """Batches of `DOCUMENTS_SCHEMA`, the same ones every time, and for each the index of the source in `names` (or one a row)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileInput:
+    """A file of many documents, or standard input."""
+
+    source: Source
+    keep_column: str | None = None
+    encoding: str = "utf-8"
+    stdin: BinaryIO | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the file."""
+        return (self.source.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the file as it lies there."""
+        return self.source.size_bytes
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """As the reader gives them."""
+        for batch in read_batches(
+            self.source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance, stdin=self.stdin, encoding=self.encoding
+        ):
+            yield batch, 0
+
+
+@dataclass(frozen=True, slots=True)
+class LooseFilesInput:
+    """Files of one document each, many to a batch."""
+
+    sources: tuple[Source, ...]
+    encoding: str = "utf-8"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the files."""
+        return tuple(source.name for source in self.sources)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all files."""
+        return sum(source.size_bytes for source in self.sources)
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+        """Some thousand files at a time, or fewer that are long."""
+        held: list[pa.RecordBatch] = []
+        owners: list[int] = []
+        held_bytes = 0
+        for index, source in enumerate(self.sources):
+            for batch in self._read(source, progress):
+                held.append(batch)
+                owners += [index] * batch.num_rows
+                held_bytes += batch.nbytes
+            if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
+                yield _joined(held), np.array(owners)
+                held, owners, held_bytes = [], [], 0
+        if held:
+            yield _joined(held), np.array(owners)
+
+    def _read(self, source: Source, progress: Progress) -> Iterable[pa.RecordBatch]:
+        """One file that cannot be opened is one document that cannot be read, not the end of the run."""
+        try:
+            return list(read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding))
+        except SourceError as error:
+            row = {"doc_id": [source.name], "text": [None], "line": [1], "problem": [str(error)], "keep_value": [None]}
+            return [pa.RecordBatch.from_pydict(row, schema=DOCUMENTS_SCHEMA)]
+
+
+@dataclass(frozen=True, slots=True)
+class TableInput:
+    """Documents that are in memory already."""
+
+    held: Sequence[pa.RecordBatch]
+    name: str = "table"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the table."""
+        return (self.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the text and whatever else is read."""
+        return sum(batch.nbytes for batch in self.held)
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The batches that are held."""
+        for batch in self.held:
+            yield batch, 0
+            progress.advance(batch.nbytes)
+
+
+def file_inputs(
+    sources: Sequence[Source], *, keep_column: str | None, encoding: str, stdin: BinaryIO | None = None
+) -> tuple[Input, ...]:
+    """The sources as inputs, in their order; files of one document that follow one another become one input."""
+    inputs: list[Input] = []
+    loose: list[Source] = []
+    for source in sources:
+        if source.format == "file" and source.path != "-":
+            loose.append(source)
+            continue
+        if loose:
+            inputs.append(LooseFilesInput(tuple(loose), encoding))
+            loose = []
+        inputs.append(FileInput(source, keep_column, encoding, stdin))
+    if loose:
+        inputs.append(LooseFilesInput(tuple(loose), encoding))
+    return tuple(inputs)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]

@@ -1,0 +1,173 @@
+"""The job, from top to bottom: read, look, plan, shingle, link, verify, group, judge, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.errors import SourceError
+from nearkin.planning.curve import missed
+from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sampling
+from nearkin.records import I64, Matches
+from nearkin.runs.meter import Meter
+from nearkin.runs.spool import Chunk, Spool
+from nearkin.workflows.dedup.corpus import Corpus, survey
+from nearkin.workflows.dedup.grouping import Grouping, Preference, group_texts, prefer
+from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, judge_against, row_matches, tabulate
+from nearkin.workflows.dedup.reading import InputRead, read_all
+from nearkin.workflows.dedup.sampling import look
+from nearkin.workflows.dedup.searching import Search, Sizes
+from nearkin.workflows.dedup.tables import (
+    Places,
+    locate,
+    write_documents,
+    write_groups,
+    write_pairs,
+    write_problems,
+)
+from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
+
+Plan = BandPlan | SamplingPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All that a run found, before it is told.
+
+    Parameters
+    ----------
+    corpus, sizes, plan, verified, outcome, places
+        What the steps gave.
+    reads : tuple of InputRead
+        One for each input.
+    groups : GroupTable or None
+        None for a run against another collection: its documents are not grouped.
+    matches : Matches
+        Of rows, exact copies among them.
+    is_copy : bool array, shape (n_matches,)
+        Which matches are exact copies.
+    n_not_compared : int
+        See `searching.Runs`.
+    estimated_missed : float
+        See `planning.curve.missed`.
+    """
+
+    corpus: Corpus
+    sizes: Sizes
+    plan: Plan
+    verified: Verified
+    outcome: Outcome
+    places: Places
+    reads: tuple[InputRead, ...]
+    groups: GroupTable | None
+    matches: Matches
+    is_copy: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    n_not_compared: int
+    estimated_missed: float
+
+
+def find(
+    inputs: Sequence[Input],
+    others: Sequence[Input],
+    options: DedupOptions,
+    work: Path,
+    *,
+    on_error: OnError,
+    resources: Resources,
+    meter: Meter,
+) -> Result:
+    """Find the near-duplicates among the documents of ``inputs``, or, if there are ``others``, between the two."""
+    threads = resources.n_threads
+    everything = [*inputs, *others]
+    spool = Spool(work / "spool")
+    with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
+        reads = read_all(everything, spool, options.normalise, on_error=on_error, threads=threads, progress=progress)
+        n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
+    with meter.stage("exact copies", 0, "steps"):
+        corpus = survey(spool.chunks(), n_inputs)
+    if not (corpus.status != 2).any() and len(corpus):
+        raise SourceError(f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}.")
+    with meter.stage("plan", 0, "steps") as progress:
+        plan = _plan(corpus, options)
+        progress.say(describe_plan(plan, options))
+
+    search = Search(corpus, options, plan, work, resources)
+    sizes = search.shingle_all(meter)
+    preference = prefer(corpus, options)
+    runs = search.link_all(sizes, preference.node_order, meter)
+    verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
+
+    names = [name for one in everything for name in one.names]
+    with meter.stage("group", 0, "steps"):
+        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
+        outcome, groups, best_row = _group(corpus, options, sizes, preference, verified, store, bool(others), threads)
+        matches, is_copy = row_matches(corpus, best_row, verified.matches, outcome.copy_of)
+    estimated_missed = missed(_found_probability(verified.matches, plan))
+    return Result(
+        corpus, sizes, plan, verified, outcome, places, reads, groups, matches, is_copy, runs.n_not_compared, estimated_missed
+    )
+
+
+def write(result: Result, out: Path, meter: Meter) -> None:
+    """Write the tables."""
+    with meter.stage("write", 0, "steps"):
+        write_documents(out / "documents.parquet", result.corpus, result.sizes, result.outcome, result.places)
+        write_pairs(out / "pairs.parquet", result.matches, result.places)
+        if result.groups is not None:
+            write_groups(out / "groups.parquet", result.groups, result.places)
+        write_problems(out / "problems.parquet", result.places)
+
+
+def describe_plan(plan: Plan, options: DedupOptions) -> str:
+    """The plan in a sentence."""
+    expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
+    expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
+    if isinstance(plan, BandPlan):
+        return f"{plan.bands} bands of {plan.rows} rows: {expected}; texts of fewer than {plan.exact_below} shingles are searched exactly"
+    return f"{plan.rate:.2%} of shingles sampled: {expected}"
+
+
+def _plan(corpus: Corpus, options: DedupOptions) -> Plan:
+    sample = look(corpus, options.shingle)
+    planner = plan_bands if options.measure == "jaccard" else plan_sampling
+    return planner(options.threshold, options.recall, sample)
+
+
+def _group(
+    corpus: Corpus,
+    options: DedupOptions,
+    sizes: Sizes,
+    preference: Preference,
+    verified: Verified,
+    store: SetStore,
+    is_against: bool,
+    threads: int,
+) -> tuple[Outcome, GroupTable | None, I64]:
+    """The verdicts, the groups, and the row that stands for each text in pairs."""
+    if is_against:
+        return judge_against(corpus, options, sizes, verified.matches), None, corpus.first_row
+    grouping: Grouping = group_texts(verified.matches, preference.node_order, options, store, threads=threads)
+    outcome = judge(corpus, options, sizes, preference, grouping)
+    return outcome, tabulate(corpus, preference, grouping, outcome), preference.best_row
+
+
+def _found_probability(matches: Matches, plan: Plan) -> np.ndarray:
+    """How likely each match was to be found, given how it was searched."""
+    if isinstance(plan, SamplingPlan):
+        return 1.0 - (1.0 - plan.rate) ** matches.n_common.astype(np.float64)
+    is_exact = np.minimum(matches.n_left, matches.n_right) < plan.exact_below
+    return np.where(is_exact, 1.0, plan.found_probability(matches.jaccard))
+
+
+def _first_problem(chunks: Sequence[Chunk]) -> str:
+    for chunk in chunks:
+        problems = chunk.column("problem").drop_null()
+        if len(problems):
+            return str(problems[0])
+    return "it is missing"
+

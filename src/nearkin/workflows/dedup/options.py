@@ -1,0 +1,150 @@
+"""What a user may choose about a deduplication."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, get_args
+
+from nearkin.errors import ParameterError
+from nearkin.records import Measure
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
+from nearkin.stages.grouping.principals import Rule
+from nearkin.stages.grouping.survivors import Keep
+
+OnError = Literal["skip", "stop"]
+
+PRESETS: dict[str, dict[str, str | float]] = {
+    "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
+    "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "longest"},
+    "ediscovery": {"threshold": 0.8, "shingle": "words:3", "group": "principal", "keep": "longest"},
+    "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
+}
+"""Starting points; an option that is given beside a preset wins over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DedupOptions:
+    """Everything that decides the result, and nothing that does not.
+
+    Parameters
+    ----------
+    threshold : float
+        Least similarity of a near-duplicate, in (0, 1].
+    measure : {"jaccard", "containment"}
+        Shared shingles of all shingles, or of those of the one that holds fewer of its own.
+    recall : float
+        Probability with which a pair at the threshold is to be found, in (0, 1).
+    shingle : Shingling
+    group : {"principal", "component"}
+    keep : Keep
+    normalise : Normalisation
+    seed : int
+        Of the sketches.
+
+    Examples
+    --------
+    >>> DedupOptions.of(threshold=0.9, shingle="chars:8").shingle
+    Characters(length=8)
+    """
+
+    threshold: float = 0.8
+    measure: Measure = "jaccard"
+    recall: float = 0.99
+    shingle: Shingling = field(default_factory=Words)
+    group: Rule = "principal"
+    keep: Keep = field(default_factory=Keep)
+    normalise: Normalisation = field(default_factory=Normalisation)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
+            raise ParameterError.of("threshold", "dedup", "a number > 0 and <= 1", self.threshold)
+        if not _is_number(self.recall) or not 0 < self.recall < 1:
+            raise ParameterError.of("recall", "dedup", "a number > 0 and < 1", self.recall)
+        if self.measure not in get_args(Measure):
+            raise ParameterError.of("measure", "dedup", " or ".join(get_args(Measure)), self.measure)
+        if self.group not in get_args(Rule):
+            raise ParameterError.of("group", "dedup", " or ".join(get_args(Rule)), self.group)
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+            raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
+
+    @classmethod
+    def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
+        """From a preset and from options in the user's words; ``None`` means not given.
+
+        Raises
+        ------
+        ParameterError
+            For a value that breaks its rule.
+        """
+        if preset is not None and preset not in PRESETS:
+            raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
+        if unknown := given.keys() - {f.name for f in fields(cls)}:
+            raise ParameterError(f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(f.name for f in fields(cls))}.")
+        chosen: dict[str, object] = dict(PRESETS.get(preset or "", {}))
+        chosen |= {name: value for name, value in given.items() if value is not None}
+        parsers = {"shingle": parse_shingling, "keep": Keep.parse, "normalise": Normalisation.parse}
+        parsed = {name: parsers[name](value) if name in parsers and isinstance(value, str) else value for name, value in chosen.items()}
+        return replace(cls(), **parsed)  # type: ignore[arg-type]  # __post_init__ checks what came
+
+    def in_words(self) -> dict[str, str | float | int]:
+        """As they would be given on the command line."""
+        return {f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v) for f in fields(self)}
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result, in one line."""
+        return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a run may use; no result depends on it.
+
+    Parameters
+    ----------
+    threads : int
+    memory_bytes : int
+        What the run aims to stay under, above the interpreter and its libraries.
+    """
+
+    threads: int = 0
+    memory_bytes: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        if self.threads < 0:
+            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one a processor", self.threads)
+        if self.memory_bytes < 256 << 20:
+            raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to start."""
+        return self.threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else self.threads or os.cpu_count() or 1
+
+
+def parse_size(text: str) -> int:
+    """Bytes from a size such as ``2GiB``, ``500MB`` or ``1073741824``.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+
+    Examples
+    --------
+    >>> parse_size("2GiB"), parse_size("1.5 MB")
+    (2147483648, 1500000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", text, re.IGNORECASE)
+    if not found:
+        raise ParameterError.of("memory", "dedup", "a size such as 2GiB or 500MB", text)
+    base = 1024 if found[3] else 1000
+    return int(float(found[1]) * base ** (" kmgt".index(found[2].lower()) if found[2] else 0))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,119 @@
+"""Sources → spool: each document read once, checked, normalised, digested, written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import DocumentError
+from nearkin.runs.files import write_json
+from nearkin.runs.progress import Progress
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.options import OnError
+
+
+SOURCE_COLUMN = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class InputRead:
+    """What reading one input found.
+
+    Parameters
+    ----------
+    n_documents : int
+    has_integer_ids : bool
+        Every id came as an integer.
+    """
+
+    n_documents: int
+    has_integer_ids: bool
+
+
+def read_all(
+    inputs: Sequence[Input], spool: Spool, normalisation: Normalisation, *, on_error: OnError, threads: int, progress: Progress
+) -> tuple[InputRead, ...]:
+    """Read every input into the spool; what an interrupted run has already read is not read again.
+
+    Raises
+    ------
+    DocumentError
+        At the first document that cannot be read, if ``on_error`` is "stop".
+    """
+    spool.path.mkdir(exist_ok=True)
+    found, first_source = [], 0
+    for index, one in enumerate(inputs):
+        found.append(_read_one(index, first_source, one, spool, normalisation, on_error=on_error, threads=threads, progress=progress))
+        first_source += len(one.names)
+    return tuple(found)
+
+
+def _read_one(
+    index: int,
+    first_source: int,
+    one: Input,
+    spool: Spool,
+    normalisation: Normalisation,
+    *,
+    on_error: OnError,
+    threads: int,
+    progress: Progress,
+) -> InputRead:
+    """Read one input; ``first_source`` is the number of its first source among all of the run."""
+    mark = spool.path / f"{index:05d}.json"
+    if mark.exists():
+        progress.advance(one.size_bytes)
+        return InputRead(**json.loads(mark.read_text()))
+
+    def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, np.ndarray | int]]) -> None:
+        number, (batch, source) = numbered
+        if spool.place(index, number).exists():
+            return
+        prepared = prepare(batch, normalisation, source_name=one.names[0])
+        if on_error == "stop":
+            _stop_at_problem(prepared, one.names, source)
+        sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
+        spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))
+
+    seen = _Seen()
+    for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(progress))), threads=threads):
+        pass
+    read = InputRead(seen.n_documents, seen.has_integer_ids)
+    write_json(mark, {"n_documents": read.n_documents, "has_integer_ids": read.has_integer_ids}, durable=False)
+    return read
+
+
+class _Seen:
+    """Watches batches go by."""
+
+    def __init__(self) -> None:
+        self.n_documents = 0
+        self.has_integer_ids = True
+
+    def through(
+        self, batches: Iterable[tuple[pa.RecordBatch, np.ndarray | int]]
+    ) -> Iterator[tuple[pa.RecordBatch, np.ndarray | int]]:
+        for batch, source in batches:
+            if not batch.num_rows:
+                continue
+            self.n_documents += batch.num_rows
+            ids = batch["doc_id"]
+            self.has_integer_ids &= pa.types.is_int64(ids.type) and ids.null_count == 0
+            yield batch, source
+
+
+def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: np.ndarray | int) -> None:
+    problems = prepared["problem"]
+    if problems.null_count == len(problems):
+        return
+    row = problems.is_valid().index(True).as_py()
+    name = names[int(np.broadcast_to(source, len(problems))[row])]
+    raise DocumentError(f"{name}:{prepared['line'][row]}: {problems[row]}. The run stops at bad documents because of --on-error stop.")

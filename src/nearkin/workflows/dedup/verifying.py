@@ -1,0 +1,133 @@
+"""Candidates → matches: the exact similarity of every pair, from the shingles of both texts."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.local import map_ordered
+from nearkin.records import I64, U8, U64, Candidates, Matches
+from nearkin.runs.checkpoint import kept_arrays
+from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.stages.search.linking import merge_runs
+from nearkin.stages.verification.overlap import verify
+from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
+
+SIMILARITY_BINS = 100
+_BYTES_PER_PAIR = 4096  # the shingles of both texts, as they come into memory, and the pair itself
+_MOST_PAIRS = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What verification found.
+
+    Parameters
+    ----------
+    matches : Matches
+        Of nodes, at or above the threshold.
+    histogram : int64 array, shape (SIMILARITY_BINS,)
+        Candidates by similarity, the last bin with 1.0 in it.
+    n_candidates : int
+    """
+
+    matches: Matches
+    histogram: I64
+    n_candidates: int
+
+
+class SetStore:
+    """The shingle sets of some texts in a file that is mapped into memory; what was looked at does not stay there."""
+
+    def __init__(self, path: Path, starts: I64, sizes: Sizes) -> None:
+        self.starts = starts
+        self.ends = starts + sizes.n_shingles
+        self.hashes: U64 = np.memmap(path, np.uint64, "r") if path.stat().st_size else np.zeros(0, np.uint64)
+
+    def release(self) -> None:
+        """Give the memory back to the system; the file stays, and mostly its pages in the system's cache."""
+        if isinstance(self.hashes, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+
+def store_sets(
+    corpus: Corpus, options: DedupOptions, sizes: Sizes, wanted: U8, folder: Path, *, resources: Resources, meter: Meter, stage: str
+) -> SetStore:
+    """Shingle the texts that ``wanted`` marks by node, and keep their sets."""
+    path = folder / f"{stage}.u64"
+    with meter.stage(stage, int(wanted.sum()), "documents") as progress:
+
+        def make() -> dict[str, I64]:
+            starts, at = np.zeros(corpus.n_nodes, np.int64), 0
+            with published(path, durable=False) as aside, open(aside, "wb") as file:
+                for nodes, sets in map_ordered(
+                    lambda chunk: chunk_sets(corpus, chunk, options.shingle, wanted), corpus.chunks, threads=resources.n_threads
+                ):
+                    starts[nodes] = at + sets.offsets[:-1]
+                    at += len(sets.hashes)
+                    sets.hashes.tofile(file)
+                    progress.advance(len(nodes))
+            return {"starts": starts}
+
+        starts = kept_arrays(folder / f"{stage}.npz", make)["starts"]
+    return SetStore(path, starts, sizes)
+
+
+def verify_all(
+    corpus: Corpus, options: DedupOptions, sizes: Sizes, runs: Runs, work: Path, *, resources: Resources, meter: Meter
+) -> tuple[Verified, SetStore]:
+    """Verify every candidate; the sets that were compared stay at hand."""
+    folder = work / "verification"
+    folder.mkdir(exist_ok=True)
+    arrays = runs.arrays()
+    block_pairs = int(min(_MOST_PAIRS, resources.memory_bytes // 4 // _BYTES_PER_PAIR))
+    store = store_sets(corpus, options, sizes, _touched(arrays, corpus.n_nodes), folder, resources=resources, meter=meter, stage="shingle pairs")
+    with meter.stage("verify", sum(map(len, arrays)), "pairs") as progress:
+
+        def make() -> dict[str, np.ndarray]:
+            histogram, n_candidates, found = np.zeros(SIMILARITY_BINS, np.int64), 0, []
+            blocks = merge_runs(arrays, block_pairs=block_pairs)
+            for verified in verify_blocks(blocks, store, threads=resources.n_threads):
+                similarity = verified.similarity(options.measure)
+                histogram += np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0]
+                n_candidates += len(verified)
+                found.append(verified.where(similarity >= options.threshold))
+                progress.advance(len(verified))
+                store.release()
+            return {"histogram": histogram, "n_candidates": np.array(n_candidates), **as_arrays(found)}
+
+        stored = kept_arrays(folder / "matches.npz", make)
+    matches = Matches(**{name: stored[name] for name in ("left", "right", "n_common", "n_left", "n_right")})
+    return Verified(matches, stored["histogram"], int(stored["n_candidates"])), store
+
+
+def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int) -> Iterator[Matches]:
+    """Verify blocks of candidates, each split among the threads; the results come in order."""
+    for block in blocks:
+        bounds = np.linspace(0, len(block), threads + 1).astype(int)
+        pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+        yield from map_ordered(lambda piece: verify(piece, store.hashes, store.starts, store.ends), pieces, threads=threads)
+
+
+def as_arrays(parts: list[Matches]) -> dict[str, np.ndarray]:
+    """The parts joined, by field."""
+    names = ("left", "right", "n_common", "n_left", "n_right")
+    return {name: np.concatenate([np.zeros(0, np.uint32), *(getattr(part, name) for part in parts)]) for name in names}
+
+
+def _touched(runs: list[U64], n_nodes: int) -> U8:
+    """Which nodes are in some candidate pair."""
+    touched = np.zeros(n_nodes, np.uint8)
+    for run in runs:
+        for start in range(0, len(run), 1 << 20):
+            part = run[start : start + (1 << 20)]
+            touched[(part >> np.uint64(32)).astype(np.uint32)] = 1
+            touched[part.astype(np.uint32)] = 1
+    return touched

@@ -1,0 +1,151 @@
+"""Every compiled kernel gives the bits of its plain twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nearkin.kernels import compiled, plain  # noqa: F401  (named here so that both are seen to be covered)
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.compiled import grouping, identity, linking, overlap, prefixes, shingles, sketch, text
+from nearkin.kernels.plain import grouping as plain_grouping
+from nearkin.kernels.plain import identity as plain_identity
+from nearkin.kernels.plain import linking as plain_linking
+from nearkin.kernels.plain import overlap as plain_overlap
+from nearkin.kernels.plain import prefixes as plain_prefixes
+from nearkin.kernels.plain import shingles as plain_shingles
+from nearkin.kernels.plain import sketch as plain_sketch
+from nearkin.kernels.plain import text as plain_text
+
+ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
+texts = st.lists(st.one_of(st.text(st.sampled_from(ODD), max_size=90), st.text(max_size=40)), max_size=6)
+few_hashes = st.integers(0, 30)
+sets = st.lists(st.sets(few_hashes, max_size=20), max_size=8)
+
+
+def buffers(values: list[str]):
+    return text_buffers(pa.array(values, pa.large_string()))
+
+
+def flatten(values: list[set[int]]):
+    flat = np.array([h for s in values for h in s], np.uint64)
+    return flat, np.concatenate([[0], np.cumsum([len(s) for s in values])]).astype(np.int64)
+
+
+def same(ours, theirs):
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
+
+
+@given(st.lists(st.one_of(st.binary(max_size=12), st.text(max_size=80).map(str.encode)), max_size=5))
+def test_first_invalid_byte(values):
+    data, offsets = text_buffers(pa.array(values, pa.large_binary()))
+    same(text.first_invalid_byte(data, offsets), plain_text.first_invalid_byte(data, offsets))
+
+
+@given(texts, st.booleans(), st.booleans())
+def test_fold(values, lower, collapse):
+    data, offsets = buffers(values)
+    same(
+        text.fold(data, offsets, lower=lower, collapse=collapse),
+        plain_text.fold(data, offsets, lower=lower, collapse=collapse),
+    )
+
+
+@given(texts, st.booleans(), st.integers(1, 6))
+def test_shingle_sets(values, words, length):
+    data, offsets = buffers(values)
+    same(
+        shingles.shingle_sets(data, offsets, words=words, length=length),
+        plain_shingles.shingle_sets(data, offsets, words=words, length=length),
+    )
+
+
+@given(sets, st.integers(1, 40), st.integers(0, 2**64 - 1))
+def test_sketch_and_band_keys(values, size, seed):
+    hashes, offsets = flatten(values)
+    slots = sketch.sketch(hashes, offsets, size=size, seed=seed)
+    same([slots], [plain_sketch.sketch(hashes, offsets, size=size, seed=seed)])
+    same([sketch.round_constants(size, seed)], [plain_sketch.round_constants(size, seed)])
+    rows = max(1, size // 3)
+    bands = size // rows
+    same([sketch.band_keys(slots, bands=bands, rows=rows)], [plain_sketch.band_keys(slots, bands=bands, rows=rows)])
+
+
+@given(st.lists(st.tuples(st.one_of(few_hashes, st.integers(0, 2**64 - 1)), st.integers(0, 9)), max_size=60))
+def test_sort_by_key(entries):
+    keys = np.array([k for k, _ in entries], np.uint64)
+    rows = np.array([r for _, r in entries], np.uint32)
+    same(linking.sort_by_key(keys, rows), plain_linking.sort_by_key(keys, rows))
+
+
+@given(st.data(), st.integers(1, 5), st.integers(1, 40), st.integers(0, 60))
+def test_link_runs(data, most_pivots, most_pairs, room):
+    keys = np.sort(np.array(data.draw(st.lists(st.integers(0, 6), max_size=30)), np.uint64))
+    rows = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(keys), max_size=len(keys))), np.uint32)
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=10, max_size=10)), np.uint32)
+    sides = np.array(data.draw(st.lists(st.integers(1, 3), min_size=10, max_size=10)), np.uint8)
+    found = []
+    for module in (linking, plain_linking):
+        pairs = np.zeros(room, np.uint64)
+        said = module.link_runs(
+            keys,
+            rows,
+            sizes,
+            sides,
+            start=0,
+            least_size_ratio=0.5,
+            most_pivots=most_pivots,
+            most_pairs=most_pairs,
+            pairs=pairs,
+        )
+        found.append((said, pairs[: said[0]].tolist()))
+    assert found[0] == found[1]
+
+
+@given(sets, st.data())
+def test_n_common(values, data):
+    hashes, offsets = flatten(values)
+    row = st.integers(0, len(values) - 1)
+    pairs = data.draw(st.lists(st.tuples(row, row), max_size=10)) if values else []
+    left, right = (np.array([p[i] for p in pairs], np.uint32) for i in (0, 1))
+    same(
+        [overlap.n_common(hashes, offsets[:-1], offsets[1:], left, right)],
+        [plain_overlap.n_common(hashes, offsets[:-1], offsets[1:], left, right)],
+    )
+
+
+@given(st.integers(1, 9), st.data())
+@settings(max_examples=200)
+def test_grouping(n_rows, data):
+    row = st.integers(0, n_rows - 1)
+    edge = st.tuples(row, row).filter(lambda p: p[0] < p[1])
+    edges = data.draw(st.dictionaries(edge, st.sampled_from([0.8, 0.85, 0.9]), max_size=15)) if n_rows > 1 else {}
+    order = np.array(data.draw(st.permutations(range(n_rows))), np.uint32)
+    left, right = (np.array([e[i] for e in edges], np.uint32) for i in (0, 1))
+    likeness = np.array(list(edges.values()), np.float64)
+    same(
+        [grouping.principals(left, right, likeness, order), grouping.components(left, right, n_rows)],
+        [plain_grouping.principals(left, right, likeness, order), plain_grouping.components(left, right, n_rows)],
+    )
+
+
+@given(sets, st.data())
+def test_prefixes(values, data):
+    hashes, offsets = flatten(values)
+    hashes = hashes << np.uint64(59)  # spread over the upper bits that choose a count
+    counts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=16, max_size=16)), np.uint32)
+    lengths = np.array([data.draw(st.integers(0, len(s))) for s in values], np.int64)
+    same(
+        [prefixes.prefixes(hashes, offsets, counts, lengths)],
+        [plain_prefixes.prefixes(hashes, offsets, counts, lengths)],
+    )
+
+
+@given(st.lists(st.binary(max_size=9), max_size=6))
+def test_hash_strings(values):
+    data, offsets = text_buffers(pa.array(values, pa.large_binary()))
+    same([identity.hash_strings(data, offsets)], [plain_identity.hash_strings(data, offsets)])
