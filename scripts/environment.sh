@@ -37,6 +37,6 @@ if ! "$directory/bin/python" -m pip --version > /dev/null 2>&1; then
 fi
 
 echo "Installing into $directory (about a minute the first time) ..."
-"$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+"$directory/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
     --root-user-action ignore "$@" < /dev/null \
     || fail "" "pip could not install into $directory; the reason is above. Is there a way to a package index?"

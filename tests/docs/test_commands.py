@@ -42,5 +42,5 @@ def _parse(
         command.make_context(name, list(arguments), parent=parent)
     except typer.Exit:  # --help, --version
         pass
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  whatever typer raises
         pytest.fail(f"nearkin {' '.join(arguments)}: {error}")
