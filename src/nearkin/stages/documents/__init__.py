@@ -1,1 +1,1 @@
-"""Where text comes from, as Arrow batches: files, columns, tables, standard input; and the way back, the kept corpus."""
+"""Where text comes from: files, columns, tables, standard input, as Arrow batches; the way back, the kept corpus."""

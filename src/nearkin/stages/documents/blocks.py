@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from nearkin.records import I64
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 MAX_RECORD_BYTES = 1 << 30
@@ -17,17 +20,26 @@ class Block:
 
     Parameters
     ----------
-    data : bytes
-        Whole lines; the last may lack its newline at the end of the file.
+    data : memoryview
+        Whole lines; the last may lack its newline at the end of the file. The memory is used again for the next block:
+        what is kept of it must be copied.
+    newlines : int64 array
+        Where in ``data`` the newlines are.
     first_line : int
         The number of the first, from 1.
     problem : str or None
         Why there are no lines: one record is too long, or the rest of the file cannot be read.
     """
 
-    data: bytes
+    data: memoryview
+    newlines: I64
     first_line: int
     problem: str | None = None
+
+    @classmethod
+    def of_problem(cls, line: int, problem: str) -> Block:
+        """A place without lines."""
+        return cls(memoryview(b""), np.zeros(0, np.int64), line, problem)
 
 
 def too_long() -> str:
@@ -41,35 +53,44 @@ def read_blocks(stream: ByteStream, block_bytes: int) -> Iterator[Block]:
     Where the stream breaks off, what stands before the last newline is handed out, then the problem. A break before
     the first byte raises :class:`StreamFault`.
     """
-    carry: list[bytes] = []  # the beginning of a line whose end is still to come
-    n_carried, line, n_read, is_skipping = 0, 1, 0, False
+    room = bytearray(block_bytes)
+    n_carried, line, n_read, is_skipping = 0, 1, 0, False  # the beginning of a line is carried until its end comes
     while True:
         try:
-            piece = stream.read(block_bytes)
+            n_new = stream.read_into(memoryview(room)[n_carried:])
         except StreamFault as fault:
             if not n_read:
                 raise
-            yield Block(b"", line, str(fault))
+            yield Block.of_problem(line, str(fault))
             return
-        n_read += len(piece)
-        if not piece:
-            if n_carried:
-                yield Block(b"".join(carry), line)
+        n_read += n_new
+        n_have = n_carried + n_new
+        if not n_new:
+            if n_have and not is_skipping:
+                yield Block(memoryview(room)[:n_have], np.zeros(0, np.int64), line)
             return
+        start = 0
         if is_skipping:
-            cut = piece.find(b"\n") + 1
-            if not cut:
+            start = room.find(b"\n", 0, n_have) + 1
+            if not start:
+                n_carried = 0
                 continue
-            is_skipping, line, piece = False, line + 1, piece[cut:]
-        cut = piece.rfind(b"\n") + 1
-        if cut:
-            data = b"".join([*carry, piece[:cut]]) if carry else piece[:cut]
-            yield Block(data, line)
-            line += data.count(b"\n")
-            carry, n_carried, piece = [], 0, piece[cut:]
-        if piece:
-            carry.append(piece)
-            n_carried += len(piece)
+            is_skipping, line = False, line + 1
+        stop = room.rfind(b"\n", max(n_carried, start), n_have) + 1
+        if stop:
+            data = memoryview(room)[start:stop]
+            newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+            yield Block(data, newlines, line)
+            line += len(newlines)
+        start = max(start, stop)
+        n_carried = n_have - start
         if n_carried > MAX_RECORD_BYTES:
-            yield Block(b"", line, too_long())
-            carry, n_carried, is_skipping = [], 0, True
+            yield Block.of_problem(line, too_long())
+            n_carried, is_skipping = 0, True
+        elif n_carried > len(room) // 2 or len(room) > block_bytes:
+            # Grown for one long line, and back to its size after it.
+            other = bytearray(max(block_bytes, min(2 * n_carried, MAX_RECORD_BYTES + block_bytes)))
+            other[:n_carried] = memoryview(room)[start:n_have]
+            room = other
+        elif start:
+            room[:n_carried] = room[start:n_have]

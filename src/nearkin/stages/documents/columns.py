@@ -53,7 +53,7 @@ class Columns:
 def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
     """The columns of a few records from JSON or from Python."""
     lengths: dict[str, list[int]] = {}
-    others: set[str] = set()
+    n_others: dict[str, int] = {}
     not_ids: set[str] = set()
     names: dict[str, None] = {}
     for record in records:
@@ -62,11 +62,12 @@ def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
             if isinstance(value, (str, bytes)):
                 lengths.setdefault(name, []).append(len(value))
             elif value is not None:
-                others.add(name)
+                n_others[name] = n_others.get(name, 0) + 1
                 if isinstance(value, bool) or not isinstance(value, int):
                     not_ids.add(name)
-    mean_length = {name: sum(sizes) / len(sizes) for name, sizes in lengths.items() if name not in others}
-    ids = frozenset(name for name in names if (name in lengths or name in others) and name not in not_ids)
+    # A few values of another type are bad records, not another kind of column.
+    mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
+    ids = frozenset(name for name in names if (name in lengths or name in n_others) and name not in not_ids)
     return Sample(tuple(names), mean_length, ids)
 
 
@@ -125,7 +126,7 @@ def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str 
 def missing_column(label: str, parameter: str, named: str, names: Sequence[str]) -> SourceError:
     """The error of a column that is not there."""
     columns = ", ".join(names) or "no columns at all"
-    return SourceError(f"{label}: there is no column '{named}' for --{parameter}. The columns are: {columns}.")
+    return SourceError(f"{label}: there is no column '{named}' ({parameter}). The columns are: {columns}.")
 
 
 def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:

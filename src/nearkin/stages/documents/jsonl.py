@@ -18,7 +18,7 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from nearkin.records import I64
-from nearkin.stages.documents.blocks import read_blocks
+from nearkin.stages.documents.blocks import Block, read_blocks
 from nearkin.stages.documents.rows import (
     IdType,
     Piece,
@@ -29,13 +29,10 @@ from nearkin.stages.documents.rows import (
     problem_piece,
 )
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.values import LongInteger, id_of, in_words, number_of, text_of
 
 _SLOW_LINES = 8
 _WHITE = b" \t\r\n"
-
-
-class _LongInteger(str):
-    """The digits of an integer that Python refuses to convert for its length."""
 
 
 @dataclass(slots=True)
@@ -53,7 +50,7 @@ class _Wanted:
 class _Lines:
     """The lines of a block that are not blank: where each starts and ends, and its number."""
 
-    data: bytes
+    data: memoryview
     starts: I64
     ends: I64
     numbers: I64
@@ -70,7 +67,7 @@ class _Lines:
 
     def line(self, index: int) -> bytes:
         """The bytes of one line."""
-        return self.data[self.starts[index] : self.ends[index]]
+        return bytes(self.data[self.starts[index] : self.ends[index]])
 
 
 def read_jsonl(
@@ -83,23 +80,23 @@ def read_jsonl(
         if block.problem is not None:
             yield one_batch([problem_piece(block.first_line, block.problem)], ids)
             continue
-        lines = _find_lines(block.data, block.first_line)
+        lines = _find_lines(block)
         if len(lines):
             yield one_batch(list(_read_lines(lines, wanted)), ids)
 
 
-def _as_bytes(data: bytes) -> NDArray[np.uint8]:
+def _as_bytes(data: memoryview) -> NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8)
 
 
-def _find_lines(data: bytes, first_line: int) -> _Lines:
+def _find_lines(block: Block) -> _Lines:
     """The lines of a block without white space around them, blank ones left out but counted."""
+    data, ends = block.data, block.newlines
     view = _as_bytes(data)
-    ends = np.flatnonzero(view == ord("\n"))
-    if not data.endswith(b"\n"):
+    if data[-1] != ord("\n"):
         ends = np.append(ends, len(data))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    numbers = np.arange(first_line, first_line + len(ends), dtype=np.int64)
+    numbers = np.arange(block.first_line, block.first_line + len(ends), dtype=np.int64)
     ends = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == ord("\r")))
     looks_whole = _looks_whole(view, starts, ends)
     if not looks_whole:
@@ -122,12 +119,12 @@ def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
     return bool((view[starts] == ord("{")).all() and (view[ends - 1] == ord("}")).all())
 
 
-def _stripped(data: bytes, view: NDArray[np.uint8], starts: I64, ends: I64) -> tuple[I64, I64]:
+def _stripped(data: memoryview, view: NDArray[np.uint8], starts: I64, ends: I64) -> tuple[I64, I64]:
     """Where the lines start and end without the white space around them."""
     starts, ends = starts.copy(), ends.copy()
     odd = (ends <= starts) | (view[np.minimum(starts, len(view) - 1)] != ord("{")) | (view[ends - 1] != ord("}"))
     for index in np.flatnonzero(odd):
-        line = data[starts[index] : ends[index]]
+        line = bytes(data[starts[index] : ends[index]])
         starts[index] += len(line) - len(line.lstrip(_WHITE))
         ends[index] = starts[index] + len(line.strip(_WHITE))
     return starts, ends
@@ -249,11 +246,14 @@ def _read_slow(lines: _Lines, wanted: _Wanted) -> Piece:
             continue
         record = loaded.value
         if not isinstance(record, dict):
-            rows.add(number, problem=f"not a JSON object but {_kind(record)}")
+            rows.add(number, problem=f"not a JSON object but {in_words(record)}")
             continue
-        text, problem = _text_of(record, wanted.text, is_utf8=loaded.is_utf8)
-        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id))
-        keep_value = None if wanted.keep is None else as_number(record.get(wanted.keep))
+        if wanted.text in record:
+            text, problem = text_of(record[wanted.text], is_utf8=loaded.is_utf8)
+        else:
+            text, problem = None, _no_key(wanted.text)
+        doc_id = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
+        keep_value = None if wanted.keep is None else number_of(record.get(wanted.keep))
         rows.add(number, doc_id, text, problem, keep_value)
     return rows.piece()
 
@@ -288,49 +288,4 @@ def _parsed(characters: str) -> object:
     except json.JSONDecodeError:
         raise
     except ValueError:  # Python's limit on the digits of an integer
-        return json.loads(characters, parse_int=_LongInteger)
-
-
-def _text_of(record: dict[str, object], key: str, *, is_utf8: bool) -> tuple[bytes | None, str | None]:
-    """The text as bytes, or why there is none."""
-    if key not in record:
-        return None, _no_key(key)
-    text = record[key]
-    if text is None:
-        return None, "the text is null"
-    if not isinstance(text, str) or isinstance(text, _LongInteger):
-        return None, f"the text is {_kind(text)}, not a string"
-    try:
-        return text.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(text[error.start]):04x}"
-        return None, f"the text holds half a character ({half} alone) at character {error.start + 1}"
-
-
-def _id_of(value: object) -> int | str | None:
-    """Integers and strings as they are; anything else as the JSON that says it."""
-    if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def as_number(value: object) -> float | None:
-    """A JSON value that chooses survivors; null where it is no number."""
-    if isinstance(value, _LongInteger):
-        return -np.inf if value.startswith("-") else np.inf
-    if not isinstance(value, (bool, int, float)):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
-
-
-def _kind(value: object) -> str:
-    """What a JSON value is, in words."""
-    if isinstance(value, _LongInteger):
-        return "a number"
-    for types, words in ((bool, "true or false"), ((int, float), "a number"), (str, "a string"), (list, "a list")):
-        if isinstance(value, types):
-            return words
-    return "null" if value is None else "an object"
+        return json.loads(characters, parse_int=LongInteger)

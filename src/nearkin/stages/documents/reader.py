@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import SourceError
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.columns import choose_columns
+from nearkin.stages.documents.delimited import read_delimited
 from nearkin.stages.documents.jsonl import read_jsonl
-from nearkin.stages.documents.sniffing import unreadable
+from nearkin.stages.documents.keeping import RULE, check_keep_records
+from nearkin.stages.documents.lines import read_lines
+from nearkin.stages.documents.parquet import read_parquet, sample_of_parquet
+from nearkin.stages.documents.sniffing import head_of_stream, records_of_head, sample_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, check_encoding, no_progress
+from nearkin.stages.documents.text_file import read_text_file
 
 
 def read_batches(
@@ -25,27 +32,124 @@ def read_batches(
     stdin: BinaryIO | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of documents."""
+    """The documents of a source, a batch at a time.
+
+    A record that cannot be read is a row whose text is null and whose ``problem`` says why; so is the place where a
+    file breaks off. The text is not checked: bytes that are not UTF-8 arrive as they are.
+
+    The ids of a source are int64 while all are integers; from the batch in which one is not, they are strings (see
+    :class:`.rows.IdType`). The same source and ``batch_bytes`` give the same batches, and any ``batch_bytes`` gives the
+    same rows.
+
+    Parameters
+    ----------
+    source : Source
+        From :func:`.sources.resolve_sources`.
+    batch_bytes : int, default 8 MiB
+        About how many bytes of the unpacked file a batch stands for. A longer record has a batch of its own; one of
+        more than 1 GiB is a problem. Memory is bounded by a few times this.
+    keep_column : str, optional
+        Its numbers become ``keep_value``; true is 1, a date or a time counts from 1970, what is no number is null.
+    progress : callable, optional
+        Told the bytes of the file that were consumed since the last call; they add up to its size.
+    stdin : binary file, optional
+        Standard input, or a copy of it, for the source "-".
+    encoding : str, default "utf-8"
+        Of the characters in all formats but Parquet; a byte order mark is believed before this.
+
+    Yields
+    ------
+    RecordBatch
+        Of `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
+
+    Raises
+    ------
+    SourceError
+        On the first batch: the file cannot be opened or unpacked, or lacks a column.
+    ParameterError
+        A parameter breaks its rule.
+    """
     encoding = check_encoding(encoding)
+    if batch_bytes < 1:
+        raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
+    if keep_column is not None and source.format in ("lines", "file"):
+        raise SourceError(f"{source.name}: {RULE}. {source.format} has no columns.")
     if source.path == STDIN:
         raw = stdin if stdin is not None else sys.stdin.buffer
-        yield from _read_stream(source, raw, batch_bytes, keep_column, progress, encoding)
+        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding)
         return
     try:
-        raw = open(source.path, "rb", buffering=0)  # noqa: SIM115  closed below, and a fault in between is no fault of opening
+        opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:
         raise unreadable(source.name, error) from error
-    with closing(raw):
-        yield from _read_stream(source, raw, batch_bytes, keep_column, progress, encoding)
+    with opened as raw:
+        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding)
 
 
-def _read_stream(
+def _read(
     source: Source, raw: BinaryIO, batch_bytes: int, keep_column: str | None, progress: Progress, encoding: str
 ) -> Iterator[pa.RecordBatch]:
+    """The batches of an open source."""
+    if source.format == "parquet":
+        yield from _read_parquet(source, raw, batch_bytes, keep_column, progress)
+        return
     stream = ByteStream(raw, source.compression, encoding=encoding, progress=progress)
     try:
-        yield from read_jsonl(
-            stream, text=source.text or "text", doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes
-        )
+        source = _with_columns(source, stream, keep_column)
     except StreamFault as fault:
         raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
+    text = source.text if source.text is not None else "text"
+    if source.format == "jsonl":
+        yield from read_jsonl(
+            stream, text=text, doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes
+        )
+    elif source.format == "lines":
+        yield from read_lines(stream, batch_bytes=batch_bytes)
+    elif source.format == "file":
+        yield from read_text_file(stream, source.name)
+    else:
+        yield from read_delimited(
+            stream,
+            name=source.name,
+            file_format=source.format,
+            text=text,
+            doc_id=source.id,
+            keep_column=keep_column,
+            batch_bytes=batch_bytes,
+        )
+
+
+def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -> Source:
+    """The source with its columns guessed where nobody could look before, and the first bytes seen to be readable."""
+    head = head_of_stream(stream)
+    if source.text is None and source.format not in ("lines", "file"):
+        sample = sample_of_head(head, source.format)
+        if sample is not None:
+            columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)
+            source = replace(source, text=columns.text, id=columns.id)
+    if keep_column is not None:
+        records = records_of_head(head, source.format)
+        check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
+    return source
+
+
+def _read_parquet(
+    source: Source, raw: BinaryIO, batch_bytes: int, keep_column: str | None, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    """A Parquet file, which must be open to reading anywhere in it."""
+    if not raw.seekable():
+        raise SourceError(f"{source.name}: Parquet cannot be read from a pipe. Save it to a file first.")
+    text, doc_id = source.text, source.id
+    if text is None:
+        columns = choose_columns(sample_of_parquet(raw, source.name), source.name, text=None, doc_id=doc_id)
+        text, doc_id = columns.text, columns.id
+    yield from read_parquet(
+        raw,
+        name=source.name,
+        text=text,
+        doc_id=doc_id,
+        keep_column=keep_column,
+        batch_bytes=batch_bytes,
+        size_bytes=source.size_bytes,
+        progress=progress,
+    )

@@ -85,8 +85,12 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
         return pa.array(doc_ids, pa.int64())
-    as_text = [None if i is None else str(i).encode("utf-8", "surrogatepass").decode("utf-8", "replace") for i in doc_ids]
-    return pa.array(as_text, pa.large_string())
+    return pa.array([None if doc_id is None else _printable(str(doc_id)) for doc_id in doc_ids], pa.large_string())
+
+
+def _printable(doc_id: str) -> str:
+    """An id without half characters, which no Arrow string can hold."""
+    return doc_id.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -12,6 +11,7 @@ from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
+from nearkin.stages.documents.record_runs import Scanner
 from nearkin.stages.documents.streams import (
     GZIP_MAGIC,
     ZSTD_MAGIC,
@@ -108,15 +108,18 @@ def _compression_of(magic: bytes) -> Compression:
 
 
 def _head_of_stream(stream: ByteStream, compression: Compression, *, is_cut: bool = False) -> Head:
-    """Enough to see a whole line, within reason."""
-    data = stream.read(_HEAD_BYTES)
-    if len(data) == _HEAD_BYTES and b"\n" not in data:
-        data += stream.read(_LONG_HEAD_BYTES - _HEAD_BYTES)
-    try:
-        is_all = not is_cut and not stream.read(1)
-    except StreamFault:
-        is_all = False
-    return Head(data, compression, is_all)
+    """Enough to see a whole line, within reason; nothing is taken from the stream."""
+    n_bytes = _HEAD_BYTES
+    data = stream.peek(n_bytes)
+    if len(data) == n_bytes and b"\n" not in data:
+        n_bytes = _LONG_HEAD_BYTES
+        data = stream.peek(n_bytes)
+    return Head(data, compression, is_all=not is_cut and len(data) < n_bytes)
+
+
+def head_of_stream(stream: ByteStream) -> Head:
+    """The beginning of what is about to be read, without taking it."""
+    return _head_of_stream(stream, "none")
 
 
 def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
@@ -135,8 +138,8 @@ def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
 
 def has_header(head: Head, delimiter: bytes) -> bool:
     """Whether the first line names columns that are known as texts or ids."""
-    names = {name.strip().strip('"').casefold() for name in head.lines[0].decode("utf-8", "replace").split(delimiter.decode())}
-    return bool(names & (set(TEXT_NAMES) | set(ID_NAMES)))
+    names = head.lines[0].decode("utf-8", "replace").split(delimiter.decode())
+    return not {name.strip().strip('"').casefold() for name in names}.isdisjoint((*TEXT_NAMES, *ID_NAMES))
 
 
 def _are_id_and_text(lines: list[bytes]) -> bool:
@@ -146,14 +149,19 @@ def _are_id_and_text(lines: list[bytes]) -> bool:
     return is_each and all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids)
 
 
+def records_of_head(head: Head, file_format: str) -> list[dict[str, object]]:
+    """The first records; of a CSV file the first is the header, each column with an empty value."""
+    if file_format == "jsonl":
+        return list(_first_objects(head))
+    if file_format in ("csv", "tsv"):
+        return _first_rows(head, "," if file_format == "csv" else "\t")
+    return []
+
+
 def sample_of_head(head: Head, file_format: str) -> Sample | None:
     """The columns of the first records; None where the format has none or nothing is to be seen."""
-    if file_format == "jsonl":
-        records = list(_first_objects(head))
-        return sample_of_records(records) if records else None
-    if file_format in ("csv", "tsv"):
-        return _sample_of_delimited(head, "," if file_format == "csv" else "\t")
-    return None
+    records = records_of_head(head, file_format)
+    return sample_of_records(records) if records else None
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:
@@ -199,27 +207,23 @@ def _first_members(characters: str) -> Iterator[tuple[str, object]]:
         yield key, value
 
 
-def _sample_of_delimited(head: Head, delimiter: str) -> Sample | None:
+def _first_rows(head: Head, delimiter: str) -> list[dict[str, object]]:
     """The header and the first records under it."""
-    characters = head.data.decode("utf-8", "replace")
-    if not head.is_all and "\n" in characters:
-        characters = characters[: characters.rfind("\n") + 1]
-    rows = csv.reader(io.StringIO(characters, newline=""), delimiter=delimiter)
+    scanner = Scanner(delimiter.encode(), is_lenient=delimiter == "\t")
+    records: list[dict[str, object]] = []
     names: list[str] | None = None
-    records = []
-    try:
-        for row in rows:
-            if not row:
-                continue
-            if names is None:
-                names = row
-                records.append(dict.fromkeys(names, ""))
-            elif len(row) == len(names):
-                records.append(dict(zip(names, row, strict=True)))
-            if len(records) > _SAMPLE_RECORDS:
-                break
-    except csv.Error:  # one cell over Python's limit on the size of a field: the rows before it will do
-        pass
-    return sample_of_records(records) if names is not None else None
-
-
+    place = 0
+    while place < len(head.data) and len(records) <= _SAMPLE_RECORDS:
+        scanned = scanner.scan(head.data, place)
+        if scanned.is_open and not head.is_all and names is not None:
+            break
+        place = scanned.end
+        row = [value.decode("utf-8", "replace") for value in scanned.fields]
+        if scanned.problem is not None or row == [""]:
+            continue
+        if names is None:
+            names = row
+            records.append(dict.fromkeys(names, ""))
+        elif len(row) == len(names):
+            records.append(dict(zip(names, row)))
+    return records

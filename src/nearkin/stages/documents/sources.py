@@ -1,5 +1,7 @@
 """What the user named on the command line, as sources that can be read: files, globs, folders, standard input."""
 
+# Paths stay as the user wrote them; pathlib would rewrite "./a" and "a//b".
+# ruff: noqa: PTH112, PTH113, PTH116, PTH118, PTH122, PTH207
 from __future__ import annotations
 
 import glob
@@ -13,6 +15,7 @@ from typing import BinaryIO, Literal, get_args
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import choose_columns
+from nearkin.stages.documents.parquet import sample_of_parquet
 from nearkin.stages.documents.sniffing import (
     Head,
     has_header,
@@ -22,7 +25,6 @@ from nearkin.stages.documents.sniffing import (
     sniff_format,
     unreadable,
 )
-from nearkin.stages.documents.parquet import sample_of_parquet
 from nearkin.stages.documents.streams import Compression
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file"]
@@ -233,7 +235,8 @@ def _resolve(
         file_format = _told_by_content(head, by_suffix)
         guesses.append(f"{one.name}: read as {_IN_WORDS[file_format]} (told from its content)")
     if head.data.startswith(b"PAR1") and file_format != "parquet":
-        raise SourceError(f"{one.name}: this is a Parquet file, not {_IN_WORDS[file_format]}. Read it with --format parquet.")
+        words = _IN_WORDS[file_format]
+        raise SourceError(f"{one.name}: this is a Parquet file, not {words}. Read it with --format parquet.")
     if file_format == "jsonl" and head.data.lstrip().startswith(b"["):
         raise SourceError(
             f"{one.name}: this is one JSON array, and the rule is one object a line. "
@@ -245,8 +248,8 @@ def _resolve(
 
 
 _IN_WORDS: dict[str, str] = {
-    "jsonl": "JSON Lines", "parquet": "Parquet", "csv": "CSV", "tsv": "TSV with a header", "lines": "lines of ID<TAB>TEXT",
-    "file": "one text document",
+    "jsonl": "JSON Lines", "parquet": "Parquet", "csv": "CSV", "tsv": "TSV with a header",
+    "lines": "lines of ID<TAB>TEXT", "file": "one text document",
 }  # fmt: skip
 
 
@@ -268,6 +271,9 @@ def _columns(
     if sample is None:  # an empty file, or a pipe that shows nothing yet
         return text, doc_id, ()
     columns = choose_columns(sample, one.name, text=text, doc_id=doc_id)
+    if file_format == "parquet" and columns.text not in sample.mean_length:
+        strings = ", ".join(sample.mean_length) or "none"
+        raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")
     return columns.text, columns.id, columns.guesses
 
 

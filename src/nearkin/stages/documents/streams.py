@@ -132,9 +132,8 @@ def _unzstd(pull: _Pull) -> _Pull:
 
 def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
     """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
-    is_wide = encoding.startswith(("utf-16", "utf-32"))
     # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
-    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass" if is_wide else "surrogateescape")
+    decoder = codecs.getincrementaldecoder(encoding)(_escape(encoding))
     at_end = False
 
     def pull_out(n_bytes: int) -> bytes:
@@ -153,6 +152,16 @@ def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
         return b""
 
     return pull_out
+
+
+def _escape(encoding: str) -> str:
+    """How what does not decode is carried through a string."""
+    return "surrogatepass" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+
+
+def _from_utf8(data: bytes, encoding: str) -> bytes:
+    """The way back from what :func:`_in_utf8` gives."""
+    return data.decode("utf-8", "surrogatepass").encode(encoding, _escape(encoding))
 
 
 class ByteStream:
@@ -178,34 +187,76 @@ class ByteStream:
         elif compression == "zstd":
             pull = _unzstd(pull)
         self._pull: _Pull = pull
+        self._bytes_of_file: _Pull = pull
+        self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place
+        self._progress = progress
         self._encoding = encoding
-        self._left: list[bytes] = []
+        self._left = b""
         self._fault: StreamFault | None = None
         self._started = False
+        self._mark = b""
+
+    def byte_order_mark(self) -> bytes:
+        """What was taken off the beginning of the file."""
+        if not self._started:
+            self._start()
+        return self._mark
+
+    def as_it_was(self, data: bytes) -> bytes:
+        """Whole characters that were read, in the encoding of the file again."""
+        if self._pull is self._bytes_of_file:
+            return data
+        return _from_utf8(data, self._encoding)
 
     def read(self, n_bytes: int) -> bytes:
         """Exactly ``n_bytes``, less only at the end; a fault is raised once all before it was handed out."""
+        room = bytearray(n_bytes)
+        n_read = self.read_into(memoryview(room))
+        return bytes(room[:n_read])
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill ``room``, less only at the end, and return how far; faults as in :meth:`read`."""
         if not self._started:
             self._start()
-        parts, n_have = self._left, sum(map(len, self._left))
-        self._left = []
-        while n_have < n_bytes and self._fault is None:
+        n_have = self._give(room, self._left)
+        while n_have < len(room) and self._fault is None:
             try:
-                piece = self._pull(n_bytes - n_have)
+                if self._raw is not None:
+                    n_more = self._read_raw(room[n_have:])
+                else:
+                    piece = self._pull(len(room) - n_have)
+                    n_more = self._give(room[n_have:], piece)
             except StreamFault as fault:
                 self._fault = fault
                 break
-            if not piece:
+            if not n_more:
                 break
-            parts.append(piece)
-            n_have += len(piece)
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
-        if len(data) > n_bytes:
-            self._left = [data[n_bytes:]]
-            data = data[:n_bytes]
-        if not data and n_bytes and self._fault is not None:
+            n_have += n_more
+        if not n_have and len(room) and self._fault is not None:
             raise self._fault
+        return n_have
+
+    def peek(self, n_bytes: int) -> bytes:
+        """The next bytes, as :meth:`read` gives them, without taking them."""
+        data = self.read(n_bytes)
+        self._left = data + self._left
         return data
+
+    def _give(self, room: memoryview, piece: bytes) -> int:
+        """Put a piece into the room; what does not fit waits."""
+        n_given = min(len(piece), len(room))
+        room[:n_given] = piece[:n_given]
+        self._left = piece[n_given:]
+        return n_given
+
+    def _read_raw(self, room: memoryview) -> int:
+        """Bytes of the file straight into the room."""
+        try:
+            n_read: int = self._raw.readinto(room)  # type: ignore[union-attr]
+        except OSError as error:
+            raise StreamFault(f"reading failed: {error.strerror or error}") from error
+        self._progress(n_read)
+        return n_read
 
     def _start(self) -> None:
         """Take the byte order mark off and put the decoding in."""
@@ -213,13 +264,14 @@ class ByteStream:
         encoding, head = self._encoding, self.read(4)
         for mark, marked in _BYTE_ORDER_MARKS:
             if head.startswith(mark):
-                encoding, head = marked, head[len(mark) :]
+                self._mark, encoding, head = mark, marked, head[len(mark) :]
                 break
-        if not is_utf8(encoding):
-            self._pull = _in_utf8(_with_head(b"".join([head, *self._left]), self._pull), encoding)
-            self._left = []
+        head += self._left
+        if is_utf8(encoding):
+            self._left = head
         else:
-            self._left = [head, *self._left]
+            self._left, self._encoding = b"", encoding
+            self._pull, self._raw = _in_utf8(_with_head(head, self._pull), encoding), None
 
 
 def _with_head(head: bytes, pull: _Pull) -> _Pull:

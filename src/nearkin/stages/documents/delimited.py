@@ -1,0 +1,226 @@
+"""CSV and TSV with a header.
+
+The records are found first (see :mod:`.record_runs`), then Arrow takes a run of them apart; where it refuses a run, the
+run is halved until the records it refuses stand nearly alone and are taken apart one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.csv
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.record_runs import Run, Scanned, Scanner, read_runs
+from nearkin.stages.documents.rows import (
+    IdType,
+    Piece,
+    RowList,
+    as_large_strings,
+    integers_or_strings,
+    one_batch,
+)
+from nearkin.stages.documents.streams import ByteStream
+
+_SLOW_RECORDS = 8
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How many columns there are, and which are wanted."""
+
+    n_columns: int
+    delimiter: bytes
+    text: int
+    doc_id: int | None
+    keep: int | None
+
+
+def scanner_of(file_format: str) -> Scanner:
+    """How the records of "csv" and of "tsv" are told apart."""
+    return Scanner(b",", is_lenient=False) if file_format == "csv" else Scanner(b"\t", is_lenient=True)
+
+
+def read_delimited(
+    stream: ByteStream,
+    *,
+    name: str,
+    file_format: str,
+    text: str,
+    doc_id: str | None,
+    keep_column: str | None,
+    batch_bytes: int,
+) -> Iterator[pa.RecordBatch]:
+    """Batches of documents, one for each block of records.
+
+    Raises
+    ------
+    SourceError
+        The header cannot be read or lacks a column.
+    """
+    scanner = scanner_of(file_format)
+    layout: _Layout | None = None
+    ids = IdType()
+    for runs in read_runs(stream, scanner, batch_bytes):
+        if layout is None:
+            header, runs = split_header(runs, scanner, name)
+            layout = _Layout(
+                len(header),
+                scanner.delimiter,
+                _index(name, header, "text", text),
+                None if doc_id is None else _index(name, header, "id", doc_id),
+                None if keep_column is None else _index(name, header, "keep", keep_column),
+            )
+        pieces = [piece for run in runs if len(run) for piece in _read_run(run, layout)]
+        if pieces:
+            yield one_batch(_settled_together(pieces), ids)
+
+
+def split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str], list[Run]]:
+    """The names of the columns, and the runs without the header."""
+    first = runs[0]
+    taken = first.scanned[0] if first.scanned is not None else scanner.scan(first.data, int(first.starts[0]))
+    if taken.problem is not None:
+        raise SourceError(f"{name}: the header in line {first.lines[0]} cannot be read: {taken.problem}.")
+    rest = Run(
+        first.data,
+        first.starts[1:],
+        first.ends[1:],
+        first.lines[1:],
+        None if first.scanned is None else first.scanned[1:],
+    )
+    return [value.decode("utf-8", "replace") for value in taken.fields], [rest, *runs[1:]]
+
+
+def _index(name: str, header: list[str], parameter: str, column: str) -> int:
+    """Where a column is; of several of one name the first."""
+    if column not in header:
+        raise missing_column(name, parameter, column, header)
+    return header.index(column)
+
+
+def _read_run(run: Run, layout: _Layout) -> Iterator[Piece]:
+    """The records of a run as pieces in their order, ids as they stand."""
+    if run.scanned is not None:
+        yield _piece_of_scanned(run.scanned, run.lines.tolist(), layout)
+        return
+    piece = _read_fast(run, layout)
+    if piece is not None:
+        yield piece
+    elif len(run) <= _SLOW_RECORDS:
+        scanner = Scanner(layout.delimiter, is_lenient=False)  # the run follows the rule
+        scanned = [scanner.scan(run.data, int(start)) for start in run.starts]
+        yield _piece_of_scanned(scanned, run.lines.tolist(), layout)
+    else:
+        for first, stop in pairwise((0, len(run) // 2, len(run))):
+            part = Run(run.data, run.starts[first:stop], run.ends[first:stop], run.lines[first:stop])
+            yield from _read_run(part, layout)
+
+
+def _read_fast(run: Run, layout: _Layout) -> Piece | None:
+    """A run through Arrow; None where it refuses it."""
+    start, end = int(run.starts[0]), int(run.ends[-1])
+    if run.data.startswith(_BOM, start):  # Arrow would take it off, here in the middle of the file
+        return None
+    buffer = pa.py_buffer(run.data)[start:end]
+    names = [str(index) for index in range(layout.n_columns)]
+    wanted = [str(index) for index in (layout.text, layout.doc_id, layout.keep) if index is not None]
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(buffer),
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=buffer.size + 64, column_names=names),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=layout.delimiter.decode(), newlines_in_values=True, ignore_empty_lines=True
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                check_utf8=False,
+                include_columns=list(dict.fromkeys(wanted)),
+                column_types=dict.fromkeys(wanted, pa.binary()),
+                strings_can_be_null=False,
+            ),
+        )
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
+        return None
+    if len(table) != len(run):
+        return None
+    n_rows = len(run)
+
+    def column(index: int) -> pa.Array:
+        return pa.concat_arrays(table.column(str(index)).chunks)
+
+    return Piece(
+        pa.nulls(n_rows, pa.large_string()) if layout.doc_id is None else named(column(layout.doc_id)),
+        column(layout.text).cast(pa.large_binary()),
+        run.lines,
+        pa.nulls(n_rows, pa.large_string()),
+        pa.nulls(n_rows, pa.float64()) if layout.keep is None else numbers(column(layout.keep)),
+    )
+
+
+def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout) -> Piece:
+    """Records that were taken apart one by one; each bad one is a row with its problem."""
+    rows = RowList()
+    keeps: list[bytes | None] = []
+    for record, line in zip(records, lines, strict=True):
+        fields, problem = record.fields, record.problem
+        if problem is None and len(fields) != layout.n_columns:
+            problem = f"{_n_fields(len(fields))} where the header has {layout.n_columns}"
+        if problem is not None:
+            rows.add(line, problem=problem)
+            keeps.append(None)
+            continue
+        doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
+        rows.add(line, doc_id.decode("utf-8", "replace") or None, fields[layout.text])
+        keeps.append(None if layout.keep is None else fields[layout.keep])
+    piece = rows.piece()
+    doc_ids = pa.array(rows.doc_ids, pa.large_string())
+    return Piece(doc_ids, piece.text, piece.line, piece.problem, numbers(pa.array(keeps, pa.binary())))
+
+
+def _n_fields(n_fields: int) -> str:
+    return f"{n_fields} field{'' if n_fields == 1 else 's'}"
+
+
+def named(values: pa.Array) -> pa.Array:
+    """Ids that came as characters; an empty one is none."""
+    strings = as_large_strings(values)
+    is_empty = pa.compute.equal(strings, "")
+    return pa.compute.if_else(is_empty, None, strings) if pa.compute.any(is_empty).as_py() else strings
+
+
+def numbers(values: pa.Array) -> pa.Array:
+    """Characters as float64; true and false are 1 and 0, what is no number is null."""
+    strings = as_large_strings(values)
+    try:
+        return strings.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return pa.array([_number(value) for value in strings], pa.float64())
+
+
+def _number(value: pa.Scalar) -> float | None:
+    """One number, by the same rule as a column of them."""
+    word = (value.as_py() or "").strip().casefold()
+    if word in ("true", "false"):
+        return float(word == "true")
+    try:
+        number = value.cast(pa.float64()).as_py()
+    except pa.ArrowInvalid:
+        return None
+    return None if number is None else float(number)
+
+
+def _with_settled_ids(piece: Piece) -> Piece:
+    """Ids as integers where each is one."""
+    return Piece(integers_or_strings(piece.doc_id), piece.text, piece.line, piece.problem, piece.keep_value)
+
+
+def _settled_together(pieces: list[Piece]) -> list[Piece]:
+    """Pieces of one batch, their ids as integers only where each id of the batch is one."""
+    settled = [_with_settled_ids(piece) for piece in pieces]
+    return pieces if any(pa.types.is_large_string(piece.doc_id.type) for piece in settled) else settled

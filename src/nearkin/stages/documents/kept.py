@@ -1,0 +1,292 @@
+"""The way back: the kept documents in the files, the order and the format they came in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from nearkin.errors import OutputError, SourceError
+from nearkin.records import I64
+from nearkin.stages.documents.blocks import read_blocks
+from nearkin.stages.documents.delimited import scanner_of, split_header
+from nearkin.stages.documents.packing import packed
+from nearkin.stages.documents.parquet import open_parquet
+from nearkin.stages.documents.record_runs import read_runs
+from nearkin.stages.documents.sniffing import unreadable
+from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, check_encoding, no_progress
+
+_BLOCK_BYTES = 8 << 20
+_ROW_GROUP_BYTES = 64 << 20
+_SUFFIX = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv", "lines": ".txt", "file": ".txt"}
+_PACKED_SUFFIX = {"none": "", "gzip": ".gz", "zstd": ".zst"}
+Mask = NDArray[np.bool_]
+
+
+def write_kept(
+    sources: Sequence[Source],
+    kept_lines: Callable[[int], Mask],
+    out: Path,
+    *,
+    progress: Progress = no_progress,
+    stdin_copy: Path | None = None,
+    encoding: str = "utf-8",
+) -> list[Path]:
+    """Write what is kept of each source, as it was: JSON Lines and ID<TAB>TEXT line by line and byte for byte, CSV and
+    TSV with their header record by record, Parquet with all its columns, text files whole.
+
+    A source of which nothing is kept is written too, empty or with its header, except a text file. Under ``out`` the
+    files lie as they do under the folder that all sources share. What is on disk under its own name is whole: each
+    file is written beside it, brought to the disk and renamed.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    kept_lines : callable
+        For the number of a source, a bool array indexed by line, place 0 unused; lines past its end are not kept.
+    out : Path
+        A folder; made if need be.
+    progress : callable, optional
+        Told the bytes of the sources that were consumed since the last call.
+    stdin_copy : Path, optional
+        A copy of standard input, which cannot be read a second time: whoever wants "-" written keeps one while reading.
+        It is written as ``stdin.jsonl`` or the like.
+    encoding : str
+        As it was read with; the file is written in it, too.
+
+    Returns
+    -------
+    list of Path
+        The files written, in the order of their sources.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written; none of its name is left.
+    SourceError
+        A source cannot be read again, or is "-" and there is no copy.
+    """
+    encoding = check_encoding(encoding)
+    written = []
+    for index, (source, name) in enumerate(zip(sources, relative_names(sources), strict=True)):
+        mask = kept_lines(index)
+        if source.format == "file" and not mask[1:2].any():
+            progress(source.size_bytes)
+            continue
+        target = _target(out, name)
+        with _reading(source, stdin_copy) as raw, _writing(target) as file:
+            _copy_kept(source, mask, raw, file, progress, encoding)
+        written.append(target)
+    return written
+
+
+def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
+    """The place of each source under the folder that all share; no two alike, none outside of it.
+
+    Examples
+    --------
+    >>> def source(path): return Source(path, path, "jsonl", "none", "text", None, 0)
+    >>> [str(name) for name in relative_names([source("../in/a/x.jsonl"), source("../in/b/x.jsonl"), source("-")])]
+    ['a/x.jsonl', 'b/x.jsonl', 'stdin.jsonl']
+    """
+    paths = [None if source.path == STDIN else Path(os.path.abspath(source.path)) for source in sources]  # noqa: PTH100
+    folders = [str(path.parent) for path in paths if path is not None]
+    shared = os.path.commonpath(folders) if folders else "/"
+    names: list[PurePosixPath] = []
+    taken: set[str] = set()
+    for source, path in zip(sources, paths, strict=True):
+        if path is None:
+            name = PurePosixPath(f"stdin{_SUFFIX[source.format]}{_PACKED_SUFFIX[source.compression]}")
+        else:
+            name = PurePosixPath(path.relative_to(shared).as_posix())
+        unique, n_tried = name, 1
+        while str(unique).casefold() in taken:  # two names that some file systems take for one
+            n_tried += 1
+            unique = name.with_name(f"{n_tried}-{name.name}")
+        taken.add(str(unique).casefold())
+        names.append(unique)
+    return names
+
+
+def _target(out: Path, name: PurePosixPath) -> Path:
+    """Where a file goes, its folder made; OutputError where a link would lead it out of ``out``."""
+    target = out / name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{target.parent}: cannot be made: {error.strerror or error}.") from error
+    if not target.parent.resolve().is_relative_to(out.resolve()):
+        raise OutputError(f"{target}: a link leads out of {out}; kept files are written only below it.")
+    return target
+
+
+@contextmanager
+def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
+    """The source, opened a second time."""
+    if source.path == STDIN and stdin_copy is None:
+        raise SourceError("-: standard input cannot be read a second time, so what is kept of it cannot be written.")
+    path = stdin_copy if source.path == STDIN and stdin_copy is not None else Path(source.path)
+    try:
+        raw = path.open("rb", buffering=0)
+    except OSError as error:
+        raise unreadable(source.name, error) from error
+    with raw:
+        yield cast(BinaryIO, raw)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[IO[bytes]]:
+    """A file that gets its name when all of it is on the disk; nothing is left of one that failed."""
+    beside = target.with_name(f".{target.name}.part")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise OutputError(f"{target}: cannot be written: {error.strerror or error}.") from error
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name to the disk, where the system lets a folder be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _Sink(Protocol):
+    """Where bytes go."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+def _copy_kept(
+    source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
+) -> None:
+    """The kept part of one source."""
+    if source.format == "file":
+        shutil.copyfileobj(raw, file, _BLOCK_BYTES)
+        progress(source.size_bytes)
+    elif source.format == "parquet":
+        _copy_rows(source, mask, raw, file)
+        progress(source.size_bytes)
+    else:
+        stream = ByteStream(raw, source.compression, encoding=encoding, progress=progress)
+        with packed(file, source.compression) as sink:
+            try:
+                sink.write(stream.byte_order_mark())
+                if source.format in ("csv", "tsv"):
+                    _copy_records(source, mask, stream, sink)
+                else:
+                    _copy_lines(mask, stream, sink)
+            except StreamFault as fault:
+                raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
+
+
+def _is_kept(mask: Mask, lines: I64) -> Mask:
+    """Which of the lines are kept."""
+    is_known = lines < len(mask)
+    kept: Mask = is_known & mask[np.where(is_known, lines, 0)]
+    return kept
+
+
+def _copy_lines(mask: Mask, stream: ByteStream, sink: _Sink) -> None:
+    """Kept lines, those side by side in one go."""
+    for block in read_blocks(stream, _BLOCK_BYTES):
+        if block.problem is not None:
+            continue
+        ends = block.newlines + 1
+        if not len(ends) or ends[-1] != len(block.data):
+            ends = np.append(ends, len(block.data))
+        starts = np.concatenate([[0], ends[:-1]])
+        lines = np.arange(block.first_line, block.first_line + len(ends))
+        _write_kept_parts(block.data, starts, ends, _is_kept(mask, lines), stream, sink)
+
+
+def _copy_records(source: Source, mask: Mask, stream: ByteStream, sink: _Sink) -> None:
+    """The header and the kept records."""
+    scanner = scanner_of(source.format)
+    is_first = True
+    for runs in read_runs(stream, scanner, _BLOCK_BYTES):
+        if is_first:
+            header = runs[0]
+            sink.write(stream.as_it_was(header.data[: int(header.ends[0])]))
+            _, runs = split_header(runs, scanner, source.name)
+            is_first = False
+        for run in runs:
+            _write_kept_parts(memoryview(run.data), run.starts, run.ends, _is_kept(mask, run.lines), stream, sink)
+
+
+def _write_kept_parts(
+    data: memoryview, starts: I64, ends: I64, is_kept: Mask, stream: ByteStream, sink: _Sink
+) -> None:
+    """The kept ones of the parts of ``data``, in the characters they came in."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
+    for first, stop in edges.reshape(-1, 2):
+        if int(ends[stop - 1] - starts[first]) == int((ends[first:stop] - starts[first:stop]).sum()):
+            sink.write(stream.as_it_was(bytes(data[starts[first] : ends[stop - 1]])))
+        else:  # blank lines between records
+            for index in range(first, stop):
+                sink.write(stream.as_it_was(bytes(data[starts[index] : ends[index]])))
+
+
+def _copy_rows(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes]) -> None:
+    """Kept rows of a Parquet file with all its columns, about a row group of the file at a time."""
+    with open_parquet(raw, source.name) as parquet:
+        metadata, schema = parquet.metadata, parquet.schema_arrow
+        try:
+            with pq.ParquetWriter(file, schema, compression=_codecs(metadata)) as writer:
+                for rows in _kept_rows(parquet, mask):
+                    writer.write_table(pa.Table.from_batches(rows, schema))
+        except pa.ArrowException as error:
+            raise SourceError(f"{source.name}: cannot be copied: {error}.") from error
+
+
+def _codecs(metadata: pq.FileMetaData) -> dict[str, str]:
+    """The compression of each column."""
+    if not metadata.num_row_groups:
+        return {}
+    group = metadata.row_group(0)
+    columns = [group.column(index) for index in range(group.num_columns)]
+    return {c.path_in_schema: "NONE" if c.compression == "UNCOMPRESSED" else c.compression for c in columns}
+
+
+def _kept_rows(parquet: pq.ParquetFile, mask: Mask) -> Iterator[list[pa.RecordBatch]]:
+    """Kept rows in portions: what is left of a row group, less where that is much."""
+    row = 1
+    for index in range(parquet.metadata.num_row_groups):
+        waiting: list[pa.RecordBatch] = []
+        n_bytes = 0
+        group = parquet.metadata.row_group(index)
+        n_rows = max(min(_BLOCK_BYTES * group.num_rows // max(group.total_byte_size, 1), 1 << 16), 1)
+        for batch in parquet.iter_batches(n_rows, row_groups=[index]):
+            kept = batch.filter(pa.array(_is_kept(mask, np.arange(row, row + len(batch)))))
+            row += len(batch)
+            if len(kept):
+                waiting.append(kept)
+                n_bytes += kept.nbytes
+            if n_bytes >= _ROW_GROUP_BYTES:
+                yield waiting
+                waiting, n_bytes = [], 0
+        if waiting:
+            yield waiting

@@ -1,0 +1,28 @@
+"""Compression of what is written, so that the same content gives the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import zstandard
+
+from nearkin.stages.documents.streams import Compression
+
+_GZIP_LEVEL = 6
+
+
+@contextmanager
+def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
+    """What is written to the yielded file ends compressed in ``file``, which stays open."""
+    if compression == "gzip":
+        # Neither a time nor a name: gzip would write both into the file.
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packer:
+            yield packer  # type: ignore[misc]
+    elif compression == "zstd":
+        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as writer:
+            yield writer  # type: ignore[misc]
+    else:
+        yield file

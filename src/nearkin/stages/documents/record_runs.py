@@ -1,0 +1,307 @@
+"""The records of a CSV or TSV file: where each starts and ends, on which line, and which cannot be told apart.
+
+A field that begins with a quote ends at the next quote that is not doubled, and delimiter or line end must follow; any
+other quote is a character like the rest (RFC 4180, and Python's ``csv`` with ``strict=True``). While all quotes of a
+stretch stand where this rule wants them, a line end is the end of a record exactly where the number of quotes before
+it is even, which numpy finds without looking at records. Elsewhere records are scanned one by one.
+
+TSV is written by some with quotes and by others without. A field there that does not follow the rule, or that would
+hold a tab as well as a line end, is taken as it stands, quotes and all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.records import I64
+from nearkin.stages.documents import blocks
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+_WINDOW_BYTES = 1 << 16
+_QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Records one after another in one piece of memory.
+
+    Parameters
+    ----------
+    data : bytes
+    starts, ends : int64 arrays, shape (n_records,)
+        Where each is, its line end among it; blank lines are no records.
+    lines : int64 array, shape (n_records,)
+        The line on which each starts, from 1.
+    scanned : list of Scanned, or None
+        The records taken apart already, where they had to be; one with a problem cannot be read.
+    """
+
+    data: bytes
+    starts: I64
+    ends: I64
+    lines: I64
+    scanned: list[Scanned] | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """One record or field taken apart.
+
+    Parameters
+    ----------
+    fields : list of bytes
+    end : int
+        Where it ends, a record's line end among it; of a record with a problem, where its first line ends.
+    problem : str or None
+    is_open : bool
+        Whether it reached the end of the data, so that more data could change what it is.
+    """
+
+    fields: list[bytes]
+    end: int
+    problem: str | None
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """Takes one record apart, by the rule above.
+
+    Parameters
+    ----------
+    delimiter : bytes
+        One ASCII character.
+    is_lenient : bool
+        Whether a field that breaks the rule is taken as it stands: TSV.
+    """
+
+    delimiter: bytes
+    is_lenient: bool
+    _quoted: re.Pattern[bytes] = field(init=False, repr=False)
+    _plain: re.Pattern[bytes] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Compile the patterns of a field."""
+        delimiter = re.escape(self.delimiter)
+        object.__setattr__(self, "_quoted", re.compile(rb'"((?:[^"]++|"")*+)("|\Z)'))
+        object.__setattr__(self, "_plain", re.compile(rb"[^\r\n" + delimiter + rb"]*+"))
+
+    def scan(self, data: bytes, start: int) -> Scanned:
+        r"""Take the record at ``start`` apart.
+
+        Examples
+        --------
+        >>> Scanner(b",", is_lenient=False).scan(b'a,"b, ""c"" d"\n', 0).fields
+        [b'a', b'b, "c" d']
+        """
+        fields: list[bytes] = []
+        place, is_open = start, False
+        while True:
+            taken = self._field(data, place)
+            is_open |= taken.is_open
+            if taken.problem is not None:
+                problem = f"field {len(fields) + 1}: {taken.problem}"
+                return Scanned([], self._end_of_line(data, start), problem, is_open)
+            fields += taken.fields
+            place = taken.end
+            if place == len(data):
+                return Scanned(fields, place, None, is_open=True)
+            if data[place] != self.delimiter[0]:
+                # The second half of a line end may still be to come.
+                is_open |= data[place] == _CR and place + 1 == len(data)
+                return Scanned(fields, self._after_break(data, place), None, is_open)
+            place += 1
+
+    def _field(self, data: bytes, start: int) -> Scanned:
+        """One field of a record."""
+        if data[start : start + 1] != b'"':
+            return self._as_it_stands(data, start, is_open=False)
+        match = self._quoted.match(data, start)
+        value, end = (match[1], match.end()) if match is not None else (b"", start)
+        is_closed = match is not None and bool(match[2])
+        is_mixed = self.delimiter in value and (b"\n" in value or b"\r" in value)
+        if self.is_lenient and is_mixed:
+            return self._as_it_stands(data, start, is_open=False)
+        if is_closed and (end == len(data) or data[end] in (self.delimiter[0], _CR, _LF)):
+            return Scanned([value.replace(b'""', b'"')], end, None, is_open=False)
+        if self.is_lenient:
+            return self._as_it_stands(data, start, is_open=not is_closed)
+        if is_closed:
+            return Scanned([], start, "more characters follow the closing quote", is_open=False)
+        return Scanned([], start, "the quote that opens it is never closed", is_open=True)
+
+    def _as_it_stands(self, data: bytes, start: int, *, is_open: bool) -> Scanned:
+        """A field up to the next delimiter or line end, quotes and all."""
+        match = self._plain.match(data, start)
+        end = start if match is None else match.end()
+        return Scanned([data[start:end]], end, None, is_open)
+
+    def _end_of_line(self, data: bytes, start: int) -> int:
+        """The end of the line that begins at ``start``."""
+        match = re.compile(rb"[^\r\n]*+").match(data, start)
+        return self._after_break(data, start if match is None else match.end())
+
+    @staticmethod
+    def _after_break(data: bytes, place: int) -> int:
+        """The place after the line end at ``place``."""
+        return min(place + (2 if data[place : place + 2] == b"\r\n" else 1), len(data))
+
+
+def read_runs(stream: ByteStream, scanner: Scanner, block_bytes: int) -> Iterator[list[Run]]:
+    """The runs of one block of about ``block_bytes`` after another.
+
+    Where the stream breaks off, what stands before the last line end is handed out, then the problem. A break before
+    the first byte raises :class:`StreamFault`.
+    """
+    data, line, is_skipping = b"", 1, False
+    while True:
+        fault = None
+        try:
+            piece = stream.read(max(block_bytes, len(data)))
+        except StreamFault as broken:
+            if line == 1 and not data:
+                raise
+            piece, fault = b"", str(broken)
+        at_end = not piece
+        if is_skipping:
+            cut = piece.find(b"\n") + 1
+            is_skipping = not cut and not at_end
+            piece, line = (piece[cut:], line + 1) if cut else (b"", line)
+        data += piece
+        if fault is not None:
+            data = data[: data.rfind(b"\n") + 1]
+        runs, place, line = _cut(data, line, scanner, at_end=at_end)
+        if runs:
+            yield runs
+        if fault is not None:
+            yield [_problem_run(b"", line, fault)]
+        if at_end:
+            return
+        data = data[place:]
+        if len(data) > blocks.MAX_RECORD_BYTES:
+            cut = data.find(b"\n") + 1
+            yield [_problem_run(data[:cut], line, blocks.too_long())]
+            data, line, is_skipping = (data[cut:], line + 1, False) if cut else (b"", line, True)
+
+
+def _problem_run(record: bytes, line: int, problem: str) -> Run:
+    """One record that cannot be read."""
+    scanned = Scanned([], len(record), problem, is_open=False)
+    return Run(record, np.array([0]), np.array([len(record)]), np.array([line]), [scanned])
+
+
+def _cut(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple[list[Run], int, int]:
+    """The runs in ``data``, the place after the last whole record, and the line there."""
+    runs: list[Run] = []
+    place = 0
+    window = len(data)
+    while place < len(data):
+        stop = min(place + window, len(data))
+        ends = _ends_of_clean_records(data, place, stop, scanner, at_end=at_end and stop == len(data))
+        if ends is not None and len(ends):
+            run, line = _clean_run(data, place, ends, line)
+            runs.append(run)
+            place = int(ends[-1])
+            continue
+        if window > _WINDOW_BYTES:
+            if ends is not None and stop == len(data) and not at_end:
+                return runs, place, line  # all is well, only the end is still to come
+            window = _WINDOW_BYTES
+            continue
+        run, place, line = _scanned_run(data, place, stop, line, scanner, at_end=at_end)
+        if len(run):
+            runs.append(run)
+        if place < stop:
+            return runs, place, line
+    return runs, place, line
+
+
+def _scanned_run(
+    data: bytes, start: int, stop: int, line: int, scanner: Scanner, *, at_end: bool
+) -> tuple[Run, int, int]:
+    """The records that begin in a window, taken apart, the place after them, and the line there.
+
+    All of the window and not only what breaks the rule, or a file of stray quotes would take for ever.
+    """
+    place = start
+    records: list[Scanned] = []
+    places: list[tuple[int, int, int]] = []
+    while place < stop:
+        scanned = scanner.scan(data, place)
+        if scanned.is_open and not at_end:
+            break
+        record = data[place : scanned.end]
+        if record.strip(b"\r\n"):
+            records.append(scanned)
+            places.append((place, scanned.end, line))
+        line += _n_breaks(record)
+        place = scanned.end
+    starts, ends, lines = np.array(places, np.int64).reshape(-1, 3).T
+    return Run(data, starts, ends, lines, records), place, line
+
+
+def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner, *, at_end: bool) -> I64 | None:
+    """Where the whole records from ``start`` on end, as far as they go; None where a quote breaks the rule."""
+    view = np.frombuffer(data, np.uint8)[start:stop]
+    breaks = _breaks(view, at_end=at_end)
+    quotes = np.flatnonzero(view == _QUOTE)
+    is_outside = np.searchsorted(quotes, breaks) % 2 == 0
+    if scanner.is_lenient and not is_outside.all():
+        return None
+    outside = breaks[is_outside]
+    last = int(outside[-1]) + 1 if len(outside) else 0
+    if at_end and last < len(view) and len(quotes) % 2 == 0:
+        outside, last = np.append(outside, len(view) - 1), len(view)
+    if len(quotes) and not _quotes_follow_rule(view, quotes, last, scanner.delimiter):
+        return None
+    after: I64 = outside + 1 + start
+    return after
+
+
+def _breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
+    """The last byte of each line end: LF, CR LF, or CR alone."""
+    breaks = np.flatnonzero(view == _LF)
+    returns = np.flatnonzero(view == _CR)
+    if not len(returns):
+        return breaks
+    follows = view[np.minimum(returns + 1, len(view) - 1)]
+    is_last = returns == len(view) - 1
+    alone = returns[np.where(is_last, at_end, follows != _LF)]
+    return np.sort(np.concatenate([breaks, alone])) if len(alone) else breaks
+
+
+def _quotes_follow_rule(view: NDArray[np.uint8], quotes: I64, last: int, delimiter: bytes) -> bool:
+    """Whether fields begin and end at the quotes: those before ``last``, all of them if there is no record yet."""
+    known = quotes[: np.searchsorted(quotes, last)] if last else quotes
+    allowed = np.zeros(256, np.bool_)
+    allowed[[delimiter[0], _CR, _LF, _QUOTE]] = True
+    opening, closing = known[0::2], known[1::2]
+    opening = opening[opening > 0]
+    closing = closing[closing < len(view) - 1]
+    return bool(allowed[view[opening - 1]].all() and allowed[view[closing + 1]].all())
+
+
+def _clean_run(data: bytes, start: int, ends: I64, line: int) -> tuple[Run, int]:
+    """The records that end at ``ends`` without the blank lines, and the line after them."""
+    starts = np.concatenate([[start], ends[:-1]])
+    view = np.frombuffer(data, np.uint8)[start : int(ends[-1])]
+    breaks = _breaks(view, at_end=True) + start
+    lines = line + np.searchsorted(breaks, starts)
+    contents = ends - starts
+    is_there = contents > 2
+    for index in np.flatnonzero(~is_there):
+        is_there[index] = bool(data[starts[index] : ends[index]].strip(b"\r\n"))
+    return Run(data, starts[is_there], ends[is_there], lines[is_there]), line + len(breaks)
+
+
+def _n_breaks(record: bytes) -> int:
+    """How many lines a record ends."""
+    return record.count(b"\n") + record.count(b"\r") - record.count(b"\r\n")

@@ -1,0 +1,195 @@
+"""Documents that are in memory already: tables, data frames, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.columns import Columns, choose_columns, sample_of_records, sample_of_table
+from nearkin.stages.documents.parquet import check_columns, piece_of_columns, slices_of_batch
+from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.values import id_of, in_words, number_of, text_of
+
+_LABEL = "the table"
+_ACCEPTED = (
+    "a pyarrow Table or array, a pandas or polars DataFrame or Series, "
+    "or an iterable of strings, of (id, text) pairs or of dicts"
+)
+_BATCH_BYTES = 8 << 20
+_BATCH_ROWS = 1 << 14
+_SAMPLE_ROWS = 20
+
+
+def guess_columns(table: object, *, text: str | None = None, doc_id: str | None = None) -> Columns | None:
+    """The columns that :func:`read_table` would read, and a sentence for each that was guessed.
+
+    Returns
+    -------
+    Columns or None
+        None where there are no columns: strings, pairs, and iterators, which cannot be looked at twice.
+
+    Examples
+    --------
+    >>> guess_columns(pa.table({"key": [1], "body": ["It was a dark night."]})).text
+    'body'
+    """
+    if isinstance(table, (str, bytes)):
+        raise _not_accepted(table)
+    if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
+        records = [record for record in islice(table, _SAMPLE_ROWS) if isinstance(record, Mapping)]
+        return choose_columns(sample_of_records(records), _LABEL, text=text, doc_id=doc_id) if records else None
+    if not hasattr(table, "__arrow_c_stream__"):
+        return None
+    arrow = _as_arrow(table)
+    if arrow is None:
+        return None
+    return choose_columns(sample_of_table(arrow.slice(0, _SAMPLE_ROWS)), _LABEL, text=text, doc_id=doc_id)
+
+
+def read_table(
+    table: object,
+    *,
+    text: str | None = None,
+    doc_id: str | None = None,
+    keep_column: str | None = None,
+    batch_rows: int = _BATCH_ROWS,
+) -> Iterator[pa.RecordBatch]:
+    """The documents of a table, a batch at a time, as :func:`.reader.read_batches` gives those of a file.
+
+    Parameters
+    ----------
+    table : object
+        A pyarrow Table or array, anything that gives Arrow data (pandas and polars data frames and series), an
+        iterable of strings, of ``(id, text)`` pairs or of dicts.
+    text, doc_id : str, optional
+        The columns; by default guessed from their names.
+    keep_column : str, optional
+        Its numbers become ``keep_value``.
+    batch_rows : int
+        At most so many rows a batch; less where texts are long.
+
+    Yields
+    ------
+    RecordBatch
+        Of `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
+
+    Raises
+    ------
+    ParameterError
+        On the first batch: the table is of none of these types.
+    SourceError
+        On the first batch: a column is missing or cannot serve.
+    """
+    if batch_rows < 1:
+        raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
+    if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
+        arrow = _as_arrow(table)
+        if arrow is None:  # a column on its own
+            arrow, text = pa.table({"text": pa.chunked_array(table)}), "text"
+        yield from _read_arrow(arrow, text, doc_id, keep_column, batch_rows)
+    elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
+        yield from _read_records(table, text, doc_id, keep_column, batch_rows)
+    else:
+        raise _not_accepted(table)
+
+
+def _not_accepted(table: object) -> ParameterError:
+    return ParameterError.of("table", "read_table", _ACCEPTED, type(table).__name__)
+
+
+def _as_arrow(table: object) -> pa.Table | None:
+    """The data as an Arrow table; None where it is one column."""
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, (pa.Array, pa.ChunkedArray)):
+        return None
+    try:
+        return pa.table(table)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        try:
+            pa.chunked_array(table)
+        except (pa.ArrowException, TypeError, ValueError):
+            raise SourceError(f"{_LABEL}: cannot be turned into Arrow data: {error}.") from error
+        return None
+
+
+def _read_arrow(
+    table: pa.Table, text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Batches of an Arrow table."""
+    if text is None:
+        columns = choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
+        text, doc_id = columns.text, columns.id
+    check_columns(_LABEL, table.schema, text, doc_id, keep_column)
+    needed = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
+    ids = IdType(doc_id is None or not pa.types.is_integer(table.schema.field(doc_id).type))
+    row = 1
+    for batch in table.select(needed).to_batches(max_chunksize=batch_rows):
+        for part in slices_of_batch(batch, text, _BATCH_BYTES):
+            yield one_batch([piece_of_columns(part, text, doc_id, keep_column, row)], ids)
+            row += len(part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The columns of records that are dicts."""
+
+    text: str | None
+    doc_id: str | None
+    keep: str | None
+
+
+def _read_records(
+    records: Iterable[object], text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Batches of Python objects, which may come from an iterator without end."""
+    stream = iter(records)
+    head = list(islice(stream, _SAMPLE_ROWS))
+    dicts = [record for record in head if isinstance(record, Mapping)]
+    if dicts:
+        columns = choose_columns(sample_of_records(dicts), _LABEL, text=text, doc_id=doc_id)
+        text = columns.text
+        doc_id = columns.id if doc_id is None and text is not None else doc_id
+    names = _Names(text, doc_id, keep_column)
+    first = next((record for record in head if record is not None), None)
+    if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
+        raise ParameterError.of("table", "read_table", _ACCEPTED, f"an iterable of {type(first).__name__}")
+    ids = IdType()
+    rows, n_bytes = RowList(), 0
+    for row, record in enumerate(chain(head, stream), start=1):
+        n_bytes += _add(rows, row, record, names)
+        if len(rows.lines) >= batch_rows or n_bytes >= _BATCH_BYTES:
+            yield one_batch([rows.piece()], ids)
+            rows, n_bytes = RowList(), 0
+    if rows.lines:
+        yield one_batch([rows.piece()], ids)
+
+
+def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
+    """One record more; returns the bytes of its text."""
+    doc_id: object = None
+    keep_value = None
+    if isinstance(record, Mapping):
+        if names.text not in record:
+            rows.add(row, id_of(record.get(names.doc_id)), problem=f"the dict has no key {names.text!r}")
+            return 0
+        value: object = record[names.text]
+        doc_id = record.get(names.doc_id)
+        keep_value = number_of(record.get(names.keep))
+    elif isinstance(record, (tuple, list)):
+        if len(record) != 2:
+            rows.add(row, problem=f"not an (id, text) pair but {len(record)} values")
+            return 0
+        doc_id, value = record
+    elif isinstance(record, (str, bytes)) or record is None:
+        value = record
+    else:
+        rows.add(row, problem=f"neither a string, a pair nor a dict but {in_words(record)}")
+        return 0
+    text, problem = text_of(value)
+    rows.add(row, id_of(doc_id), text, problem, keep_value)
+    return len(text or b"")

@@ -1,0 +1,78 @@
+"""Values of JSON and of Python as texts, ids and numbers, and in words where they are none."""
+
+from __future__ import annotations
+
+import json
+import math
+
+
+class LongInteger(str):
+    """The digits of an integer that Python refuses to convert for its length."""
+
+    __slots__ = ()
+
+
+def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str | None]:
+    r"""The text as bytes, or why there is none.
+
+    ``is_utf8`` is false where the value came from bytes that are not UTF-8, which then stand in it as surrogates.
+
+    Examples
+    --------
+    >>> text_of("née")
+    (b'n\xc3\xa9e', None)
+    >>> text_of(5)
+    (None, 'the text is a number, not a string')
+    """
+    if value is None:
+        return None, "the text is null"
+    if isinstance(value, bytes):
+        return value, None
+    if not isinstance(value, str) or isinstance(value, LongInteger):
+        return None, f"the text is {in_words(value)}, not a string"
+    try:
+        return value.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(value[error.start]):04x}"
+        return None, f"the text holds half a character ({half} alone) at character {error.start + 1}"
+
+
+def id_of(value: object) -> int | str | None:
+    """Integers and strings as they are; anything else as the JSON that says it.
+
+    Examples
+    --------
+    >>> id_of({"$oid": "5f"})
+    '{"$oid":"5f"}'
+    """
+    if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def number_of(value: object) -> float | None:
+    """A value that chooses survivors; null where it is no number."""
+    if isinstance(value, LongInteger):
+        return -math.inf if value.startswith("-") else math.inf
+    if not isinstance(value, (bool, int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def in_words(value: object) -> str:
+    """What kind of value this is."""
+    if isinstance(value, LongInteger):
+        return "a number"
+    for types, words in (
+        (bool, "true or false"),
+        ((int, float), "a number"),
+        (str, "a string"),
+        ((list, tuple), "a list"),
+        (dict, "an object"),
+    ):
+        if isinstance(value, types):
+            return words
+    return "null" if value is None else f"of type {type(value).__name__}"
