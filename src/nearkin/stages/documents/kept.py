@@ -41,8 +41,10 @@ def write_kept(
     stdin_copy: Path | None = None,
     encoding: str = "utf-8",
 ) -> list[Path]:
-    """Write what is kept of each source, as it was: JSON Lines and ID<TAB>TEXT line by line and byte for byte, CSV and
-    TSV with their header record by record, Parquet with all its columns, text files whole.
+    """Write what is kept of each source in the form it came in.
+
+    JSON Lines and ID<TAB>TEXT keep their lines byte for byte, CSV and TSV their header and records, Parquet its rows
+    with all columns, text files are copied; what was compressed is compressed again.
 
     A source of which nothing is kept is written too, empty or with its header, except a text file. Under ``out`` the
     files lie as they do under the folder that all sources share. What is on disk under its own name is whole: each
@@ -61,7 +63,7 @@ def write_kept(
         A copy of standard input, which cannot be read a second time: whoever wants "-" written keeps one while reading.
         It is written as ``stdin.jsonl`` or the like.
     encoding : str
-        As it was read with; the file is written in it, too.
+        The one it was read with; it is written in the same.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
     >>> [str(name) for name in relative_names([source("../in/a/x.jsonl"), source("../in/b/x.jsonl"), source("-")])]
     ['a/x.jsonl', 'b/x.jsonl', 'stdin.jsonl']
     """
-    paths = [None if source.path == STDIN else Path(os.path.abspath(source.path)) for source in sources]  # noqa: PTH100
+    paths = [None if source.path == STDIN else Path(os.path.abspath(source.path)) for source in sources]
     folders = [str(path.parent) for path in paths if path is not None]
     shared = os.path.commonpath(folders) if folders else "/"
     names: list[PurePosixPath] = []
@@ -180,9 +182,7 @@ class _Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
 
 
-def _copy_kept(
-    source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
-) -> None:
+def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str) -> None:
     """The kept part of one source."""
     if source.format == "file":
         shutil.copyfileobj(raw, file, _BLOCK_BYTES)
@@ -237,9 +237,7 @@ def _copy_records(source: Source, mask: Mask, stream: ByteStream, sink: _Sink) -
             _write_kept_parts(memoryview(run.data), run.starts, run.ends, _is_kept(mask, run.lines), stream, sink)
 
 
-def _write_kept_parts(
-    data: memoryview, starts: I64, ends: I64, is_kept: Mask, stream: ByteStream, sink: _Sink
-) -> None:
+def _write_kept_parts(data: memoryview, starts: I64, ends: I64, is_kept: Mask, stream: ByteStream, sink: _Sink) -> None:
     """The kept ones of the parts of ``data``, in the characters they came in."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
     for first, stop in edges.reshape(-1, 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, cast
 
 import zstandard
 
@@ -20,9 +20,9 @@ def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
     if compression == "gzip":
         # Neither a time nor a name: gzip would write both into the file.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packer:
-            yield packer  # type: ignore[misc]
+            yield cast(IO[bytes], packer)
     elif compression == "zstd":
         with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as writer:
-            yield writer  # type: ignore[misc]
+            yield cast(IO[bytes], writer)
     else:
         yield file

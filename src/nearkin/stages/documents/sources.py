@@ -1,7 +1,5 @@
 """What the user named on the command line, as sources that can be read: files, globs, folders, standard input."""
 
-# Paths stay as the user wrote them; pathlib would rewrite "./a" and "a//b".
-# ruff: noqa: PTH112, PTH113, PTH116, PTH118, PTH122, PTH207
 from __future__ import annotations
 
 import glob
@@ -25,7 +23,7 @@ from nearkin.stages.documents.sniffing import (
     sniff_format,
     unreadable,
 )
-from nearkin.stages.documents.streams import Compression
+from nearkin.stages.documents.streams import Compression, check_encoding
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file"]
 STDIN = "-"
@@ -123,6 +121,7 @@ def resolve_sources(
     """
     if file_format is not None and file_format not in get_args(Format):
         raise ParameterError.of("file_format", "resolve_sources", "one of " + ", ".join(get_args(Format)), file_format)
+    encoding = check_encoding(encoding)
     guesses: list[str] = []
     found: dict[str, _Found] = {}
     for argument in arguments:

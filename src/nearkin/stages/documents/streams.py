@@ -190,7 +190,8 @@ class ByteStream:
         self._bytes_of_file: _Pull = pull
         self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place
         self._progress = progress
-        self._encoding = encoding
+        # Without a mark the order of bytes is that of the machines such files come from.
+        self._encoding = f"{encoding}-le" if encoding in ("utf-16", "utf-32") else encoding
         self._left = b""
         self._fault: StreamFault | None = None
         self._started = False

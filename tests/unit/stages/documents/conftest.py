@@ -1,0 +1,56 @@
+"""What the tests of the readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import Source
+
+Row = tuple[object, bytes | None, int, str | None]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., list[Row]]:
+    """Bytes of a file as (doc_id, text, line, problem), all batches one after another."""
+
+    def read_bytes(
+        data: bytes, file_format: str, *, text: str | None = "text", doc_id: str | None = "id", **options: Any
+    ) -> list[Row]:
+        path = tmp_path / "input"
+        path.write_bytes(data)
+        compression = options.pop("compression", "none")
+        source = Source(str(path), "input", file_format, compression, text, doc_id, len(data))
+        consumed: list[int] = []
+        rows = rows_of(list(read_batches(source, progress=consumed.append, **options)))
+        assert sum(consumed) == len(data)
+        return rows
+
+    return read_bytes
+
+
+def rows_of(batches: list[pa.RecordBatch]) -> list[Row]:
+    rows: list[Row] = []
+    for batch in batches:
+        batch.validate(full=True)
+        columns = (batch[name].to_pylist() for name in ("doc_id", "text", "line", "problem"))
+        rows += zip(*columns, strict=True)
+    return rows
+
+
+@pytest.fixture
+def keep_values(tmp_path: Path) -> Callable[..., list[float | None]]:
+    """The ``keep_value`` of each record of a file's bytes."""
+
+    def read_bytes(data: bytes, file_format: str, column: str) -> list[float | None]:
+        path = tmp_path / "input"
+        path.write_bytes(data)
+        source = Source(str(path), "input", file_format, "none", "text", None, len(data))
+        return [v for batch in read_batches(source, keep_column=column) for v in batch["keep_value"].to_pylist()]
+
+    return read_bytes
