@@ -152,9 +152,7 @@ class Matches:
 
     def where(self, mask: NDArray[np.bool_]) -> Matches:
         """The matches for which ``mask`` holds."""
-        return Matches(
-            self.left[mask], self.right[mask], self.n_common[mask], self.n_left[mask], self.n_right[mask]
-        )
+        return Matches(self.left[mask], self.right[mask], self.n_common[mask], self.n_left[mask], self.n_right[mask])
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,10 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
             best, best_cost = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows), cost
     if best is None:
         raise ParameterError.of(
-            "recall", "dedup", f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; take a lower recall or a higher threshold", recall
+            "recall",
+            "dedup",
+            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; take a lower recall or a higher threshold",
+            recall,
         )
     return best
 

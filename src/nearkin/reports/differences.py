@@ -1,23 +1,19 @@
 """Two texts word by word: what they share, what only one of them has.
 
-What counts as a word is what counts in shingles: a run of letters, digits and marks; in scripts written without spaces each
-character with its marks. A punctuation sign stands by itself. Spacing alone is no difference.
+What counts as a word is what counts in shingles. A punctuation sign stands by itself. Spacing alone is no difference,
+nor are the invisible characters that shingles ignore.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-import unicodedata
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.reports.hidden_characters import reveal
+from nearkin.reports.words import as_compared, count_words, end_of_word, find_tokens, is_word, start_of_last_words
 
 try:
     from rapidfuzz.distance import Indel
@@ -27,16 +23,8 @@ except ImportError as error:
 Kind = Literal["equal", "only_a", "only_b", "gap"]
 _Step = tuple[Literal["equal", "change"], int, int, int, int]
 
-_SPACELESS = (
-    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
-    "\U00020000-\U000323af"  # Han, supplementary planes
-    "\u3041-\u309f\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"  # Kana
-    "\u0e00-\u0eff"  # Thai, Lao
-    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
-    "\u1780-\u17ff\u19e0-\u19ff"  # Khmer
-)
-_LAST_MARK = 0x20000  # beyond it Unicode has only variation selectors
-_LEAST_HIDDEN = 4  # a gap that hides fewer words takes more room than the words
+_LEAST_HIDDEN = 8  # a gap that hides fewer words takes more room than the words
+
 
 _TERMINAL_STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "cyan underline", "gap": "dim"}
 _TERMINAL_FRAMES: dict[Kind, tuple[str, str]] = {
@@ -72,30 +60,6 @@ class _Tokens:
     end: int  # how much of the text they cover, in characters
 
 
-@lru_cache(maxsize=1)
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A pattern for words and one for all tokens; made on first use, as finding the marks takes some 20 ms."""
-    marks = "".join(
-        re.escape(chr(code))
-        for code in (*range(0x300, _LAST_MARK), *range(0xE0100, 0xE01F0))
-        if code <= sys.maxunicode and unicodedata.category(chr(code)).startswith("M")
-    )
-    lone = f"[{_SPACELESS}][{marks}]*"
-    run = rf"(?:[^\W_{_SPACELESS}]+|[{marks}]+)+"
-    return re.compile(f"{lone}|{run}"), re.compile(rf"{lone}|{run}|\S[{marks}]*")
-
-
-def count_words(text: str) -> int:
-    """Words of a text; punctuation does not count.
-
-    Examples
-    --------
-    >>> count_words("Don't panic: 東京 2026")
-    6
-    """
-    return sum(1 for _ in _patterns()[0].finditer(text))
-
-
 def mark_differences(
     text_a: str,
     text_b: str,
@@ -106,8 +70,8 @@ def mark_differences(
 ) -> tuple[Segment, ...]:
     """Which words two texts share and which only one of them has.
 
-    The fewest words possible are marked. What both texts begin with and end with is never limited; between the first and
-    the last difference the cost grows with the product of the two lengths, so there ``max_words`` holds.
+    The fewest words possible are marked. What both texts begin with and end with is never limited; between the first
+    and the last difference the cost grows with the product of the two lengths, so there ``max_words`` holds.
 
     Parameters
     ----------
@@ -123,8 +87,8 @@ def mark_differences(
     Returns
     -------
     tuple of Segment
-        In reading order; of two segments at the same place ``only_a`` comes first. The words of the ``equal`` and ``only_a``
-        segments are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
+        In reading order; of two segments at the same place ``only_a`` comes first. The words of the ``equal`` and
+        ``only_a`` segments are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
 
     Raises
     ------
@@ -166,19 +130,20 @@ def to_terminal(segments: tuple[Segment, ...]) -> list[tuple[str, str]]:
     in [-30-] {+45+} days
     """
     spans: list[tuple[str, str]] = []
-    for segment in segments:
+    for index, segment in enumerate(segments):
         text = reveal(segment.text)
         opening, closing = _TERMINAL_FRAMES[segment.kind]
-        body = text.lstrip() if opening else text
-        if opening and (len(body) < len(text) or (segment.kind == "gap" and spans)):
+        beside_gap = index and "gap" in (segment.kind, segments[index - 1].kind)
+        body = text.lstrip() if segment.kind != "equal" or beside_gap else text
+        if len(body) < len(text) or beside_gap:
             spans.append(("", " "))
         spans.append((_TERMINAL_STYLES[segment.kind], f"{opening}{body}{closing}"))
     return spans
 
 
-def _check(parameter: str, value: int, least: int) -> None:
+def _check(parameter: str, value: object, least: int) -> None:
     """Refuses a limit that is not an int of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ParameterError.of(parameter, "mark_differences", f"an int >= {least}", value)
 
 
@@ -192,6 +157,8 @@ def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
         return low, 0
     head = low
     while head and not text_a[head - 1].isspace():
+        head -= 1
+    while head and text_a[head - 1].isspace():  # spaces go with the word after them
         head -= 1
     low, high = 0, min(len(text_a), len(text_b)) - head
     end_a, end_b = len(text_a), len(text_b)
@@ -210,7 +177,7 @@ def _tokenise(text: str, limit: int) -> _Tokens:
     cores: list[str] = []
     spaced: list[bool] = []
     end = 0
-    for found in islice(_patterns()[1].finditer(text), limit):
+    for found in islice(find_tokens(text), limit):
         cores.append(found.group())
         spaced.append(found.start() > end)
         end = found.end()
@@ -220,8 +187,9 @@ def _tokenise(text: str, limit: int) -> _Tokens:
 def _compare(a: _Tokens, b: _Tokens) -> Iterator[Segment]:
     """The segments of two token lists, gaps not yet made."""
     numbers: dict[str, int] = {}  # RapidFuzz compares hashes: small numbers are their own, so no two words can collide
-    codes_a = [numbers.setdefault(core, len(numbers)) for core in a.cores]
-    codes_b = [numbers.setdefault(core, len(numbers)) for core in b.cores]
+    codes_a, codes_b = (
+        [numbers.setdefault(as_compared(core), len(numbers)) for core in tokens.cores] for tokens in (a, b)
+    )
     steps: list[_Step] = []
     for code in Indel.opcodes(codes_a, codes_b):
         place = (code.src_start, code.src_end, code.dest_start, code.dest_end)
@@ -242,18 +210,13 @@ def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
     for index, step in enumerate(steps):
         name, a_start, a_end, b_start, b_end = step
         inner = 0 < index < len(steps) - 1
-        if name == "equal" and not (inner and not any(map(_is_word, a.cores[a_start:a_end]))):
+        if name == "equal" and not (inner and not any(map(is_word, a.cores[a_start:a_end]))):
             result.append(step)
         elif result and result[-1][0] == "change":
             result[-1] = ("change", result[-1][1], a_end, result[-1][3], b_end)
         else:
             result.append(("change", a_start, a_end, b_start, b_end))
     return result
-
-
-def _is_word(core: str) -> bool:
-    """Whether a token is a word, not a sign."""
-    return _patterns()[0].match(core) is not None
 
 
 def _spell(tokens: _Tokens, start: int, end: int) -> str:
@@ -298,18 +261,12 @@ def _collapsed(segments: list[Segment], context_words: int, max_run: int | None)
 
 def _with_gap(segment: Segment, first: int, last: int, what: str) -> Iterator[Segment]:
     """A segment whole, or its first and last words around a gap that counts the rest."""
-    n_words, cut_from, starts = 0, 0, deque[int](maxlen=last)
-    for found in _patterns()[0].finditer(segment.text):
-        n_words += 1
-        starts.append(found.start())
-        if n_words == first:
-            cut_from = found.end()
-    hidden = n_words - first - last
+    hidden = count_words(segment.text) - first - last
     if hidden < _LEAST_HIDDEN:
         yield segment
         return
     if first:
-        yield Segment(segment.kind, segment.text[:cut_from])
+        yield Segment(segment.kind, segment.text[: end_of_word(segment.text, first)])
     yield Segment("gap", f"{hidden:,} {what}")
     if last:
-        yield Segment(segment.kind, segment.text[starts[0] :])
+        yield Segment(segment.kind, segment.text[start_of_last_words(segment.text, last) :])

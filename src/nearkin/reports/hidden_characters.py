@@ -1,7 +1,7 @@
 """Characters that a reader cannot see, shown by their code points.
 
-A document under review may hold characters that turn the reading direction, move a terminal's cursor or vanish. Printed as
-they are they could make a page show something that the text does not say.
+A document under review may hold characters that turn the reading direction, move a terminal's cursor or vanish. Printed
+as they are they could make a page show something that the text does not say.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _HIDDEN = re.compile(
 
 
 def reveal(text: str) -> str:
-    """The text with each hidden character written as its code point between angle brackets.
+    r"""The text with each hidden character written as its code point between angle brackets.
 
     Joiners that scripts need to be read (U+200C and U+200D) stay, and so do tab and line feed.
 
     Examples
     --------
-    >>> print(reveal("pay \\u202e001\\u202c now"))
+    >>> print(reveal("pay \u202e001\u202c now"))
     pay ⟨U+202E⟩001⟨U+202C⟩ now
     """
     return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)

@@ -71,7 +71,9 @@ class RunDirectory:
         if overwrite:
             self._remove_results()
         elif self.manifest.exists():
-            raise OutputExistsError(f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another --out.")
+            raise OutputExistsError(
+                f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another --out."
+            )
         elif self.work.exists():
             raise OutputExistsError(
                 f"{self.path} holds an unfinished run. Add --resume to go on with it, or --overwrite to start anew."
@@ -102,7 +104,9 @@ class RunDirectory:
         """Remove what a run makes, and nothing else: the manifest first, so that what is half removed does not look whole."""
         is_a_run = self.manifest.exists() or self.work.exists()
         if not is_a_run and any(p.name != ".lock" for p in self.path.iterdir()):
-            raise OutputExistsError(f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out.")
+            raise OutputExistsError(
+                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
+            )
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
             for name in ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html"):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from nearkin.kernels import compiled, plain  # noqa: F401  (named here so that both are seen to be covered)
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import grouping, identity, linking, overlap, prefixes, shingles, sketch, text
+from nearkin.kernels.compiled import chains, grouping, identity, linking, overlap, prefixes, shingles, sketch, text
+from nearkin.kernels.plain import chains as plain_chains
 from nearkin.kernels.plain import grouping as plain_grouping
 from nearkin.kernels.plain import identity as plain_identity
 from nearkin.kernels.plain import linking as plain_linking
@@ -149,3 +150,18 @@ def test_prefixes(values, data):
 def test_hash_strings(values):
     data, offsets = text_buffers(pa.array(values, pa.large_binary()))
     same([identity.hash_strings(data, offsets)], [plain_identity.hash_strings(data, offsets)])
+
+
+@given(st.lists(st.tuples(few_hashes, few_hashes), max_size=40), st.integers(1, 4), st.data())
+def test_chains(entries, most, data):
+    keys = np.array(entries, np.uint64).reshape(-1, 2)
+    half = data.draw(st.integers(0, len(keys)))
+    heads, previous = np.full((2, 64), chains.NONE, np.int32), np.full((len(keys), 2), chains.NONE, np.int32)
+    found = [chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))]
+    truth = [plain_chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))]
+    for ours, theirs in zip(found, truth, strict=True):
+        same(ours[:2], theirs[:2])
+        assert ours[2] == theirs[2]
+    fresh_heads, fresh_previous = np.full((2, 128), chains.NONE, np.int32), previous * 0
+    chains.rebuild(keys, len(keys), fresh_heads, fresh_previous)
+    same([fresh_previous], [previous])

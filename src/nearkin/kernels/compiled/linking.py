@@ -11,9 +11,7 @@ _N_DIGITS = 1 << _DIGIT_BITS
 N_PASSES = 6  # 6 digits of 11 bits cover 64
 
 
-def sort_by_key(
-    keys: NDArray[np.uint64], rows: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Sort by key, rows with one key in the order in which they came: a radix sort.
 
     Digits in which all keys agree, as the upper ones of a small partition do, cost one pass of counting and no move.

@@ -46,7 +46,9 @@ def shingle_sets(
     units = np.empty(longest, np.uint64)
     shingles = np.empty(longest, np.uint64)
     table = np.empty(_table_size(longest), np.uint64)
-    _shingle_many(data, offsets, character_classes(), words, length, units, shingles, table, hashes, set_offsets, n_units)
+    _shingle_many(
+        data, offsets, character_classes(), words, length, units, shingles, table, hashes, set_offsets, n_units
+    )
     return hashes[: set_offsets[-1]].copy(), set_offsets, n_units
 
 

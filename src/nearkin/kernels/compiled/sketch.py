@@ -86,7 +86,9 @@ def _sketch_one(hashes, start, end, constants, slots):
         constant = constants[round_]
         for i in range(start, end):
             x = mix(hashes[i] ^ constant)
-            slot = np.int64(((x >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)) if round_ < size else round_ - size
+            slot = (
+                np.int64(((x >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)) if round_ < size else round_ - size
+            )
             value = stamp | (x & np.uint64(0xFFFFFFFF))
             if value < slots[slot]:
                 slots[slot] = value

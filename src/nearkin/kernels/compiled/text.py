@@ -11,7 +11,9 @@ from nearkin.kernels.characters import SPACE, character_classes
 _BLOCK = 64
 
 
-def first_invalid_byte(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def first_invalid_byte(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Check that each text is UTF-8 as RFC 3629 has it: shortest forms, no surrogates, at most U+10FFFF.
 
     Returns

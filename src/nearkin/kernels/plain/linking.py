@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def sort_by_key(
-    keys: NDArray[np.uint64], rows: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """See ``compiled.linking.sort_by_key``.
 
     Examples

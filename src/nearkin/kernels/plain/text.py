@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from nearkin.kernels.characters import SPACE, character_classes
 
 
-def first_invalid_byte(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def first_invalid_byte(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """See ``compiled.text.first_invalid_byte``.
 
     Examples

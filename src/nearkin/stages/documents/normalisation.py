@@ -53,7 +53,10 @@ class Normalisation:
         steps = {step.strip() for step in text.split(",")} - {"", "none"}
         if unknown := steps - STEPS.keys():
             raise ParameterError.of(
-                "normalise", "dedup", f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'", ",".join(sorted(unknown))
+                "normalise",
+                "dedup",
+                f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'",
+                ",".join(sorted(unknown)),
             )
         return cls(**{field.name: field.name in steps for field in fields(cls)})
 

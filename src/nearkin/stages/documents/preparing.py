@@ -74,14 +74,19 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(32), len(texts), [None, pa.py_buffer(joined)])
 
 
-def _check_utf8(texts: pa.LargeBinaryArray, problems: pa.LargeStringArray) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
+def _check_utf8(
+    texts: pa.LargeBinaryArray, problems: pa.LargeStringArray
+) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
     """The texts as strings, and the problems with those added that are not UTF-8; these texts become empty."""
     data, offsets = text_buffers(texts)
     invalid_at, _ = kernels.twin("text", int(offsets[-1] - offsets[0])).first_invalid_byte(data, offsets)
     bad = np.flatnonzero(invalid_at >= 0)
     if len(bad):
         mask = pa.array(invalid_at >= 0)
-        said = [f"not valid UTF-8 at byte {at} (0x{data[offsets[i] + at]:02x})" for i, at in zip(bad, invalid_at[bad], strict=True)]
+        said = [
+            f"not valid UTF-8 at byte {at} (0x{data[offsets[i] + at]:02x})"
+            for i, at in zip(bad, invalid_at[bad], strict=True)
+        ]
         problems = pc.replace_with_mask(problems, mask, pa.array(said, pa.large_string()))
         texts = pc.replace_with_mask(texts, mask, pa.array([b""] * len(bad), pa.large_binary()))
     return texts.fill_null(b"").view(pa.large_string()), problems
@@ -92,8 +97,9 @@ def _doc_ids(batch: pa.RecordBatch, source_name: str) -> pa.LargeStringArray:
     ids = batch["doc_id"].cast(pa.large_string())
     if ids.null_count:
         places = pc.binary_join_element_wise(
-            pa.scalar(source_name, pa.large_string()), batch["line"].cast(pa.large_string()), pa.scalar(":", pa.large_string())
+            pa.scalar(source_name, pa.large_string()),
+            batch["line"].cast(pa.large_string()),
+            pa.scalar(":", pa.large_string()),
         )
         ids = pc.coalesce(ids, places)
     return ids
-

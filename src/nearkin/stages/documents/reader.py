@@ -100,9 +100,7 @@ def _read(
         raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
     text = source.text if source.text is not None else "text"
     if source.format == "jsonl":
-        yield from read_jsonl(
-            stream, text=text, doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes
-        )
+        yield from read_jsonl(stream, text=text, doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes)
     elif source.format == "lines":
         yield from read_lines(stream, batch_bytes=batch_bytes)
     elif source.format == "file":

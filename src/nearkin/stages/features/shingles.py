@@ -56,7 +56,9 @@ class Shingling:
         """
         data, offsets = text_buffers(texts)
         kernel = kernels.twin("shingles", int(offsets[-1] - offsets[0]))
-        hashes, set_offsets, n_units = kernel.shingle_sets(data, offsets, words=self.unit == "words", length=self.length)
+        hashes, set_offsets, n_units = kernel.shingle_sets(
+            data, offsets, words=self.unit == "words", length=self.length
+        )
         return ShingleSets(hashes, set_offsets, n_units, self.fingerprint)
 
 

@@ -62,6 +62,11 @@ class Bands:
         """
         if signatures.slots.shape[1] < self.size:
             raise ParameterError.of(
-                "signatures", "Bands.keys", f"of at least {self.size} slots ({self.bands} bands of {self.rows})", signatures.slots.shape[1]
+                "signatures",
+                "Bands.keys",
+                f"of at least {self.size} slots ({self.bands} bands of {self.rows})",
+                signatures.slots.shape[1],
             )
-        return kernels.twin("sketch", signatures.slots.nbytes).band_keys(signatures.slots, bands=self.bands, rows=self.rows)
+        return kernels.twin("sketch", signatures.slots.nbytes).band_keys(
+            signatures.slots, bands=self.bands, rows=self.rows
+        )

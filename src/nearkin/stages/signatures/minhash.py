@@ -71,4 +71,6 @@ def must_agree(a: Signatures, b: Signatures) -> None:
         Naming both.
     """
     if a.fingerprint != b.fingerprint:
-        raise FingerprintError(f"Signatures of different methods cannot be compared: {a.fingerprint!r} and {b.fingerprint!r}.")
+        raise FingerprintError(
+            f"Signatures of different methods cannot be compared: {a.fingerprint!r} and {b.fingerprint!r}."
+        )

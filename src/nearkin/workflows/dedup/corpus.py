@@ -83,7 +83,9 @@ def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
     for chunk in chunks:
         rows, batch = slice(chunk.start, chunk.end), chunk.batch()
         is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
-        status[rows] = np.where(batch["problem"].is_valid().to_numpy(zero_copy_only=False), UNREADABLE, np.where(is_empty, EMPTY, READABLE))
+        status[rows] = np.where(
+            batch["problem"].is_valid().to_numpy(zero_copy_only=False), UNREADABLE, np.where(is_empty, EMPTY, READABLE)
+        )
         n_characters[rows] = batch["n_characters"].to_numpy()
         keep_value[rows] = batch["keep_value"].to_numpy(zero_copy_only=False)
         digests[rows] = np.frombuffer(batch["digest"].buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents]

@@ -69,7 +69,9 @@ def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
     return Preference(np.argsort(rank[best_row], kind="stable").astype(np.uint32), best_row)
 
 
-def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int) -> Grouping:
+def group_texts(
+    matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int
+) -> Grouping:
     """Group the texts by the rule of ``--group`` and look at the pairs inside that no match tells about.
 
     Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is not exact.

@@ -56,7 +56,12 @@ class FileInput:
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """As the reader gives them."""
         for batch in read_batches(
-            self.source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance, stdin=self.stdin, encoding=self.encoding
+            self.source,
+            batch_bytes=BATCH_BYTES,
+            keep_column=self.keep_column,
+            progress=progress.advance,
+            stdin=self.stdin,
+            encoding=self.encoding,
         ):
             yield batch, 0
 
@@ -97,7 +102,9 @@ class LooseFilesInput:
     def _read(self, source: Source, progress: Progress) -> Iterable[pa.RecordBatch]:
         """One file that cannot be opened is one document that cannot be read, not the end of the run."""
         try:
-            return list(read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding))
+            return list(
+                read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
+            )
         except SourceError as error:
             row = {"doc_id": [source.name], "text": [None], "line": [1], "problem": [str(error)], "keep_value": [None]}
             return [pa.RecordBatch.from_pydict(row, schema=DOCUMENTS_SCHEMA)]

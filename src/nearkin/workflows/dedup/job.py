@@ -91,7 +91,9 @@ def find(
     with meter.stage("exact copies", 0, "steps"):
         corpus = survey(spool.chunks(), n_inputs)
     if not (corpus.status != 2).any() and len(corpus):
-        raise SourceError(f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}.")
+        raise SourceError(
+            f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}."
+        )
     with meter.stage("plan", 0, "steps") as progress:
         plan = _plan(corpus, options)
         progress.say(describe_plan(plan, options))
@@ -109,7 +111,18 @@ def find(
         matches, is_copy = row_matches(corpus, best_row, verified.matches, outcome.copy_of)
     estimated_missed = missed(_found_probability(verified.matches, plan))
     return Result(
-        corpus, sizes, plan, verified, outcome, places, reads, groups, matches, is_copy, runs.n_not_compared, estimated_missed
+        corpus,
+        sizes,
+        plan,
+        verified,
+        outcome,
+        places,
+        reads,
+        groups,
+        matches,
+        is_copy,
+        runs.n_not_compared,
+        estimated_missed,
     )
 
 
@@ -170,4 +183,3 @@ def _first_problem(chunks: Sequence[Chunk]) -> str:
         if len(problems):
             return str(problems[0])
     return "it is missing"
-

@@ -83,16 +83,23 @@ class DedupOptions:
         if preset is not None and preset not in PRESETS:
             raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
         if unknown := given.keys() - {f.name for f in fields(cls)}:
-            raise ParameterError(f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(f.name for f in fields(cls))}.")
+            raise ParameterError(
+                f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(f.name for f in fields(cls))}."
+            )
         chosen: dict[str, object] = dict(PRESETS.get(preset or "", {}))
         chosen |= {name: value for name, value in given.items() if value is not None}
         parsers = {"shingle": parse_shingling, "keep": Keep.parse, "normalise": Normalisation.parse}
-        parsed = {name: parsers[name](value) if name in parsers and isinstance(value, str) else value for name, value in chosen.items()}
+        parsed = {
+            name: parsers[name](value) if name in parsers and isinstance(value, str) else value
+            for name, value in chosen.items()
+        }
         return replace(cls(), **parsed)  # type: ignore[arg-type]  # __post_init__ checks what came
 
     def in_words(self) -> dict[str, str | float | int]:
         """As they would be given on the command line."""
-        return {f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v) for f in fields(self)}
+        return {
+            f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v) for f in fields(self)
+        }
 
     @property
     def fingerprint(self) -> str:
@@ -123,7 +130,11 @@ class Resources:
     @property
     def n_threads(self) -> int:
         """Threads to start."""
-        return self.threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else self.threads or os.cpu_count() or 1
+        return (
+            self.threads or len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else self.threads or os.cpu_count() or 1
+        )
 
 
 def parse_size(text: str) -> int:

@@ -39,7 +39,13 @@ class InputRead:
 
 
 def read_all(
-    inputs: Sequence[Input], spool: Spool, normalisation: Normalisation, *, on_error: OnError, threads: int, progress: Progress
+    inputs: Sequence[Input],
+    spool: Spool,
+    normalisation: Normalisation,
+    *,
+    on_error: OnError,
+    threads: int,
+    progress: Progress,
 ) -> tuple[InputRead, ...]:
     """Read every input into the spool; what an interrupted run has already read is not read again.
 
@@ -51,7 +57,11 @@ def read_all(
     spool.path.mkdir(exist_ok=True)
     found, first_source = [], 0
     for index, one in enumerate(inputs):
-        found.append(_read_one(index, first_source, one, spool, normalisation, on_error=on_error, threads=threads, progress=progress))
+        found.append(
+            _read_one(
+                index, first_source, one, spool, normalisation, on_error=on_error, threads=threads, progress=progress
+            )
+        )
         first_source += len(one.names)
     return tuple(found)
 
@@ -116,4 +126,6 @@ def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: np.
         return
     row = problems.is_valid().index(True).as_py()
     name = names[int(np.broadcast_to(source, len(problems))[row])]
-    raise DocumentError(f"{name}:{prepared['line'][row]}: {problems[row]}. The run stops at bad documents because of --on-error stop.")
+    raise DocumentError(
+        f"{name}:{prepared['line'][row]}: {problems[row]}. The run stops at bad documents because of --on-error stop."
+    )

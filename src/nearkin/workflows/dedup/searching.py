@@ -65,7 +65,9 @@ class Runs:
 class Search:
     """The search of one run: `shingle_all`, then `link_all`."""
 
-    def __init__(self, corpus: Corpus, options: DedupOptions, plan: BandPlan | SamplingPlan, work: Path, resources: Resources) -> None:
+    def __init__(
+        self, corpus: Corpus, options: DedupOptions, plan: BandPlan | SamplingPlan, work: Path, resources: Resources
+    ) -> None:
         self.corpus = corpus
         self.options = options
         self.plan = plan
@@ -89,7 +91,9 @@ class Search:
                 counts = np.zeros(1 << COUNT_BITS, np.uint32)
                 with writing(self.work):
                     self._begin_keys()
-                    for done, part in map_ordered(lambda c: self._shingle_chunk(c, sizes), corpus.chunks, threads=self.resources.n_threads):
+                    for done, part in map_ordered(
+                        lambda c: self._shingle_chunk(c, sizes), corpus.chunks, threads=self.resources.n_threads
+                    ):
                         if part is not None:
                             counts += part
                         progress.advance(done)
@@ -197,7 +201,9 @@ class Search:
         return parts + [_Part(None, i, n_ranges) for i in range(n_ranges) if n_bytes]
 
     def _link_part(self, number: int, part: _Part, linking: Linking, sizes: Sizes, order: U32, folder: Path) -> int:
-        keys, nodes = self._band_entries(part, sizes, order) if part.band is not None else self._loose_entries(part, order)
+        keys, nodes = (
+            self._band_entries(part, sizes, order) if part.band is not None else self._loose_entries(part, order)
+        )
         n_not_compared = 0
         for i, (pairs, n_left) in enumerate(linking.link(keys, nodes)):
             n_not_compared += n_left
@@ -253,7 +259,9 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
     if wanted is not None:
         is_first[is_first] = wanted[nodes[is_first]] != 0
     if not is_first.any():
-        return np.zeros(0, np.uint32), ShingleSets(np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.int64), shingle.fingerprint)
+        return np.zeros(0, np.uint32), ShingleSets(
+            np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.int64), shingle.fingerprint
+        )
     texts = chunk.column("text")
     return nodes[is_first], shingle.sets(texts if is_first.all() else texts.filter(is_first))
 
@@ -261,4 +269,3 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
 def _save_entries(path: Path, keys: U64, nodes: U32) -> None:
     with published(path, durable=False) as aside, open(aside, "wb") as file:
         np.savez(file, keys=keys, nodes=nodes)
-

@@ -89,11 +89,14 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
         [
             ("id", id_type), ("group", id_type), ("is_principal", pa.bool_()), ("similarity_to_principal", pa.float64()),
             ("copy_of", id_type), ("keep", pa.bool_()), ("reason", pa.string()), ("n_characters", pa.int64()),
-            ("n_shingles", pa.int64()), ("source", pa.string()), ("line", pa.int64()), ("problem", pa.large_string()),
+            ("n_units", pa.int64()), ("n_shingles", pa.int64()), ("keep_value", pa.float64()), ("source", pa.string()), ("line", pa.int64()),
+            ("problem", pa.large_string()),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
-    n_shingles = np.append(sizes.n_shingles, np.uint32(0)).astype(np.int64)  # the last is for documents without a text
+    n_units, n_shingles = (
+        np.append(n, np.uint32(0)).astype(np.int64) for n in (sizes.n_units, sizes.n_shingles)
+    )  # 0: no text
     node = np.minimum(corpus.node, np.uint32(corpus.n_nodes))
     rows = np.arange(len(corpus), dtype=np.uint32)
 
@@ -108,10 +111,15 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
             pa.array(outcome.keep[a:b]),
             reasons.take(pa.array(outcome.reason[a:b])),
             pa.array(corpus.n_characters[a:b]),
+            pa.array(n_units[node[a:b]]),
             pa.array(n_shingles[node[a:b]]),
+            pa.array(corpus.keep_value[a:b], mask=np.isnan(corpus.keep_value[a:b])),
             names.take(pa.array(places.source[a:b])),
             pa.array(places.line[a:b]),
-            pa.array([places.problems.get(row) for row in range(a, b)] if places.problems else [None] * (b - a), pa.large_string()),
+            pa.array(
+                [places.problems.get(row) for row in range(a, b)] if places.problems else [None] * (b - a),
+                pa.large_string(),
+            ),
         ]
 
     _write(path, schema, len(outcome.keep), slice_)

@@ -58,7 +58,15 @@ class SetStore:
 
 
 def store_sets(
-    corpus: Corpus, options: DedupOptions, sizes: Sizes, wanted: U8, folder: Path, *, resources: Resources, meter: Meter, stage: str
+    corpus: Corpus,
+    options: DedupOptions,
+    sizes: Sizes,
+    wanted: U8,
+    folder: Path,
+    *,
+    resources: Resources,
+    meter: Meter,
+    stage: str,
 ) -> SetStore:
     """Shingle the texts that ``wanted`` marks by node, and keep their sets."""
     path = folder / f"{stage}.u64"
@@ -68,7 +76,9 @@ def store_sets(
             starts, at = np.zeros(corpus.n_nodes, np.int64), 0
             with published(path, durable=False) as aside, open(aside, "wb") as file:
                 for nodes, sets in map_ordered(
-                    lambda chunk: chunk_sets(corpus, chunk, options.shingle, wanted), corpus.chunks, threads=resources.n_threads
+                    lambda chunk: chunk_sets(corpus, chunk, options.shingle, wanted),
+                    corpus.chunks,
+                    threads=resources.n_threads,
                 ):
                     starts[nodes] = at + sets.offsets[:-1]
                     at += len(sets.hashes)
@@ -88,7 +98,16 @@ def verify_all(
     folder.mkdir(exist_ok=True)
     arrays = runs.arrays()
     block_pairs = int(min(_MOST_PAIRS, resources.memory_bytes // 4 // _BYTES_PER_PAIR))
-    store = store_sets(corpus, options, sizes, _touched(arrays, corpus.n_nodes), folder, resources=resources, meter=meter, stage="shingle pairs")
+    store = store_sets(
+        corpus,
+        options,
+        sizes,
+        _touched(arrays, corpus.n_nodes),
+        folder,
+        resources=resources,
+        meter=meter,
+        stage="shingle pairs",
+    )
     with meter.stage("verify", sum(map(len, arrays)), "pairs") as progress:
 
         def make() -> dict[str, np.ndarray]:
@@ -113,7 +132,9 @@ def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int
     for block in blocks:
         bounds = np.linspace(0, len(block), threads + 1).astype(int)
         pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
-        yield from map_ordered(lambda piece: verify(piece, store.hashes, store.starts, store.ends), pieces, threads=threads)
+        yield from map_ordered(
+            lambda piece: verify(piece, store.hashes, store.starts, store.ends), pieces, threads=threads
+        )
 
 
 def as_arrays(parts: list[Matches]) -> dict[str, np.ndarray]:

@@ -1,0 +1,5 @@
+"""``python -m nearkin.cli``."""
+
+from nearkin.cli import main
+
+main()

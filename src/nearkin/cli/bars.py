@@ -1,0 +1,92 @@
+"""Progress for a person who watches a terminal; nothing where nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from nearkin.runs.progress import Unit
+
+
+class _Amount(ProgressColumn):
+    """How much is done, of how much, and how fast."""
+
+    def render(self, task: Task) -> Text:
+        unit = task.fields["unit"]
+        if unit == "steps" and not task.total:
+            return Text("")
+        rate = f"  {_amount(task.speed, unit)}/s" if task.speed and unit != "steps" else ""
+        total = f" of {_amount(task.total, unit)}" if task.total else ""
+        return Text(f"{_amount(task.completed, unit)}{total}{rate}", style="progress.download")
+
+
+class Bars:
+    """A bar a stage, with rate and time left; what is said goes above them."""
+
+    def __init__(self, console: Console, *, is_quiet: bool) -> None:
+        self._console = console
+        self._is_quiet = is_quiet
+        self._progress = Progress(
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description:<14}"),
+            BarColumn(bar_width=28),
+            _Amount(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=is_quiet or not console.is_terminal,
+        )
+        self._task: int | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[Bars]:
+        """Show the bars while the block runs."""
+        with self._progress:
+            yield self
+
+    def start(self, stage: str, total: int, unit: Unit) -> None:
+        """A bar for the stage."""
+        self._task = self._progress.add_task(stage, total=total or None, unit=unit)
+
+    def advance(self, n: int) -> None:
+        """Move it on."""
+        if self._task is not None:
+            self._progress.advance(self._task, n)  # type: ignore[arg-type]  # a TaskID is an int
+
+    def finish(self) -> None:
+        """Fill it."""
+        if self._task is not None:
+            task = self._progress.tasks[self._task]
+            done = max(task.total or 0, task.completed, 1)
+            self._progress.update(self._task, total=done, completed=done)  # type: ignore[arg-type]
+            self._task = None
+
+    def say(self, message: str) -> None:
+        """Print it above the bars."""
+        if not self._is_quiet:
+            self._progress.console.print(f"[dim]·[/] {message}", highlight=False, markup=True, soft_wrap=True)
+
+
+def _amount(n: float | None, unit: str) -> str:
+    n = n or 0.0
+    if unit != "bytes":
+        return f"{n:,.0f}"
+    for name in ("B", "kB", "MB"):
+        if n < 1000:
+            return f"{n:,.0f} {name}"
+        n /= 1000
+    return f"{n:,.1f} GB"

@@ -1,0 +1,8 @@
+"""Every command, registered by being imported."""
+
+from __future__ import annotations
+
+from nearkin.cli import dedup, regroup  # noqa: F401
+from nearkin.cli.shell import app, lab
+
+app.add_typer(lab, name="lab")

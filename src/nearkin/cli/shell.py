@@ -1,0 +1,86 @@
+"""The commands joined, and what every command shares: how it fails and what it exits with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Annotated, NoReturn
+
+import click
+import typer
+
+from nearkin._version import __version__
+from nearkin.errors import NearkinError
+
+app = typer.Typer(
+    name="nearkin",
+    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is measured.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+lab = typer.Typer(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"nearkin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code: 0 done, 2 wrong usage, 3 input, 4 a bad document, 5 output, 6 a missing extra, 130 Ctrl-C."""
+    from nearkin.cli import commands  # noqa: F401  (registers the commands)
+
+    arguments = sys.argv[1:] if arguments is None else arguments
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        code = app(arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except NearkinError as error:
+        code = fail(error, as_json="--json" in arguments)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        typer.echo("\nInterrupted. What was done is kept: the same command with --resume goes on from there.", err=True)
+        code = 130
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # nobody reads any more: end in silence, as other tools do
+        code = 141
+    except MemoryError:
+        typer.echo(
+            "Not enough memory. Give --memory a smaller size, or close other programs, and add --resume.", err=True
+        )
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(error: NearkinError, *, as_json: bool) -> int:
+    """Say what went wrong, for a person or a program."""
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}, ensure_ascii=False
+            )
+        )
+    else:
+        typer.secho(f"Error: {error}", fg="red", err=True)
+    return error.exit_code
+
+
+def _as_interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,66 @@
+"""A manifest as the table at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+_WHAT = (
+    ("unique", "unique", "nothing like it, or the principal of its group"),
+    ("too_short", "too short", "fewer units than one shingle, and like nothing else"),
+    ("exact_copy", "exact copy", "the same text once normalised"),
+    ("near_duplicate", "near-duplicate", "verified, at or above the threshold"),
+    ("empty", "empty", "no text: nobody's twin"),
+    ("unreadable", "unreadable", "listed in problems.parquet"),
+)
+
+
+def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
+    """Documents by reason, groups, what may have been missed, where to look."""
+    counts, parameters = manifest["counts"], manifest["parameters"]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("documents", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("reason")
+    table.add_column("", style="dim")
+    for key, name, meaning in _WHAT:
+        if counts[key] or key in ("unique", "exact_copy", "near_duplicate"):
+            table.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
+    table.add_section()
+    table.add_row(f"[bold]{counts['documents']:,}", "", f"[bold]{counts['kept']:,} kept, {counts['dropped']:,} dropped")
+    console.print(table)
+    console.print(
+        f"{counts['groups']:,} groups from {counts['pairs']:,} verified pairs at {parameters['measure']} ≥ {parameters['threshold']} "
+        f"on {parameters['shingle']}"
+        + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
+        highlight=False,
+    )
+    if "plan" in manifest:
+        _print_plan(console, manifest)
+    looked = f"{out}/report.html" if (out / "report.html").exists() else f"{out}/documents.parquet"
+    console.print(f"Results in [bold]{out}[/]; start with {looked}", highlight=False, soft_wrap=True)
+
+
+def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
+    plan, counts = manifest["plan"], manifest["counts"]
+    console.print(
+        f"Predicted recall at the threshold {plan['recall_at_threshold']:.2%}; pairs missed, estimated from those found: "
+        f"{manifest['estimated_missed_pairs']:,.1f}",
+        highlight=False,
+    )
+    if counts["pairs_not_compared"]:
+        console.print(
+            f"[yellow]Up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very many others were not compared; each such text "
+            "was compared with the first ones of its kind.",
+            highlight=False,
+        )
+    total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
+    peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
+    rate = counts["documents"] / total_s if total_s else 0
+    console.print(
+        f"{total_s:.1f} s, {rate:,.0f} documents a second, at most {peak / 2**20:,.0f} MiB of memory", highlight=False
+    )

@@ -1,0 +1,81 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "document"), counted(2135, "exact copy", "exact copies")
+    ('1 document', '2,135 exact copies')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def parameter_text(value: float) -> str:
+    """A threshold as it was given, with two decimals at least.
+
+    Examples
+    --------
+    >>> parameter_text(0.8), parameter_text(0.825), parameter_text(1)
+    ('0.80', '0.825', '1.00')
+    """
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:.10g}"
+
+
+def share_text(value: float) -> str:
+    """A similarity or a probability to three decimals, never rounded up: 0.9999 does not become 1.
+
+    Examples
+    --------
+    >>> share_text(0.79999), share_text(0.9999), share_text(1.0)
+    ('0.799', '0.999', '1.000')
+    """
+    return f"{math.floor(round(value * 1000, 6)) / 1000:.3f}"
+
+
+def percent_text(part: float, whole: float) -> str:
+    """A share in per cent with one decimal; 0 of 0 is 0.
+
+    Examples
+    --------
+    >>> percent_text(935, 12345), percent_text(1, 100_000)
+    ('7.6 %', '< 0.1 %')
+    """
+    percent = 100.0 * part / whole if whole else 0.0
+    return "< 0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
+
+
+def estimate_text(value: float) -> str:
+    """An estimated count: whole from ten on, one decimal below, and small ones as such.
+
+    Examples
+    --------
+    >>> estimate_text(1234.4), estimate_text(1.3), estimate_text(0.02), estimate_text(0)
+    ('1,234', '1.3', 'fewer than 0.1', '0')
+    """
+    if value >= 10:
+        return f"{value:,.0f}"
+    return "fewer than 0.1" if 0 < value < 0.1 else f"{value:.1f}" if value else "0"
+
+
+def size_text(size_bytes: int) -> str:
+    """A size in binary units.
+
+    Examples
+    --------
+    >>> size_text(17), size_text(1_572_864)
+    ('17 B', '1.5 MiB')
+    """
+    if size_bytes < 1024:
+        return f"{size_bytes} B"
+    size = float(size_bytes)
+    for unit in ("KiB", "MiB", "GiB"):
+        size /= 1024
+        if size < 1024:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1024:,.1f} TiB"

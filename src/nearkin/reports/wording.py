@@ -1,0 +1,238 @@
+"""The sentences of a run's report: what happened, what is promised, what each word means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nearkin.reports.facts import RunFacts
+from nearkin.reports.quantities import counted, estimate_text, parameter_text, percent_text, share_text
+from nearkin.stages.documents.normalisation import STEPS
+
+_MEANINGS = {
+    "unique": "Like no other document of the input, or the one that was chosen to stand for its group.",
+    "exact copy": "Its normalised text is, byte for byte, that of another document: the SHA-256 is the same.",
+    "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
+    "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
+    "too short": "It has text, but nothing that shingles could be made of. It is compared with nothing.",
+    "unreadable": "Its text could not be had; see the problems below. It is compared with nothing.",
+}
+_GROUPING = {
+    "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
+    " counted as bridges refused, not followed",
+    "component": "documents joined by any chain of verified pairs; two members may be less alike than the threshold,"
+    " so each group states its lowest similarity",
+}
+_MEASURES = {
+    "jaccard": "shingles that both documents have, divided by all distinct shingles of the two",
+    "containment": "the share of one document's shingles that the other holds, the larger of the two directions",
+}
+_KEEPING = {
+    "longest": "the longest text of a group is kept",
+    "shortest": "the shortest text of a group is kept",
+    "first": "the first document in reading order is kept",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A short title and what is to be said under it; ``is_warning`` where the reader must not miss it."""
+
+    title: str
+    text: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonRow:
+    """One line of the table of what happened to the documents."""
+
+    reason: str
+    n: int
+    share: str
+    outcome: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """A parameter, its value as it would be given, and what it does."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def headline(facts: RunFacts) -> str:
+    """What happened, in one sentence."""
+    n_read, n_dropped = facts.count("documents"), facts.count("dropped")
+    if not n_read:
+        return "No documents were read."
+    read = f"{counted(n_read, 'document')} read"
+    if not n_dropped:
+        return f"{read}; all kept: no exact copies and no near-duplicates at {facts.criterion}."
+    parts = []
+    if n_copies := facts.count("exact_copy"):
+        parts.append(counted(n_copies, "exact copy", "exact copies"))
+    if n_near := facts.count("near_duplicate"):
+        parts.append(f"{counted(n_near, 'near-duplicate')} at {facts.criterion}")
+    for reason in (facts.dropped_reasons or ())[2:]:
+        parts.append(f"{facts.by_reason[reason]:,} {reason}")
+    if facts.dropped_reasons is None:
+        parts.append(f"{n_dropped - n_copies - n_near:,} for other reasons")
+    return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}."
+
+
+def promises(facts: RunFacts) -> Iterator[Note]:
+    """What a reader may rely on, and what not."""
+    n_pairs = facts.count("pairs")
+    yield Note(
+        "What is reported is verified",
+        (f"{counted(n_pairs, 'pair')} reported. " if n_pairs else "No pair is reported. ")
+        + "Exact copies have the same SHA-256. Any other pair is reported only after its"
+        f" {facts.measure} similarity has been computed exactly, from all shingles of both documents. No estimate"
+        " decides, and groups are built from verified pairs alone.",
+    )
+    yield Note("What may have been missed is measured", " ".join(_missed(facts)))
+    if n_skipped := facts.count("pairs_not_compared"):
+        yield Note(
+            "Not everything was compared",
+            f"To bound the work, {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not"
+            " compared. Near-duplicates among them may be missing here, and the estimate does not cover them.",
+            is_warning=True,
+        )
+    yield Note(
+        "Near-duplicate is not same meaning",
+        "Similarity counts shared wording. A changed date, amount or name may leave two documents almost identical in"
+        " wording and different in effect: read the differences before deciding about one document by another.",
+    )
+
+
+def _missed(facts: RunFacts) -> Iterator[str]:
+    """What is known of the pairs that were not found, sentence by sentence."""
+    at_threshold = facts.plan.get("recall_at_threshold")
+    if at_threshold is None and facts.estimated_missed_pairs is None:
+        if facts.command == "regroup":
+            yield "The groups were cut anew from pairs that an earlier run had found; what it may have missed, its own"
+            yield "report says."
+        else:
+            yield "The manifest holds no prediction of the search, so nothing can be said of pairs that were not found."
+        return
+    if at_threshold is not None and facts.threshold is not None:
+        yield (
+            f"A pair at exactly the threshold of {parameter_text(facts.threshold)} is found with a predicted"
+            f" probability of {share_text(at_threshold)}; a more similar pair with a greater one."
+        )
+    if facts.estimated_missed_pairs is not None:
+        among = f"{counted(facts.count('pairs'), 'verified pair')}"
+        yield (
+            f"Over the similarities of the {among}, the model estimates"
+            f" {estimate_text(facts.estimated_missed_pairs)} more that were not found"
+            + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
+        )
+    if exact_below := facts.plan.get("exact_below"):
+        yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none."
+
+
+def reason_rows(facts: RunFacts) -> Iterator[ReasonRow]:
+    """The table of what happened to the documents."""
+    dropped = facts.dropped_reasons
+    for reason, n in facts.by_reason.items():
+        outcome = (
+            "kept"
+            if reason == "unique"
+            else "dropped"
+            if reason in (dropped or ("exact copy", "near-duplicate"))
+            else "kept"
+        )
+        if dropped is None and reason not in ("unique", "exact copy", "near-duplicate"):
+            outcome = "see documents.parquet"
+        yield ReasonRow(reason, n, percent_text(n, facts.count("documents")), outcome, _MEANINGS[reason])
+
+
+def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
+    """The parameters, those that decide the result first and in words, then whatever else the manifest holds."""
+    for name in ("threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "against", "seed"):
+        if name in facts.parameters:
+            value = facts.parameters[name]
+            yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
+    if {"bands", "rows"} <= facts.plan.keys():
+        bands, rows = facts.plan["bands"], facts.plan["rows"]
+        text = (
+            f"chosen from the recall and the threshold: {bands * rows:,.0f} slots a sketch; two documents are compared"
+        )
+        yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
+    known = {"threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "against", "seed"}
+    for name in sorted(facts.parameters.keys() - known):
+        yield ParameterRow(name, _spelt(facts.parameters[name]), "")
+
+
+def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
+    """What a parameter does, with the value it has."""
+    if name == "threshold":
+        return f"the least {facts.measure} similarity at which two documents are near-duplicates"
+    if name == "shingle":
+        unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
+        return f"{facts.shingles}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+    if name == "recall":
+        return "the probability asked for, with which a pair at the threshold is found"
+    if name == "keep" and value.partition(":")[0] in {"max", "min"}:
+        side, _, column = value.partition(":")
+        return f"the document with the {'greatest' if side == 'max' else 'least'} {column} of a group is kept"
+    if name == "seed":
+        return "of the sketches; the same seed gives the same result"
+    if name == "normalise":
+        return "what was made equal before comparing, in words above"
+    if name == "against":
+        return "what the input was compared with"
+    return {"measure": _MEASURES, "group": _GROUPING, "keep": _KEEPING}.get(name, {}).get(value, "")
+
+
+def normalisation_steps(facts: RunFacts) -> tuple[str, ...]:
+    """What was made equal before comparing, in words, in the order in which it was done."""
+    value = facts.parameters.get("normalise")
+    names = (
+        value.split(",")
+        if isinstance(value, str)
+        else [str(entry) for entry in value]
+        if isinstance(value, list)
+        else []
+    )
+    return tuple(STEPS.get(name.strip(), name.strip()) for name in names if name.strip() not in {"", "none"})
+
+
+def _spelt(value: object) -> str:
+    """A parameter's value as it would be written."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+GLOSSARY = (
+    Note(
+        "Shingle",
+        "A run of neighbouring words or characters. A document is compared as the set of its shingles.",
+    ),
+    Note(
+        "Jaccard similarity",
+        "Shared shingles divided by all distinct shingles of both documents: 1 for the same set, 0 for nothing shared.",
+    ),
+    Note(
+        "Containment",
+        "The share of one document's shingles that the other holds. A mail quoted whole in a longer one is contained in"
+        " it at 1, whatever its Jaccard similarity.",
+    ),
+    Note(
+        "Principal",
+        "The document of a group with which the others are compared. It is not always the one that is kept.",
+    ),
+    Note(
+        "Bridge refused",
+        "A verified pair between two groups. Following it would have joined documents that are not alike.",
+    ),
+    Note(
+        "Near-duplicate",
+        "Much the same wording, not the same meaning. On character 4-grams, “what's the flight time from Berlin to"
+        " Helsinki?” has Jaccard similarity 0.71 with “what's the flight time from Berlin to Oulu?”, which asks"
+        " something else, and 0.31 with “how long does it take to fly from Berlin to Helsinki?”, which asks the same.",
+    ),
+)

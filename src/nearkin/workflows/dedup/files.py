@@ -1,0 +1,219 @@
+"""Deduplicate files: from arguments on a command line to a directory of results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from nearkin._version import __version__
+from nearkin.engines.local import map_ordered
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.files import writing
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.kept import write_kept
+from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
+from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.dedup.manifest import InputFile
+from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is read, and how.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Files, folders, globs, "-" for standard input.
+    against : sequence of str
+        The other collection: what of ``inputs`` is already in it.
+    file_format, text, doc_id : str or None
+        The format and the columns, where they are not to be guessed.
+    encoding : str
+        Of text files, lines, CSV and TSV.
+    stdin : binary file or None
+        Instead of the process's own standard input.
+    """
+
+    inputs: Sequence[str]
+    against: Sequence[str] = ()
+    file_format: str | None = None
+    text: str | None = None
+    doc_id: str | None = None
+    encoding: str = "utf-8"
+    stdin: BinaryIO | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What is written, and what happens to what is there.
+
+    Parameters
+    ----------
+    on_error : {"skip", "stop"}
+        What a document that cannot be read does to the run.
+    resume, overwrite : bool
+        Go on with an unfinished run; replace the results of an earlier one.
+    kept : bool
+        Write the cleaned corpus too.
+    report : bool
+        Write ``report.html``.
+    """
+
+    on_error: OnError = "skip"
+    resume: bool = False
+    overwrite: bool = False
+    kept: bool = False
+    report: bool = True
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ("skip", "stop"):
+            raise ParameterError.of("on_error", "dedup", "skip or stop", self.on_error)
+        if self.resume and self.overwrite:
+            raise ParameterError("The 'resume' and 'overwrite' parameters of dedup exclude each other. Got both.")
+
+
+def dedup_files(
+    files: Files,
+    out: Path,
+    options: DedupOptions,
+    *,
+    delivery: Delivery,
+    resources: Resources,
+    progress: Progress | None = None,
+    preset: str | None = None,
+) -> Mapping[str, object]:
+    """Deduplicate files into a directory.
+
+    Returns
+    -------
+    mapping
+        The manifest, as ``manifest.json`` has it.
+
+    Raises
+    ------
+    InputError, RunError, ParameterError
+        See `nearkin.errors`.
+    """
+    progress = progress or Silent()
+    found = _resolve(files, files.inputs, progress)
+    others = _resolve(files, files.against, progress) if files.against else SourceSet((), ())
+    _check_standard_input(found.sources + others.sources, delivery)
+    meter = Meter(progress)
+    directory = RunDirectory(out)
+    identity = _identity(files, found, others, options)
+    with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
+        inputs = file_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
+        other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
+        result = job.find(
+            inputs, other_inputs, options, directory.work, on_error=delivery.on_error, resources=resources, meter=meter
+        )
+        job.write(result, out, meter)
+        if delivery.kept:
+            _write_kept(found.sources, result, out / "kept", meter)
+        described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
+        written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
+        if delivery.report:
+            _write_report(out / "report.html", written, result, options, meter)
+            written["stages"] = manifest.stages(meter.costs)
+        directory.finish(written)
+    return written
+
+
+def _resolve(files: Files, arguments: Sequence[str], progress: Progress) -> SourceSet:
+    found = resolve_sources(arguments, file_format=files.file_format, text=files.text, doc_id=files.doc_id)
+    for guess in found.guesses:
+        progress.say(guess)
+    return found
+
+
+def _check_standard_input(sources: Sequence[Source], delivery: Delivery) -> None:
+    n = sum(source.path == STDIN for source in sources)
+    if n > 1:
+        raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
+    if n and delivery.kept:
+        raise ParameterError(
+            "--write-kept cannot be used with standard input, which is gone once it is read. Save it to a file, or join documents.parquet "
+            "with your own copy on id."
+        )
+
+
+def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupOptions) -> dict[str, object]:
+    """All that decides the result: what a resumed run must share with the one it goes on with."""
+    return {
+        "nearkin": __version__,
+        "parameters": options.in_words(),
+        "encoding": files.encoding,
+        "inputs": _listed(found.sources),
+        "against": _listed(others.sources),
+    }
+
+
+def _listed(sources: Sequence[Source]) -> dict[str, object]:
+    """The files, named while they are few; how they are read, how large they are and when they were changed as one digest."""
+    told = hashlib.sha256()
+    for source in sources:
+        changed = os.stat(source.path).st_mtime_ns if source.path != STDIN else 0
+        told.update(repr((source.path, source.format, source.text, source.id, source.size_bytes, changed)).encode())
+    return {"n_files": len(sources), "first": [source.path for source in sources[:5]], "state": told.hexdigest()[:16]}
+
+
+def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
+    """The sources with the digests of their bytes."""
+    if not sources:
+        return []
+    with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:
+
+        def digest(source: Source) -> str | None:
+            try:
+                return file_sha256(source.path) if source.path != STDIN else None
+            except OSError:
+                return None  # it was told as a problem when it was read
+
+        digests = []
+        for source, value in zip(sources, map_ordered(digest, sources, threads=resources.n_threads), strict=True):
+            digests.append(value)
+            progress.advance(source.size_bytes)
+    return [
+        InputFile(s.path, s.size_bytes, value, s.format, s.text, s.id)
+        for s, value in zip(sources, digests, strict=True)
+    ]
+
+
+def _write_kept(sources: Sequence[Source], result: job.Result, out: Path, meter: Meter) -> None:
+    """The cleaned corpus, in the format it came in."""
+    places, keep = result.places, result.outcome.keep
+    starts = np.searchsorted(
+        places.source[: len(keep)], np.arange(len(sources) + 1)
+    )  # sources were read one after another
+
+    def kept_lines(source: int) -> np.ndarray:
+        rows = slice(starts[source], starts[source + 1])
+        mask = np.zeros(int(places.line[rows].max(initial=0)) + 1, np.bool_)
+        mask[places.line[rows][keep[rows]]] = True
+        return mask
+
+    with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
+        write_kept(sources, kept_lines, out, progress=progress.advance)
+
+
+def _write_report(
+    path: Path, written: Mapping[str, object], result: job.Result, options: DedupOptions, meter: Meter
+) -> None:
+    with meter.stage("report", 0, "steps") as progress:
+        try:
+            from nearkin.workflows.dedup.reporting import write_report
+
+            write_report(path, written, result, options)
+        except MissingExtraError as error:
+            progress.say(f"{error}. Everything else is written.")

@@ -1,0 +1,106 @@
+"""What a run says of itself: ``manifest.json``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin._version import __version__
+from nearkin.planning.search import BandPlan
+from nearkin.runs.meter import StageCost
+from nearkin.workflows.dedup.job import Result
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.outcome import REASONS, GroupTable, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One source as the manifest tells of it; None where there is nothing to tell."""
+
+    path: str
+    size_bytes: int
+    sha256: str | None
+    format: str
+    text: str | None
+    id: str | None
+
+
+def build(
+    result: Result,
+    options: DedupOptions,
+    inputs: Sequence[InputFile],
+    others: Sequence[InputFile],
+    costs: Sequence[StageCost],
+    *,
+    preset: str | None,
+) -> dict[str, object]:
+    """The manifest of a finished run."""
+    parameters: dict[str, object] = {**options.in_words(), "preset": preset}
+    n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
+    files = [{**asdict(file), "n_documents": n} for file, n in zip([*inputs, *others], n_by_source, strict=True)]
+    n_pairs = len(result.verified.matches)
+    estimated_recall = n_pairs / (n_pairs + result.estimated_missed) if n_pairs else None
+    return {
+        "nearkin": __version__,
+        "made_with": {
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+        },  # Arrow's C++ does NFKC and lower case beyond ASCII
+        "command": "dedup",
+        "parameters": parameters,
+        "fingerprint": options.fingerprint,
+        "inputs": files[: len(inputs)],
+        "against": files[len(inputs) :],
+        "counts": {
+            **counts(result.outcome, result.groups, n_pairs=n_pairs, n_pairs_of_copies=int(result.is_copy.sum())),
+            "candidates": result.verified.n_candidates,
+            "pairs_not_compared": result.n_not_compared,
+        },
+        "plan": {
+            "kind": "bands" if isinstance(result.plan, BandPlan) else "sampling",
+            **asdict(result.plan),
+            **_size(result),
+        },
+        "estimated_missed_pairs": round(result.estimated_missed, 3),
+        "estimated_recall": None if estimated_recall is None else round(estimated_recall, 6),
+        "stages": stages(costs),
+        "seeds": {"sketch": options.seed},
+        "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
+        "has_integer_ids": pa.types.is_integer(result.places.ids.type),
+    }
+
+
+def stages(costs: Sequence[StageCost]) -> list[dict[str, object]]:
+    """What each stage took."""
+    return [asdict(cost) for cost in costs]
+
+
+def counts(outcome: Outcome, groups: GroupTable | None, *, n_pairs: int, n_pairs_of_copies: int) -> dict[str, int]:
+    """How many documents, groups and pairs."""
+    by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
+    n_kept = int(outcome.keep.sum())
+    return {
+        "documents": len(outcome.reason),
+        **{reason.replace(" ", "_").replace("-", "_"): n for reason, n in zip(REASONS, by_reason, strict=True)},
+        "kept": n_kept,
+        "dropped": len(outcome.reason) - n_kept,
+        "groups": 0 if groups is None else len(groups.principal),
+        "pairs": n_pairs,
+        "pairs_of_exact_copies": n_pairs_of_copies,
+        "bridges_refused": 0 if groups is None else int(groups.bridges_refused.sum()) // 2,
+    }
+
+
+def _size(result: Result) -> Mapping[str, int]:
+    return {"size": result.plan.size} if isinstance(result.plan, BandPlan) else {}
+
+
+def _kind(problem: str) -> str:
+    """The part of a message that many documents share: what stands before its particulars."""
+    for mark in (" at byte", ":", " '", ' "', " ("):
+        problem = problem.partition(mark)[0]
+    return problem

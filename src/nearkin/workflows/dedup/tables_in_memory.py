@@ -1,0 +1,170 @@
+"""Deduplicate what is in memory: Arrow tables, pandas and polars frames, lists."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin.errors import ParameterError
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.tables import read_table
+from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.inputs import TableInput
+from nearkin.workflows.dedup.manifest import InputFile
+from nearkin.workflows.dedup.options import DedupOptions, Resources, parse_size
+
+Documents = Any
+"""A pyarrow Table, a pandas or polars DataFrame, a list of texts, of (id, text) pairs or of dicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class DedupResult:
+    """What `dedup` found; tables come in the kind that the documents came in (pyarrow for lists).
+
+    Parameters
+    ----------
+    documents : table
+        A row for each document: id, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
+    pairs : table
+        Every verified pair at or above the threshold: id_a, id_b, jaccard, containment_a_in_b, containment_b_in_a.
+    groups : table
+        A row for each group of two documents and more; empty for a run against another collection.
+    kept : same kind as the documents that came
+        What is left of them.
+    manifest : mapping
+        Parameters, counts, the plan, what each stage took.
+    """
+
+    documents: Any
+    pairs: Any
+    groups: Any
+    kept: Any
+    manifest: Mapping[str, object]
+
+    def __repr__(self) -> str:
+        counts = self.manifest["counts"]
+        return f"DedupResult({counts['documents']} documents, {counts['kept']} kept, {counts['groups']} groups, {counts['pairs']} pairs)"  # type: ignore[index]
+
+
+def dedup(
+    documents: Documents,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    against: Documents | None = None,
+    preset: str | None = None,
+    threshold: float | None = None,
+    measure: str | None = None,
+    recall: float | None = None,
+    shingle: str | None = None,
+    group: str | None = None,
+    keep: str | None = None,
+    normalise: str | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    memory: str | int = "2GiB",
+    progress: Progress | None = None,
+) -> DedupResult:
+    """Find the near-duplicates among documents in memory; every pair reported is verified by its exact similarity.
+
+    Parameters
+    ----------
+    documents : pyarrow Table, pandas or polars DataFrame, list of str, of (id, text) or of dict
+        Left untouched.
+    text, id : str, optional
+        The columns; guessed from their names if not given. Without ids documents are named ``table:1``, ``table:2``, …
+    against : like ``documents``, optional
+        Report what of ``documents`` is already in these, instead of what they repeat among themselves.
+    preset, threshold, measure, recall, shingle, group, keep, normalise, seed
+        As on the command line; see `DedupOptions`.
+    threads : int
+        0 for one a processor.
+    memory : str or int
+        What to stay under, such as "2GiB".
+    progress : Progress, optional
+        Told what is being done.
+
+    Returns
+    -------
+    DedupResult
+
+    Raises
+    ------
+    ParameterError
+        For a parameter that breaks its rule.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> result = nearkin.dedup(["to be or not to be that is the question", "To be, or not to be: that is the question!", "something else"])
+    >>> result.kept
+    ['To be, or not to be: that is the question!', 'something else']
+    >>> result.documents["reason"].to_pylist()
+    ['near-duplicate', 'unique', 'too short']
+    """
+    options = DedupOptions.of(
+        preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
+        normalise=normalise, seed=seed,
+    )  # fmt: skip
+    resources = Resources(threads, memory if isinstance(memory, int) else parse_size(memory))
+    meter = Meter(progress or Silent())
+    inputs = [TableInput(tuple(read_table(documents, text=text, doc_id=id, keep_column=options.keep.column)))]
+    others = (
+        []
+        if against is None
+        else [TableInput(tuple(read_table(against, text=text, doc_id=id, keep_column=None)), "against")]
+    )
+    with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+        out = Path(folder)
+        result = job.find(inputs, others, options, out, on_error="skip", resources=resources, meter=meter)
+        job.write(result, out, meter)
+        described = [InputFile(one.name, one.size_bytes, None, "table", text, id) for one in (*inputs, *others)]
+        written = manifest.build(result, options, described[:1], described[1:], meter.costs, preset=preset)
+        tables = {name: _read(out / f"{name}.parquet") for name in ("documents", "pairs", "groups")}
+    return DedupResult(
+        **{name: _in_kind_of(documents, table) for name, table in tables.items()},
+        kept=_only(documents, result.outcome.keep),
+        manifest=json.loads(json.dumps(written)),
+    )
+
+
+def _read(path: Path) -> pa.Table:
+    """The table, or an empty one where a run against another collection made no groups."""
+    return pq.read_table(path, memory_map=False) if path.exists() else pa.table({})
+
+
+def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
+    """The table as pandas or polars if the documents came so; found by the module's name, so that neither is imported for it."""
+    module = type(documents).__module__.partition(".")[0]
+    if module == "pandas":
+        return table.to_pandas()
+    if module == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def _only(documents: Documents, keep: np.ndarray) -> Any:
+    """The documents to keep, in the kind in which they came."""
+    module = type(documents).__module__.partition(".")[0]
+    if isinstance(documents, pa.Table | pa.RecordBatch):
+        return documents.filter(pa.array(keep))
+    if module == "pandas":
+        return documents[keep]
+    if module == "polars":
+        import polars
+
+        return documents.filter(polars.Series(keep))
+    if isinstance(documents, list | tuple):
+        return type(documents)(one for one, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
+    raise ParameterError.of("documents", "dedup", "a table, a data frame or a list", type(documents).__name__)

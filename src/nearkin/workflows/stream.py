@@ -1,0 +1,209 @@
+"""One document after another: is it like one that came before?
+
+Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in which a document is compared
+with what came before as it arrives, and what is kept of it does not depend on its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.kernels.compiled import chains
+from nearkin.planning.curve import bands_for
+from nearkin.records import U32, Candidates
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import digests
+from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.stages.search.bands import Bands
+from nearkin.stages.signatures.minhash import MinHash
+from nearkin.stages.verification.overlap import verify
+
+_FIRST_CAPACITY = 1024
+_MOST_OF_A_CHAIN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMatch:
+    """An earlier document that the one just added is like.
+
+    Parameters
+    ----------
+    doc_id : object
+        Of the earlier document.
+    jaccard : float
+        In [0, 1].
+    is_verified : bool
+        The similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the sketches.
+    is_exact_copy : bool
+        Both normalised texts are the same.
+    """
+
+    doc_id: object
+    jaccard: float
+    is_verified: bool
+    is_exact_copy: bool
+
+
+class StreamDeduplicator:
+    """Near-duplicates in a stream, in memory that grows by the same amount for each document, however long it is.
+
+    Parameters
+    ----------
+    threshold, recall : float
+        As for `nearkin.dedup`.
+    shingle : str or Shingling
+    size : int
+        Slots of a sketch. More make estimates better (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes each.
+    normalise : Normalisation
+    fetch : callable, optional
+        Gives the text of an earlier document by its id. With it every match is verified by its exact similarity; without it matches rest on
+        the sketches, and say so.
+    seed : int
+
+    Examples
+    --------
+    >>> stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+    >>> stream.add("a", "the cat sat on the mat by the door of the house")
+    ()
+    >>> stream.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
+    'a'
+    >>> stream
+    StreamDeduplicator(2 documents, 944 bytes a document and its id)
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.8,
+        recall: float = 0.99,
+        shingle: str | Shingling = "words:5",
+        size: int = 128,
+        normalise: Normalisation | None = None,
+        fetch: Callable[[object], str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        if not 0 < threshold <= 1:
+            raise ParameterError.of("threshold", "StreamDeduplicator", "a number > 0 and <= 1", threshold)
+        if not 0 < recall < 1:
+            raise ParameterError.of("recall", "StreamDeduplicator", "a number > 0 and < 1", recall)
+        self.threshold = threshold
+        self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
+        self.minhash = MinHash(size, seed)
+        self.bands = _bands_within(size, threshold, recall)
+        self.normalise = normalise or Normalisation()
+        self.fetch = fetch
+        self.n_chains_cut = 0
+        self._ids: list[object] = []
+        self._grow(_FIRST_CAPACITY)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __repr__(self) -> str:
+        return f"StreamDeduplicator({len(self):,} documents, {self.bytes_per_document:,} bytes a document and its id)"
+
+    @property
+    def bytes_per_document(self) -> int:
+        """What is kept of each document beside its id. Room is made ahead for up to as many documents again."""
+        per_row = sum(array.nbytes // len(array) for array in (self._slots, self._digests, self._keys, self._previous))
+        return per_row + 4 * self._heads.shape[0] * self._heads.shape[1] // len(self._keys)
+
+    def add(self, doc_id: object, text: str) -> tuple[StreamMatch, ...]:
+        """Add a document, and say which earlier ones it is like, the most similar first.
+
+        A text that is empty once it is normalised is like nothing.
+        """
+        return next(iter(self.add_many([(doc_id, text)])))
+
+    def add_many(
+        self, documents: Iterable[tuple[object, str]], *, batch_size: int = 1024
+    ) -> Iterator[tuple[StreamMatch, ...]]:
+        """Add documents one after another; for each what `add` would give. Much faster than as many calls of `add`."""
+        batch: list[tuple[object, str]] = []
+        for document in documents:
+            batch.append(document)
+            if len(batch) == batch_size:
+                yield from self._add_batch(batch)
+                batch = []
+        if batch:
+            yield from self._add_batch(batch)
+
+    def _add_batch(self, batch: list[tuple[object, str]]) -> list[tuple[StreamMatch, ...]]:
+        texts = self.normalise.apply(pa.array([text for _, text in batch], pa.large_string()))
+        sets = self.shingle.sets(texts)
+        first, last = len(self), len(self) + len(batch)
+        while last > len(self._keys):
+            self._grow(2 * len(self._keys))
+        signatures = self.minhash.sign(sets)
+        self._slots[first:last] = _shortened(signatures.slots)
+        self._digests[first:last] = np.frombuffer(digests(texts).buffers()[1], np.uint64).reshape(-1, 4)
+        self._keys[first:last, :-1] = self.bands.keys(signatures).T
+        self._keys[first:last, -1] = self._digests[first:last, 0]
+        has_text = np.array([len(text.as_py()) > 0 for text in texts])
+        # a key of its own for each document that must not be found: without shingles by bands, without text by its digest
+        own = np.arange(first, last, dtype=np.uint64)[:, None]
+        self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
+        self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
+        self._ids += [doc_id for doc_id, _ in batch]
+        row, earlier, n_cut = chains.find_and_add(
+            self._keys, first, last, self._heads, self._previous, most=_MOST_OF_A_CHAIN
+        )
+        self.n_chains_cut += n_cut
+        found: list[list[StreamMatch]] = [[] for _ in batch]
+        pending = {first + i: text for i, (_, text) in enumerate(batch)}
+        for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
+            match = self._compare(i, j, pending)
+            if match.jaccard >= self.threshold:
+                found[i - first].append(match)
+        return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
+
+    def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
+        """How alike two rows are, as exactly as can be told."""
+        doc_id = self._ids[earlier]
+        if (self._digests[row] == self._digests[earlier]).all():
+            return StreamMatch(doc_id, 1.0, True, True)
+        if self.fetch is not None:
+            other = pending[earlier] if earlier in pending else self.fetch(doc_id)
+            sets = self.shingle.sets(self.normalise.apply(pa.array([pending[row], other], pa.large_string())))
+            pair = Candidates(np.zeros(1, np.uint32), np.ones(1, np.uint32))
+            exact = verify(pair, sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard[0]
+            return StreamMatch(doc_id, float(exact), True, False)
+        return StreamMatch(doc_id, float((self._slots[row] == self._slots[earlier]).mean()), False, False)
+
+    def _grow(self, capacity: int) -> None:
+        """Make room for so many documents."""
+        n_keys = self.bands.bands + 1
+        shapes = {
+            "_slots": ((capacity, self.minhash.size), np.uint32),
+            "_digests": ((capacity, 4), np.uint64),
+            "_keys": ((capacity, n_keys), np.uint64),
+            "_previous": ((capacity, n_keys), np.int32),
+        }
+        for name, (shape, dtype) in shapes.items():
+            larger = np.zeros(shape, dtype)
+            if len(self):
+                larger[: len(self)] = getattr(self, name)[: len(self)]
+            setattr(self, name, larger)
+        self._heads = np.full((n_keys, 2 * capacity), chains.NONE, np.int32)
+        chains.rebuild(self._keys, len(self), self._heads, self._previous)
+
+
+def _bands_within(size: int, threshold: float, recall: float) -> Bands:
+    """The bands of the most rows, hence the fewest candidates, that reach the recall with so many slots."""
+    for rows in range(size, 0, -1):
+        bands = bands_for(threshold, rows, recall)
+        if bands * rows <= size:
+            return Bands(bands, rows)
+    raise ParameterError.of(
+        "size", "StreamDeduplicator", f"large enough for recall {recall} at threshold {threshold}", size
+    )
+
+
+def _shortened(slots: np.ndarray) -> U32:
+    """32 bits of each slot: enough to tell whether two slots agree, for one error in four thousand million."""
+    return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)
