@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents import blocks, record_runs
+
+shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+
+odd = st.text(st.sampled_from('ab",\t\n\r é字\'\x00'), max_size=8)
+rows_of_text = st.lists(st.tuples(odd, odd, odd), max_size=10)
+
+
+@shared_folder
+@given(rows_of_text, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.integers(1, 60))
+def test_what_csv_writes_comes_back_the_same(
+    read: Read, written: list[tuple[str, str, str]], line_end: str, quotes_all: bool, batch_bytes: int
+) -> None:
+    file = io.StringIO()
+    # Python before 3.13 leaves out the quotes around a line end other than its own, and cannot read it back.
+    has_breaks = any(set("\r\n") & set(value) for record in written for value in record)
+    quoting = csv.QUOTE_ALL if quotes_all or has_breaks else csv.QUOTE_MINIMAL
+    writer = csv.writer(file, lineterminator=line_end, quoting=quoting)
+    writer.writerows([("id", "text", "other"), *written])
+    data = file.getvalue().encode()
+    rows = read(data, "csv", batch_bytes=batch_bytes)
+    assert [(row[0], row[1], row[3]) for row in rows] == [(i or None, t.encode(), None) for i, t, _ in written]
+    starts = [1 + len(breaks(file.getvalue()[:n])) for n in record_starts(file.getvalue())]
+    assert [row[2] for row in rows] == starts[1:]
+    assert read(data, "csv") == rows
+
+
+def breaks(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[1:]
+
+
+def record_starts(text: str) -> list[int]:
+    """Where each record begins: outside quotes, after a line end."""
+    starts, is_quoted = [0], False
+    for i, c in enumerate(text):
+        is_quoted ^= c == '"'
+        if not is_quoted and (c == "\n" or (c == "\r" and text[i + 1 : i + 2] != "\n")):
+            starts.append(i + 1)
+    return [s for s in starts if s < len(text)]
+
+
+@shared_folder
+@given(st.text(st.sampled_from('a",\n\r'), max_size=40), st.integers(1, 20))
+@example('"', 1)
+@example('a,"b', 20)
+@example('a"b,c\n"d\ne",f\n', 3)
+@example('""""\r', 2)
+def test_any_bytes_read_as_csv_reads_them_and_blocks_do_not_matter(read: Read, body: str, size: int) -> None:
+    data = ("id,text\n" + body).encode()
+    rows = read(data, "csv")
+    assert rows == read(data, "csv", batch_bytes=size)
+    assert [(row[1], row[2], row[3] is None) for row in rows] == rows_by_csv(body)
+
+
+def rows_by_csv(body: str) -> list[tuple[bytes | None, int, bool]]:
+    """Text, line and whether it is good by Python's csv; after a record that breaks the rule, the next line."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", body)
+    found: list[tuple[bytes | None, int, bool]] = []
+    place = 0
+    while place < len(lines):
+        reader = csv.reader(iter(lines[place:]), strict=True)
+        try:
+            fields = next(reader)
+        except csv.Error:
+            found.append((None, place + 2, False))
+            place += 1
+            continue
+        if fields:
+            found.append((fields[1].encode(), place + 2, True) if len(fields) == 2 else (None, place + 2, False))
+        place += reader.line_num
+    return found
+
+
+def test_a_wrong_number_of_fields_is_a_row_of_its_own(read: Read) -> None:
+    good = b"".join(b"%d,text %d\n" % (i, i) for i in range(100))
+    rows = read(b"id,text\n" + good + b"a,b,c\nd\n" + good, "csv")
+    assert len(rows) == 202
+    assert [row for row in rows if row[3] is not None] == [
+        (None, None, 102, "3 fields where the header has 2"),
+        (None, None, 103, "1 field where the header has 2"),
+    ]
+
+
+def test_stray_quotes_hurt_only_their_own_records(read: Read) -> None:
+    body = b'1,5" pipe\n2,"a ""quoted"" word"\n3,"never, closed\n4,fine\n5,"He said "hi""\n6,"two\nlines"\n7,end\n'
+    rows = read(b"id,text\n" + body * 1, "csv")
+    assert [(row[0], row[1], row[2]) for row in rows if row[3] is None] == [
+        (1, b'5" pipe', 2), (2, b'a "quoted" word', 3), (4, b"fine", 5), (6, b"two\nlines", 7), (7, b"end", 9)
+    ]  # fmt: skip
+    assert [row[2:] for row in rows if row[3] is not None] == [
+        (4, "field 2: more characters follow the closing quote"),
+        (6, "field 2: more characters follow the closing quote"),
+    ]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
+    rows = read(b'id,text\n1,"open\n2,b\n3,c', "csv")
+    assert rows == [
+        (None, None, 2, "field 2: the quote that opens it is never closed"), (2, b"b", 3, None), (3, b"c", 4, None)
+    ]  # fmt: skip
+
+
+def test_a_quoted_field_over_the_limit_costs_one_line(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MAX_RECORD_BYTES", 1000)
+    body = b'1,"open\n' + b"2,b\n" * 1000
+    rows = read(b"id,text\n" + body, "csv", batch_bytes=100)
+    assert rows[0][2:] == (2, "the record is longer than 0 MiB")
+    assert [row[1:] for row in rows[1:]] == [(b"b", 3 + i, None) for i in range(1000)]
+
+
+def test_many_stray_quotes_are_read_in_windows(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_runs, "_WINDOW_BYTES", 64)
+    body = b"".join(b'%d,%s\n' % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
+    rows = read(b"id,text\n" + body, "csv")
+    assert rows == read(b"id,text\n" + body, "csv", batch_bytes=700)
+    expected = [(b'6" nail' if i % 37 == 0 else b"plain, %d" % i) for i in range(500)]
+    assert [row[1] for row in rows] == expected
+    assert [row[2] for row in rows] == list(range(2, 502))
+
+
+def test_ids_are_integers_only_when_written_as_integers_are(read: Read) -> None:
+    def ids(*written: str) -> list[object]:
+        return [row[0] for row in read("".join(["id,text\n", *(f"{i},t\n" for i in written)]).encode(), "csv")]
+
+    assert ids("1", "-2", "30") == [1, -2, 30]
+    assert ids("1", "", "3") == [1, None, 3]
+    assert ids("1", "007") == ["1", "007"]
+    assert ids("+1") == ["+1"]
+    assert ids("9223372036854775808") == ["9223372036854775808"]
+    assert ids("") == [None]
+
+
+def test_columns_may_share_a_name_and_stand_in_any_order(read: Read) -> None:
+    assert read(b'x,text,id,x\n1,"a",k,2\n', "csv") == [("k", b"a", 2, None)]
+
+
+def test_a_missing_column_names_those_there_are(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"input: there is no column 'text' \(text\). The columns are: id, body."):
+        read(b"id,body\n1,a\n", "csv")
+    with pytest.raises(SourceError, match="the header in line 1 cannot be read"):
+        read(b'"id,text\n1,a\n', "csv")
+
+
+def test_bytes_that_are_not_utf8_arrive_as_they_are(read: Read) -> None:
+    rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
+    assert rows[0] == ("b\ufffdc", b"t\xfe", 2, None)
+    assert rows[1][3] == "3 fields where the header has 2"
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-8-sig", "shift_jis"])
+def test_other_encodings_end_in_utf8(read: Read, encoding: str) -> None:
+    text = {"cp1252": "née “quoted” €", "shift_jis": "こんにちは"}.get(encoding, "née 字 😀")
+    data = f'id,text\nk,"{text},\nb"\n'.encode(encoding)
+    assert read(data, "csv", encoding=encoding) == [("k", f"{text},\nb".encode(), 2, None)]
+
+
+def test_what_an_encoding_does_not_know_hurts_one_record(read: Read) -> None:
+    rows = read(b"id,text\na,\x81\nb,\xe9\n", "csv", encoding="cp1252")
+    assert rows[1] == ("b", "é".encode(), 3, None)
+    with pytest.raises(UnicodeDecodeError):
+        (rows[0][1] or b"").decode()
+
+
+def test_a_mark_in_the_middle_of_a_file_stays(read: Read) -> None:
+    rows = read(b"text\n" + b"\xef\xbb\xbfa\n" * 3, "csv", doc_id=None, batch_bytes=5)
+    assert [row[1] for row in rows] == [b"\xef\xbb\xbfa"] * 3
+
+
+def test_tsv_with_and_without_quotes(read: Read) -> None:
+    body = '1\t"quoted\ttab"\n2\t"two\nlines"\n3\t"Yes," he said.\n4\tsaid "she"\n5\t"Open\n6\tand closed"\n7\t"open\n'
+    rows = read(("id\ttext\n" + body).encode(), "tsv")
+    texts = [(row[0], row[1]) for row in rows]
+    assert texts == [
+        (1, b"quoted\ttab"), (2, b"two\nlines"), (3, b'"Yes," he said.'), (4, b'said "she"'),
+        (5, b'"Open'), (6, b'and closed"'), (7, b'"open'),
+    ]  # fmt: skip
+    for size in (1, 7, 30):
+        assert [(int(str(row[0])), row[1]) for row in read(("id\ttext\n" + body).encode(), "tsv", batch_bytes=size)] == texts
+
+
+def test_keep_values_of_csv(keep_values: Callable[..., list[float | None]]) -> None:
+    assert keep_values(b"text,n\na,1\nb,2.5\nc,\nd,x\ne,true\n", "csv", "n") == [1.0, 2.5, None, None, 1.0]
+    with pytest.raises(SourceError, match="The column 'n' holds 'x'"):
+        keep_values(b"text,n\na,x\n", "csv", "n")

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import Source, resolve_sources
+
+Row = tuple[object, bytes | None, int, str | None]
+
+
+@pytest.fixture
+def read_table_file(tmp_path: Path) -> Callable[..., list[Row]]:
+    def write_and_read(table: pa.Table, *, keep: str | None = None, batch_bytes: int = 1 << 20, **options: object) -> list:
+        path = tmp_path / "input.parquet"
+        pq.write_table(table, path, **options)
+        (source,) = resolve_sources([str(path)], text="text", doc_id="id" if "id" in table.column_names else None).sources
+        consumed: list[int] = []
+        batches = list(read_batches(source, keep_column=keep, batch_bytes=batch_bytes, progress=consumed.append))
+        assert sum(consumed) == source.size_bytes
+        for batch in batches:
+            batch.validate(full=True)
+        last = "problem" if keep is None else "keep_value"
+        names = ("doc_id", "text", "line", last)
+        return [row for b in batches for row in zip(*(b[name].to_pylist() for name in names), strict=True)]
+
+    return write_and_read
+
+
+TEXTS = ["née", None, "", "x" * 1000]
+EXPECTED = [(t.encode() if t is not None else None) for t in TEXTS]
+TYPES = [
+    pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view(),
+    pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.large_string()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_every_type_of_characters_is_a_text(
+    read_table_file: Callable[..., list[Row]], type_: pa.DataType, batch_bytes: int
+) -> None:
+    texts = pa.array(TEXTS).cast(pa.string()).cast(type_)
+    rows = read_table_file(pa.table({"id": [1, 2, 3, 4], "text": texts}), batch_bytes=batch_bytes, row_group_size=3)
+    assert [row[:3] for row in rows] == [(i + 1, t, i + 1) for i, t in enumerate(EXPECTED)]
+    assert [row[3] for row in rows] == [None, "the text is null", None, None]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (pa.array([1, None], pa.int16()), [1, None]),
+        (pa.array([1, 2**64 - 1], pa.uint64()), ["1", str(2**64 - 1)]),
+        (pa.array(["a", None]).dictionary_encode(), ["a", None]),
+        (pa.array([1.5, None]), ["1.5", None]),
+        (pa.array([date(2020, 1, 2), None]), ["2020-01-02", None]),
+        (pa.nulls(2), [None, None]),
+        (pa.array([b"\xff", b"a"]), ["\ufffd", "a"]),
+        (pa.array([["a"], None]), ["['a']", None]),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_ids_stay_integers_or_become_strings(
+    read_table_file: Callable[..., list[Row]], ids: pa.Array, expected: list[object]
+) -> None:
+    assert [row[0] for row in read_table_file(pa.table({"id": ids, "text": ["a", "b"]}))] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, None], [1.0, None]),
+        ([True, False], [1.0, 0.0]),
+        ([2**62 + 1, 1.5], None),
+        ([Decimal("1.25"), None], [1.25, None]),
+        ([date(1970, 1, 3), None], [2.0, None]),
+        ([datetime(1970, 1, 1, 0, 0, 1), None], [1e6, None]),
+    ],
+)
+def test_keep_values_are_numbers(
+    read_table_file: Callable[..., list[Row]], values: list[object], expected: list[float | None] | None
+) -> None:
+    array = pa.array(values) if expected is not None else pa.array([2**62 + 1, 1])
+    rows = read_table_file(pa.table({"text": ["a", "b"], "n": array}), keep="n")
+    assert [row[3] for row in rows] == (expected if expected is not None else [2.0**62, 1.0])
+
+
+def test_a_keep_column_of_strings_is_refused(read_table_file: Callable[..., list[Row]]) -> None:
+    table = pa.table({"text": ["a"], "n": ["1"]})
+    with pytest.raises(SourceError, match="The column 'n' holds string"):
+        read_table_file(table, keep="n")
+    with pytest.raises(SourceError, match=r"no column 'm' \(keep\). The columns are: text, n"):
+        read_table_file(table, keep="m")
+
+
+def test_few_long_texts_many_times_are_unfolded_in_slices(tmp_path: Path) -> None:
+    texts = pa.array(["x" * 100_000, "y" * 100_000]).take(pa.array([0, 1] * 500))
+    pq.write_table(pa.table({"text": texts}), tmp_path / "folded.parquet")
+    (source,) = resolve_sources([str(tmp_path / "folded.parquet")]).sources
+    batches = list(read_batches(source, batch_bytes=1 << 20))
+    assert max(batch.nbytes for batch in batches) < 2 << 20
+    assert pa.concat_arrays([b["text"] for b in batches]).cast(pa.large_string()).equals(texts.cast(pa.large_string()))
+
+
+def test_names_with_dots_and_many_row_groups(read_table_file: Callable[..., list[Row]]) -> None:
+    table = pa.table({"a.b": [0] * 10, "text": [str(i) for i in range(10)], "t": [{"text": "inner"}] * 10})
+    assert [row[1] for row in read_table_file(table, row_group_size=3)] == [str(i).encode() for i in range(10)]
+
+
+def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [str(i) * 50 for i in range(4000)]}), path, row_group_size=1000, compression="zstd")
+    data = bytearray(path.read_bytes())
+    middle = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
+    data[middle : middle + 200] = bytes(200)
+    path.write_bytes(data)
+    batches = list(read_batches(Source(str(path), "a", "parquet", "none", "text", None, len(data))))
+    problems = [p for b in batches for p in b["problem"].to_pylist() if p]
+    assert len(problems) == 1
+    assert problems[0].startswith("the Parquet data is damaged: ")
+    assert [line for b in batches for line in b["line"].to_pylist()] == list(range(1, 2002))
+
+
+def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(SourceError, match="not a Parquet file that can be read"):
+        resolve_sources([str(path)])
+    path.write_bytes(b"")
+    with pytest.raises(SourceError, match="not a Parquet file that can be read"):
+        resolve_sources([str(path)])
+
+
+def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
+    with pytest.raises(SourceError, match="the column 'n' holds no strings. Those that do: text"):
+        resolve_sources([str(tmp_path / "a.parquet")], text="n")

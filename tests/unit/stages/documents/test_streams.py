@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Callable
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+LINES = b"".join(b'{"id": "k%d", "text": "%s"}\n' % (i, os.urandom(40).hex().encode()) for i in range(2000))
+SKIPPABLE = b"\x53\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
+
+
+def drained(data: bytes, compression: str, step: int = 1000, encoding: str = "utf-8") -> bytes:
+    stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)  # type: ignore[arg-type]
+    parts = []
+    while part := stream.read(step):
+        assert len(part) <= step
+        parts.append(part)
+    return b"".join(parts)
+
+
+@given(st.lists(st.binary(max_size=300), max_size=4), st.integers(1, 500))
+def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) -> None:
+    plain = b"text" + b"".join(parts)
+    packed = [b"text", *parts]
+    assert drained(plain, "none", step) == plain
+    assert drained(b"".join(map(gzip.compress, packed)), "gzip", step) == plain
+    assert drained(b"".join(map(gzip.compress, packed)) + b"\0" * 9, "gzip", step) == plain
+    assert drained(b"".join(map(zstandard.compress, packed)), "zstd", step) == plain
+    assert drained(SKIPPABLE + b"".join(zstandard.compress(p) + SKIPPABLE for p in packed), "zstd", step) == plain
+
+
+@pytest.mark.parametrize(("compression", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
+class TestCompressed:
+    def test_the_same_rows_as_plain(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
+        plain = read(LINES, "jsonl")
+        packed = pack(LINES[:50_000]) + pack(LINES[50_000:])
+        assert read(packed, "jsonl", compression=compression) == plain
+        assert read(packed, "jsonl", compression=compression, batch_bytes=777) == plain
+
+    @pytest.mark.parametrize("file_format", ["jsonl", "csv", "lines", "file"])
+    def test_what_was_read_before_the_cut_is_there_and_then_a_problem(
+        self, read: Read, compression: str, pack: Callable[[bytes], bytes], file_format: str
+    ) -> None:
+        lines = {"csv": b"id,text\n" + LINES.replace(b'", "', b",").replace(b'"', b"'"), "lines": LINES.replace(b":", b"\t", 1)}
+        data = pack(lines.get(file_format, LINES))
+        rows = read(data[:-4000], file_format, compression=compression, text="text")
+        assert rows[-1][1] is None
+        assert rows[-1][3] == f"the {compression} data ends before its end: the file is cut short"
+        assert [row[2] for row in rows] == list(range(rows[0][2], rows[0][2] + len(rows)))
+
+    def test_damage_inside(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
+        data = pack(LINES[:80_000]) + b"this is no header"
+        rows = read(data, "jsonl", compression=compression)
+        assert str(rows[-1][3]).startswith(f"the {compression} data is damaged: ")
+        assert len(rows) > 500
+
+    def test_a_file_of_which_nothing_can_be_read_is_refused(
+        self, read: Read, compression: str, pack: Callable[[bytes], bytes]
+    ) -> None:
+        with pytest.raises(SourceError, match=f"^input: cannot be read: the {compression} data is damaged"):
+            read(b"\x1f\x8b nothing of the kind", "jsonl", compression=compression)
+
+
+def test_a_bomb_passes_in_pieces() -> None:
+    data = zstandard.ZstdCompressor(level=1).compress(bytes(200 << 20))
+    stream = ByteStream(io.BytesIO(data), "zstd")
+    room = memoryview(bytearray(1 << 20))
+    n_bytes = 0
+    while n := stream.read_into(room):
+        n_bytes += n
+        assert len(stream._left) <= 64 << 20
+    assert n_bytes == 200 << 20
+
+
+def test_a_long_window_is_read() -> None:
+    data = os.urandom(1 << 20)
+    parameters = zstandard.ZstdCompressionParameters(window_log=28)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    assert drained(packer.compress(data) + packer.flush(), "zstd", 1 << 18) == data
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(1, 50))
+def test_every_encoding_ends_in_utf8_and_goes_back(text: str, step: int) -> None:
+    text = "a" + text
+    for encoding in ("utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"):
+        data = text.encode(encoding)
+        assert drained(data, "none", step, encoding) == text.encode()
+        stream = ByteStream(io.BytesIO(data), "none", encoding=encoding)
+        assert stream.byte_order_mark() + stream.as_it_was(stream.read(1 << 20)) == data
+
+
+def test_a_reading_error_is_told_after_what_was_read() -> None:
+    class Failing(io.RawIOBase):
+        n_reads = 0
+
+        def readinto(self, room: object) -> int:
+            self.n_reads += 1
+            if self.n_reads > 2:
+                raise OSError(5, "Input/output error")
+            memoryview(room)[:2] = b"ab"  # type: ignore[arg-type]
+            return 2
+
+    stream = ByteStream(Failing(), "none")  # type: ignore[arg-type]
+    assert stream.read(10) == b"abab"
+    with pytest.raises(StreamFault, match="reading failed: Input/output error"):
+        stream.read(10)
