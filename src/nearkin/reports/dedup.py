@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
 from nearkin.reports import wording
+from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
 from nearkin.reports.facts import RunFacts, measure_name
 from nearkin.reports.hidden_characters import reveal
-from nearkin.reports.quantities import counted, parameter_text, share_text, size_text
+from nearkin.reports.quantities import counted, share_text, size_text
 
 if TYPE_CHECKING:
     import jinja2
 
+__all__ = ["GroupRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
+
 DocId = str | int
 
-_WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
 _LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
 _CONTEXT_WORDS, _COMPARED_WORDS, _LONGEST_RUN = 14, 4_000, 60
 _OPEN_SAMPLES = 3
@@ -71,25 +72,6 @@ class ProblemRow:
     line: int
     doc_id: DocId | None
     problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class RecallCurve:
-    """The chance that a search without bands finds a pair, by the pair's similarity."""
-
-    similarities: Sequence[float]
-    probabilities: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure at two widths, its caption, and its numbers as a table."""
-
-    wide: str
-    narrow: str
-    caption: str
-    columns: tuple[str, str] = ("", "")
-    rows: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +137,10 @@ def render_dedup_report(
     facts = RunFacts.of(manifest)
     try:
         environment = _environment()
-        reasons = _reasons_figure(facts)
-        similarities = _similarity_figure(facts, similarity_bin_edges, similarity_counts)
-        recall = _recall_figure(facts, similarity_bin_edges, similarity_counts, curve)
-        sizes = _size_figure(group_size_counts)
+        reasons = reasons_figure(facts)
+        similarities = similarity_figure(facts, similarity_bin_edges, similarity_counts)
+        recall = recall_figure(facts, similarity_bin_edges, similarity_counts, curve)
+        sizes = size_figure(group_size_counts)
         shown = tuple(_shown(samples))
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
@@ -214,115 +196,6 @@ def _short_name(value: object) -> str:
         return reveal(text)
     end = _LONGEST_NAME // 4
     return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({len(text):,} characters)"
-
-
-def _reasons_figure(facts: RunFacts) -> Figure | None:
-    """Documents by reason; none where there are no documents. Its numbers stand in a table of the page."""
-    from nearkin.reports.figures import reasons_bar
-
-    if not facts.count("documents"):
-        return None
-    wide = reasons_bar(facts.by_reason, name="reasons-w", width=_WIDE + 56)
-    narrow = reasons_bar(facts.by_reason, name="reasons-n", width=_NARROW + 56)
-    return Figure(wide, narrow, "Documents by what happened to them.")
-
-
-def _similarity_figure(facts: RunFacts, bin_edges: Sequence[float], counts: Sequence[int]) -> Figure | None:
-    """The histogram of similarities; none where there are no pairs."""
-    from nearkin.reports.figures import similarity_histogram
-
-    if not sum(counts):
-        return None
-    threshold = bin_edges[0] if facts.threshold is None else facts.threshold
-    wide, narrow = (
-        similarity_histogram(
-            bin_edges, counts, threshold, measure=facts.measure, name=f"similarities-{tag}", width=width
-        )
-        for tag, width in (("w", _WIDE), ("n", _NARROW))
-    )
-    return Figure(
-        wide,
-        narrow,
-        f"Verified pairs by {facts.measure} similarity. Exact copies count as pairs of similarity 1.",
-        (f"{facts.measure} similarity", "Pairs"),
-        tuple(_bin_rows(bin_edges, counts)),
-    )
-
-
-def _bin_rows(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """The bins of a histogram as lines of a table; the last one holds its upper end."""
-    last = len(counts) - 1
-    for index, ((low, high), n) in enumerate(zip(pairwise(bin_edges), counts, strict=True)):
-        yield (
-            f"{parameter_text(round(low, 6))} {'to' if index == last else 'to under'} {parameter_text(round(high, 6))}",
-            f"{n:,}",
-        )
-
-
-def _recall_figure(
-    facts: RunFacts, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
-) -> Figure | None:
-    """The curve of the search; none where the run has no plan of its own."""
-    from nearkin.reports.figures import recall_curve, s_curve
-
-    threshold = facts.threshold
-    bands, rows = int(facts.plan.get("bands", 0)), int(facts.plan.get("rows", 0))
-    if threshold is None or (curve is None and not (bands and rows)):
-        return None
-    drawn = []
-    for tag, width in (("w", _WIDE - 24), ("n", _NARROW - 24)):
-        name, measure = f"curve-{tag}", facts.measure
-        if curve is None:
-            drawn.append(
-                s_curve(
-                    bands, rows, threshold, facts.recall, bin_edges, counts, measure=measure, name=name, width=width
-                )
-            )
-            continue
-        at_threshold = facts.plan.get("recall_at_threshold", _at(curve, threshold))
-        drawn.append(
-            recall_curve(
-                curve.similarities,
-                curve.probabilities,
-                threshold,
-                at_threshold,
-                facts.recall,
-                bin_edges,
-                counts,
-                measure=measure,
-                name=name,
-                width=width,
-            )
-        )
-    how = f" with {bands:,} bands of {rows}" if curve is None else ""
-    return Figure(
-        drawn[0],
-        drawn[1],
-        f"How likely the search finds a pair{how}, by the pair's similarity (line), over the pairs of this run (bars)."
-        " The dot is the threshold.",
-    )
-
-
-def _at(curve: RecallCurve, similarity: float) -> float:
-    """The curve's probability at a similarity, along straight lines between its points."""
-    import numpy as np
-
-    return float(np.interp(similarity, curve.similarities, curve.probabilities))
-
-
-def _size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
-    """Groups by size; none where there are no groups."""
-    from nearkin.reports.figures import binned_sizes, group_sizes
-
-    sizes = sorted(group_size_counts)
-    counts = [group_size_counts[size] for size in sizes]
-    if not sum(counts):
-        return None
-    wide, narrow = (
-        group_sizes(sizes, counts, name=f"sizes-{tag}", width=w) for tag, w in (("w", _WIDE), ("n", _NARROW))
-    )
-    rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
-    return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:

@@ -40,6 +40,7 @@ class RunFacts:
     counts: Mapping[str, int]
     plan: Mapping[str, float]
     inputs: tuple[InputFile, ...]
+    against: tuple[InputFile, ...]
     problems: Mapping[str, int]
     estimated_missed_pairs: float | None
     estimated_recall: float | None
@@ -47,7 +48,6 @@ class RunFacts:
     @classmethod
     def of(cls, manifest: Mapping[str, object]) -> RunFacts:
         """The facts in a manifest."""
-        inputs = manifest.get("inputs")
         return cls(
             version=_text(manifest.get("nearkin")) or "",
             command=_text(manifest.get("command")) or "dedup",
@@ -57,7 +57,8 @@ class RunFacts:
             plan={
                 name: n for name, value in _mapping(manifest.get("plan")).items() if (n := _number(value)) is not None
             },
-            inputs=tuple(map(_input_file, inputs)) if isinstance(inputs, list | tuple) else (),
+            inputs=_input_files(manifest.get("inputs")),
+            against=_input_files(manifest.get("against")),
             problems=_counts(manifest.get("problems")),
             estimated_missed_pairs=_number(manifest.get("estimated_missed_pairs")),
             estimated_recall=_number(manifest.get("estimated_recall")),
@@ -153,6 +154,11 @@ def _whole(value: object) -> int | None:
 def _counts(value: object) -> dict[str, int]:
     """The counts of a mapping, what counts nothing left out."""
     return {name: n for name, entry in _mapping(value).items() if (n := _whole(entry)) is not None}
+
+
+def _input_files(value: object) -> tuple[InputFile, ...]:
+    """The files of a list of them."""
+    return tuple(map(_input_file, value)) if isinstance(value, list | tuple) else ()
 
 
 def _input_file(value: object) -> InputFile:

@@ -190,7 +190,9 @@ def _curve_layers(
     ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
     y = alt.Y("p:Q", scale=scale, axis=top_titled("probability of being found", ticks, number_format=".1f"))
     points = [{"s": s, "p": p} for s, p in zip(similarities, probabilities, strict=True)]
-    layers: list[Layer] = [alt.Chart(alt.InlineData(values=points)).mark_line(interpolate="monotone").encode(x="s:Q", y=y)]
+    layers: list[Layer] = [
+        alt.Chart(alt.InlineData(values=points)).mark_line(interpolate="monotone").encode(x="s:Q", y=y)
+    ]
     if recall_target is not None:
         asked = alt.Chart(
             alt.InlineData(values=[{"p": recall_target, "label": f"asked for: {recall_target:g}"}])

@@ -15,7 +15,7 @@ _MEANINGS = {
     "exact copy": "Its normalised text is, byte for byte, that of another document: the SHA-256 is the same.",
     "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
-    "too short": "It has text, but nothing that shingles could be made of. It is compared with nothing.",
+    "too short": "It is shorter than one shingle. It was compared as a whole, and nothing is like it.",
     "unreadable": "Its text could not be had; see the problems below. It is compared with nothing.",
 }
 _GROUPING = {
@@ -28,6 +28,7 @@ _MEASURES = {
     "jaccard": "shingles that both documents have, divided by all distinct shingles of the two",
     "containment": "the share of one document's shingles that the other holds, the larger of the two directions",
 }
+_EXPLAINED = ("threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "seed")
 _KEEPING = {
     "longest": "the longest text of a group is kept",
     "shortest": "the shortest text of a group is kept",
@@ -70,6 +71,8 @@ def headline(facts: RunFacts) -> str:
     if not n_read:
         return "No documents were read."
     read = f"{counted(n_read, 'document')} read"
+    if facts.against:
+        read += f" and compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
     if not n_dropped:
         return f"{read}; all kept: no exact copies and no near-duplicates at {facts.criterion}."
     parts = []
@@ -86,11 +89,9 @@ def headline(facts: RunFacts) -> str:
 
 def promises(facts: RunFacts) -> Iterator[Note]:
     """What a reader may rely on, and what not."""
-    n_pairs = facts.count("pairs")
     yield Note(
         "What is reported is verified",
-        (f"{counted(n_pairs, 'pair')} reported. " if n_pairs else "No pair is reported. ")
-        + "Exact copies have the same SHA-256. Any other pair is reported only after its"
+        f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
         f" {facts.measure} similarity has been computed exactly, from all shingles of both documents. No estimate"
         " decides, and groups are built from verified pairs alone.",
     )
@@ -98,8 +99,9 @@ def promises(facts: RunFacts) -> Iterator[Note]:
     if n_skipped := facts.count("pairs_not_compared"):
         yield Note(
             "Not everything was compared",
-            f"To bound the work, {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not"
-            " compared. Near-duplicates among them may be missing here, and the estimate does not cover them.",
+            "Where very many documents share a key of the search, each is compared with the first of them only:"
+            f" {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
+            " Near-duplicates among them may be missing here, and the estimate does not cover them.",
             is_warning=True,
         )
     yield Note(
@@ -107,6 +109,16 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         "Similarity counts shared wording. A changed date, amount or name may leave two documents almost identical in"
         " wording and different in effect: read the differences before deciding about one document by another.",
     )
+
+
+def _reported(facts: RunFacts) -> str:
+    """How many pairs are reported, in a sentence."""
+    n_pairs, n_copies = facts.count("pairs"), facts.count("pairs_of_exact_copies")
+    if not n_pairs and not n_copies:
+        return "No pair is reported."
+    if not n_copies:
+        return f"{counted(n_pairs, 'pair')} reported."
+    return f"{counted(n_pairs, 'pair')} of different texts and {counted(n_copies, 'pair')} of exact copies reported."
 
 
 def _missed(facts: RunFacts) -> Iterator[str]:
@@ -153,7 +165,7 @@ def reason_rows(facts: RunFacts) -> Iterator[ReasonRow]:
 
 def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
     """The parameters, those that decide the result first and in words, then whatever else the manifest holds."""
-    for name in ("threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "against", "seed"):
+    for name in _EXPLAINED:
         if name in facts.parameters:
             value = facts.parameters[name]
             yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
@@ -163,9 +175,12 @@ def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
             f"chosen from the recall and the threshold: {bands * rows:,.0f} slots a sketch; two documents are compared"
         )
         yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
-    known = {"threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "against", "seed"}
-    for name in sorted(facts.parameters.keys() - known):
-        yield ParameterRow(name, _spelt(facts.parameters[name]), "")
+    if rate := facts.plan.get("rate"):
+        meaning = "the share of shingles that become keys of the search, chosen from the recall and the threshold"
+        yield ParameterRow("sampling", f"{rate:.4g}", meaning)
+    for name in sorted(facts.parameters.keys() - set(_EXPLAINED)):
+        if facts.parameters[name] is not None:
+            yield ParameterRow(name, _spelt(facts.parameters[name]), "")
 
 
 def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
@@ -184,8 +199,6 @@ def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
         return "of the sketches; the same seed gives the same result"
     if name == "normalise":
         return "what was made equal before comparing, in words above"
-    if name == "against":
-        return "what the input was compared with"
     return {"measure": _MEASURES, "group": _GROUPING, "keep": _KEEPING}.get(name, {}).get(value, "")
 
 

@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from nearkin.errors import MissingExtraError
+from nearkin.reports.dedup import GroupRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
+from nearkin.reports.wording import GLOSSARY
+
+MANIFEST: dict[str, object] = {
+    "nearkin": "0.1.0",
+    "command": "dedup",
+    "fingerprint": "threshold=0.8;shingle=words:5",
+    "parameters": {
+        "threshold": 0.8,
+        "measure": "jaccard",
+        "recall": 0.99,
+        "shingle": "words:5",
+        "normalise": "nfkc,case,space",
+        "group": "principal",
+        "keep": "max:quality",
+        "seed": 0,
+        "unheard_of": {"b": 1, "a": [None, True]},
+    },
+    "inputs": [
+        {
+            "path": "mail/1.jsonl",
+            "size_bytes": 1_572_864,
+            "sha256": "ab" * 32,
+            "format": "jsonl",
+            "text": "body",
+            "id": None,
+            "n_documents": 12345,
+        }
+    ],
+    "counts": {
+        "documents": 12345,
+        "unique": 10195,
+        "exact_copy": 1200,
+        "near_duplicate": 935,
+        "empty": 15,
+        "unreadable": 0,
+        "kept": 10210,
+        "dropped": 2135,
+        "pairs": 5000,
+        "pairs_not_compared": 7,
+    },
+    "plan": {"bands": 23, "rows": 6, "recall_at_threshold": 0.99909, "exact_below": 138},
+    "estimated_missed_pairs": 1.31,
+    "estimated_recall": 0.9998,
+    "problems": {},
+}
+PAIR = SamplePair(
+    "a", "b", "mail/1.jsonl:1", "mail/1.jsonl:2", 0.9, "jaccard", "pay within 30 days", "pay within 45 days"
+)
+NOTHING: dict[str, object] = {
+    "similarity_bin_edges": [0.8, 0.9, 1.0],
+    "similarity_counts": [0, 0],
+    "group_size_counts": {},
+    "largest_groups": [],
+    "samples": [],
+    "problems": [],
+    "n_problems": 0,
+}
+SOMETHING: dict[str, object] = NOTHING | {
+    "similarity_counts": [40, 60],
+    "group_size_counts": {2: 30, 140: 1},
+    "largest_groups": [GroupRow("a", 140, 0.81, 3, 20, is_lowest_exact=False)],
+    "samples": [PAIR],
+}
+WORDS_ALONE = SOMETHING | {"similarity_counts": [0, 0], "group_size_counts": {}}
+
+
+def render(manifest: dict[str, object] = MANIFEST, **given: object) -> str:
+    """The page with the words of everything, but one figure alone: drawing takes most of the time."""
+    return render_dedup_report(manifest, **(WORDS_ALONE | given))  # type: ignore[arg-type]
+
+
+def render_whole(manifest: dict[str, object] = MANIFEST, **given: object) -> str:
+    return render(manifest, **(SOMETHING | given))
+
+
+class Page(HTMLParser):
+    """Tags, attributes and words of a page, with a check that tags close in order."""
+
+    VOID = frozenset({"meta", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words = ""
+        self._open: list[str] = []
+        self.feed(text)
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_headline_says_it_in_words() -> None:
+    headline = (
+        "12,345 documents read; 10,210 kept; 2,135 dropped: 1,200 exact copies, 935 near-duplicates"
+        " at Jaccard\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}0.80 on word 5-grams."
+    )
+
+    assert f"<h1>{headline}</h1>" in render()
+
+
+def test_the_page_needs_nothing_from_outside_and_runs_nothing() -> None:
+    text = render_whole()
+    page = Page(text)
+
+    assert page.tags.count("svg") == 8
+    assert not {"script", "link", "img", "iframe", "object", "form"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
+    assert all((value or "").startswith("#") for name, value in page.attributes if name == "href")
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in text
+    assert set(re.findall(r"https?://[^\s\"']+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_ids_are_unique_and_every_link_has_its_place() -> None:
+    page = Page(render_whole())
+
+    assert len(page.ids) == len(set(page.ids))
+    assert {value for name, value in page.attributes if name == "href"} <= {f"#{found}" for found in page.ids}
+
+
+def test_the_same_arguments_make_the_same_bytes() -> None:
+    assert render_whole() == render_whole()
+
+
+def test_another_process_makes_the_same_bytes() -> None:
+    program = (
+        "import hashlib, importlib.util, sys\n"
+        "spec = importlib.util.spec_from_file_location('page', sys.argv[1])\n"
+        "page = importlib.util.module_from_spec(spec); spec.loader.exec_module(page)\n"
+        "print(hashlib.sha256(page.render_whole().encode()).hexdigest())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, __file__],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout.strip() == hashlib.sha256(render_whole().encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "' onload='x",
+        "</style></title>",
+        "{{ 7*7 }}",
+        "&lt;b&gt;",
+    ],
+)
+def test_what_documents_say_is_never_markup(hostile: str) -> None:
+    manifest = MANIFEST | {
+        "command": hostile,
+        "nearkin": hostile,
+        "fingerprint": hostile,
+        "parameters": {
+            hostile: hostile,
+            "keep": f"max:{hostile}",
+            "measure": hostile,
+            "shingle": hostile,
+            "threshold": 0.8,
+        },
+        "inputs": [{"path": hostile, "sha256": hostile, "format": hostile, "text": hostile, "id": hostile}],
+        "problems": {hostile: 1},
+    }
+    text = render(
+        manifest,
+        largest_groups=[GroupRow(hostile, 2, 0.9, 0, 0)],
+        samples=[SamplePair(hostile, hostile, hostile, hostile, 0.9, hostile, f"{hostile} a", f"{hostile} b")],
+        problems=[ProblemRow(hostile, 1, hostile, hostile)],
+        n_problems=1,
+    )
+    page, harmless = Page(text), Page(render(problems=[ProblemRow("x", 1, "x", "x")], n_problems=1))
+
+    assert set(page.tags) <= set(harmless.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert hostile in page.words
+
+
+def test_hidden_characters_are_shown() -> None:
+    evil = "pay \u202e001\u202c \x00\x1b[2J \ud800"
+
+    text = render(
+        samples=[SamplePair(evil, "b", evil, "b", 0.9, "jaccard", evil, "pay")],
+        problems=[ProblemRow(evil, 1, evil, evil)],
+        n_problems=1,
+        largest_groups=[GroupRow(evil, 2, 0.9, 0, 0)],
+    )
+
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
+    assert "⟨U+202E⟩001⟨U+202C⟩" in text
+    text.encode()
+
+
+def test_text_from_right_to_left_finds_its_own_direction() -> None:
+    text = render(samples=[SamplePair("he", "ar", "x", "y", 0.9, "jaccard", "שלום עולם", "שלום לכולם")])
+
+    assert '<div class="diff" dir="auto">שלום <del>' in text
+    assert "<bdi" in text
+
+
+def test_differences_are_told_without_colour_and_to_screen_readers() -> None:
+    words = Page(render()).words
+
+    assert "pay within [only in A: 30] [only in B: 45] days" in words
+
+
+def test_a_huge_id_is_shortened_and_says_so() -> None:
+    text = render(samples=[SamplePair("x" * 100_000, 7, "s", "t", 0.9, "jaccard", "a", "b")])
+
+    assert "(100,000 characters)" in text
+    assert len(text) < 200_000
+
+
+def test_an_empty_corpus() -> None:
+    text = render({"parameters": {"threshold": 0.8}, "counts": {"documents": 0}}, **NOTHING)
+
+    assert "<h1>No documents were read.</h1>" in text
+    assert Page(text).tags.count("svg") == 0
+
+
+def test_one_document() -> None:
+    counts = {"documents": 1, "unique": 1, "kept": 1, "dropped": 0, "pairs": 0}
+
+    text = render(MANIFEST | {"counts": counts, "estimated_missed_pairs": 0.0}, **NOTHING)
+
+    assert "1 document read; all kept: no exact copies and no near-duplicates" in text
+    assert "No pair is reported." in text
+
+
+@pytest.mark.parametrize("absent", [*MANIFEST, "everything"])
+def test_a_manifest_may_lack_parts(absent: str) -> None:
+    Page(render({name: part for name, part in MANIFEST.items() if absent not in (name, "everything")}))
+
+
+@pytest.mark.parametrize("odd", [None, "x", [1], {"threshold": float("nan"), "bands": True}])
+def test_a_manifest_may_be_odd(odd: object) -> None:
+    Page(render(dict.fromkeys(MANIFEST, odd)))
+    Page(render(MANIFEST | {"counts": odd}))
+    Page(render(dict.fromkeys(MANIFEST, odd) | {"counts": MANIFEST["counts"]}))
+
+
+def test_a_run_whose_groups_were_cut_anew() -> None:
+    manifest = {
+        name: part
+        for name, part in MANIFEST.items()
+        if name not in ("plan", "estimated_missed_pairs", "estimated_recall")
+    }
+
+    text = render_whole(manifest | {"command": "regroup"})
+
+    assert "The groups were cut anew from pairs that an earlier run had found" in text
+    assert "How likely a pair is found" not in text
+
+
+def test_a_run_against_another_collection() -> None:
+    other = {"path": "eval/questions.jsonl", "n_documents": 2000}
+
+    text = render(MANIFEST | {"against": [other]})
+
+    assert "12,345 documents read and compared with 2,000 others; 10,210 kept" in text
+    assert "eval/questions.jsonl" in text
+    assert "compared with those of another collection, not with one another" in text
+
+
+def test_bins_below_the_threshold_are_left_out_only_where_they_are_empty() -> None:
+    edges, counts = [0.0, 0.4, 0.6, 0.8, 1.0], [0, 1, 0, 5]
+
+    text = render(similarity_bin_edges=edges, similarity_counts=counts)
+
+    assert "0.40 to under 0.60" in text
+    assert "0.00 to under 0.40" not in text
+
+
+@pytest.mark.parametrize(("lowest", "is_said"), [(0.7, True), (0.8, False)])
+def test_members_that_are_less_alike_than_the_threshold_are_explained(lowest: float, is_said: bool) -> None:
+    text = render(largest_groups=[GroupRow("a", 3, lowest, 0, 0)])
+
+    assert ("Two members of a group may be less alike than the threshold" in text) is is_said
+
+
+def test_pairs_of_copies_are_told_apart() -> None:
+    counts = {**MANIFEST["counts"], "pairs_of_exact_copies": 1300}  # type: ignore[dict-item]
+
+    assert "5,000 pairs of different texts and 1,300 pairs of exact copies reported." in render(
+        MANIFEST | {"counts": counts}
+    )
+
+
+def test_a_search_without_bands_has_its_own_curve() -> None:
+    manifest = MANIFEST | {"plan": {"rate": 0.02, "recall_at_threshold": 0.991}}
+
+    assert "How likely a pair is found" not in render_whole(manifest)
+    assert "0.991 at 0.80" in render_whole(manifest, curve=RecallCurve([0.0, 1.0], [0.0, 1.0]))
+
+
+def test_what_was_not_compared_is_a_warning() -> None:
+    assert "7 candidate pairs were not compared" in render()
+    assert "Not everything was compared" not in render(MANIFEST | {"counts": {"documents": 2, "kept": 2}})
+
+
+@pytest.mark.parametrize(
+    ("dropped", "said"),
+    [
+        (2135, "near-duplicates at"),
+        (2150, "on word 5-grams, 15 empty."),
+        (2140, "on word 5-grams, 5 for other reasons."),
+    ],
+)
+def test_what_else_was_dropped_follows_from_the_sum(dropped: int, said: str) -> None:
+    counts = {**MANIFEST["counts"], "dropped": dropped}  # type: ignore[dict-item]
+
+    assert said in render(MANIFEST | {"counts": counts})
+
+
+def test_problems_beyond_those_listed_are_counted() -> None:
+    rows = [ProblemRow("a.jsonl", i, None, "broken JSON") for i in range(1, 51)]
+
+    assert "1,234 documents could not be read. The first 50 are listed" in render(problems=rows, n_problems=1234)
+
+
+def test_the_glossary_tells_the_truth_about_the_flights() -> None:
+    def similarity(a: str, b: str) -> float:
+        left, right = ({text[i : i + 4] for i in range(len(text) - 3)} for text in (a, b))
+        return len(left & right) / len(left | right)
+
+    text = next(note.text for note in GLOSSARY if note.title == "Near-duplicate")
+    helsinki, oulu, fly = re.findall(r"“(.+?)”", text)
+
+    assert re.findall(r"0\.\d\d", text) == [f"{similarity(helsinki, oulu):.2f}", f"{similarity(helsinki, fly):.2f}"]
+
+
+@pytest.mark.parametrize("module", ["altair", "jinja2", "rapidfuzz.distance", "vl_convert"])
+def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("charts", "differences", "figures", "layers", "theme"):
+        monkeypatch.delitem(sys.modules, f"nearkin.reports.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(
+        MissingExtraError, match=r"report\.html needs the report extra: pip install 'nearkin\[report\]'"
+    ):
+        render()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import ParameterError
+from nearkin.reports.differences import Segment, mark_differences, to_terminal
+from nearkin.reports.words import as_compared, count_words, find_tokens
+
+WHOLE = 10**9  # words of context: nothing is collapsed
+
+words = st.sampled_from(
+    ["the", "contract", "a", "ends", "2021", "don't", "-", ",", "東京", "ก็", "é", "مرحبا", "\u200b", "x\u00ad"]
+)
+texts = st.one_of(
+    st.text(max_size=60), st.lists(words, max_size=40).map(" ".join), st.lists(words, max_size=40).map("".join)
+)
+
+
+def compared(text: str) -> list[str]:
+    return [core for found in find_tokens(text) if (core := as_compared(found.group()))]
+
+
+def side(segments: tuple[Segment, ...], kind: str) -> list[str]:
+    return compared("".join(segment.text for segment in segments if segment.kind in ("equal", kind)))
+
+
+@given(texts, texts)
+def test_the_segments_of_each_side_are_its_text(a: str, b: str) -> None:
+    segments = mark_differences(a, b, context_words=WHOLE)
+
+    assert side(segments, "only_a") == compared(a)
+    assert side(segments, "only_b") == compared(b)
+    assert "gap" not in {segment.kind for segment in segments}
+
+
+@given(texts)
+def test_a_text_has_no_difference_from_itself(text: str) -> None:
+    assert {segment.kind for segment in mark_differences(text, text)} <= {"equal", "gap"}
+
+
+@given(texts, texts, st.integers(0, 5), st.integers(1, 10), st.none() | st.integers(2, 9))
+def test_every_word_is_shown_or_counted(a: str, b: str, context: int, most: int, run: int | None) -> None:
+    segments = mark_differences(a, b, context_words=context, max_words=most, max_run=run)
+
+    n_shown = sum(count_words(s.text) for s in segments if s.kind != "gap")
+    numbers = [
+        [int(part.replace(",", "")) for part in s.text.split() if part[0].isdigit()]
+        for s in segments
+        if s.kind == "gap"
+    ]
+    n_equal_shown = sum(count_words(s.text) for s in segments if s.kind == "equal")
+    n_equal_hidden = sum(int(s.text.split()[0].replace(",", "")) for s in segments if s.text.endswith(" equal words"))
+    assert n_shown + sum(map(sum, numbers)) + n_equal_shown + n_equal_hidden == count_words(a) + count_words(b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shown"),
+    [
+        ("in 30 days", "in 45 days", "in [-30-] {+45+} days"),
+        ("", "new", "{+new+}"),
+        ("the cat sat", '"the cat" sat', '{+"+}the cat{+"+} sat'),
+        ("a lone , comma", "one other , thing", "[-a lone , comma-]{+one other , thing+}"),
+        ("東京都に行く", "京都に行った", "[-東-]京都に行[-く-]{+った+}"),
+        ("สวัสดีครับ", "สวัสดีค่ะ", "สวัสดี[-ครับ-]{+ค่ะ+}"),
+        ("two  spaces\nhere", "two spaces here", "two spaces here"),
+        ("soft\u00adly", "softly", "soft⟨U+00AD⟩ly"),
+    ],
+)
+def test_examples(a: str, b: str, shown: str) -> None:
+    assert "".join(text for _, text in to_terminal(mark_differences(a, b))) == shown
+
+
+def test_a_long_shared_stretch_becomes_a_gap_that_says_how_long() -> None:
+    shared = " ".join(f"w{i}" for i in range(100))
+
+    segments = mark_differences(f"one {shared} two", f"uno {shared} due", context_words=3)
+
+    assert [segment.text for segment in segments if segment.kind in ("equal", "gap")] == [
+        " w0 w1 w2",
+        "94 equal words",
+        "w97 w98 w99",
+    ]
+
+
+def test_a_long_one_sided_stretch_is_shown_at_its_ends() -> None:
+    segments = mark_differences("a", "a " + "new " * 50, max_run=10)
+
+    assert [segment.kind for segment in segments] == ["equal", "only_b", "gap", "only_b"]
+    assert segments[2].text == "40 more words only in B"
+
+
+def test_a_cut_is_said() -> None:
+    a, b = (" ".join(f"{side}{i}" for i in range(1000)) for side in "ab")
+
+    segments = mark_differences(a, b, max_words=100)
+
+    assert segments[-1] == Segment("gap", "cut here: 900 more words of A and 900 of B were not compared")
+
+
+def test_shared_ends_of_huge_texts_cost_no_words() -> None:
+    shared = "lorem ipsum " * 100_000
+
+    segments = mark_differences(f"{shared}x {shared}", f"{shared}y {shared}", max_words=10, context_words=2)
+
+    assert [segment.kind for segment in segments] == ["gap", "equal", "only_a", "only_b", "equal", "gap"]
+    assert segments[0].text == "199,998 equal words"
+
+
+def test_the_terminal_is_not_steered_by_a_document() -> None:
+    shown = "".join(text for _, text in to_terminal(mark_differences("\x1b[31mred \u202e", "\x9b2J")))
+
+    assert "\x1b" not in shown
+    assert "\x9b" not in shown
+    assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize("bad", [{"context_words": -1}, {"max_words": 0}, {"max_run": 1}, {"max_words": True}])
+def test_limits_out_of_range_are_refused(bad: dict[str, int]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        mark_differences("a", "b", **bad)
