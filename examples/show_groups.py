@@ -64,7 +64,9 @@ def show(run: Path, console: Console, n_groups: int = N_GROUPS) -> None:
         found = members(run, group["group"])
         console.print(_table(group, found))
         principal, other = found[0], found[1]
-        console.print(Padding(f"[dim]What differs between the principal and[/] {escape(other.id)}", (0, 0, 0, 1)))
+        console.print(
+            Padding(f"[dim]What differs between the principal and[/] {escape(_short(other.id))}", (0, 0, 0, 1))
+        )
         console.print(Padding(_differences(principal, other), (0, 2, 1, 3)))
 
 
@@ -76,10 +78,15 @@ def _table(group: dict[str, object], found: list[Member]) -> Table:
     table.add_column("verdict", no_wrap=True)
     for member in found[:MEMBERS_SHOWN]:
         verdict = "[green]kept[/] (principal)" if member is found[0] else f"dropped: {member.reason}"
-        table.add_row(escape(member.id), f"{member.similarity:.3f}", verdict)
+        table.add_row(escape(_short(member.id)), f"{member.similarity:.3f}", verdict)
     if len(found) > MEMBERS_SHOWN:
         table.add_row(f"[dim]and {len(found) - MEMBERS_SHOWN} more[/]", "", "")
     return table
+
+
+def _short(name: str) -> str:
+    """A path without the folders that all installed packages share."""
+    return name.rpartition("/site-packages/")[2].replace(".dist-info/licenses/", ": ").replace(".dist-info/", ": ")
 
 
 def _differences(a: Member, b: Member) -> Text:

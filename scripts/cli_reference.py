@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ mean is in [exit codes](../guides/exit-codes.md), what the words mean in the [gl
 
 def reference() -> str:
     """The whole page."""
-    from nearkin.cli import app
+    from nearkin.cli.commands import app
 
     root = typer.main.get_command(app)
     return "\n".join([HEAD, *_sections(root, typer.Context(root, info_name="nearkin"))]).rstrip() + "\n"
@@ -30,16 +31,17 @@ def reference() -> str:
 def _sections(command: TyperCommand | TyperGroup, context: typer.Context) -> Iterator[str]:
     """The section of a command, then those of the commands under it."""
     yield f"## {context.command_path}\n"
-    yield f"```\n{' '.join(command.get_usage(context).removeprefix('Usage: ').split())}\n```\n"
+    arguments = [_metavar(one) for one in command.params if isinstance(one, TyperArgument)]
+    takes = ["COMMAND", "..."] if isinstance(command, TyperGroup) else arguments
+    yield f"```\n{' '.join([context.command_path, '[OPTIONS]', *takes])}\n```\n"
     if command.help:
-        yield inspect.cleandoc(command.help.split("\f")[0]) + "\n"
+        yield _markdown(inspect.cleandoc(command.help)) + "\n"
     if isinstance(command, TyperGroup):
         inner = [command.get_command(context, name) for name in command.list_commands(context)]
         shown = [one for one in inner if one is not None and not one.hidden]
-        yield "\n".join(
-            f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {_first(one)}" for one in shown
-        )
-        yield ""
+        lines = [f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {_first(one)}" for one in shown]
+        if lines:
+            yield "\n".join(lines) + "\n"
     yield from _tables(command, context)
     if isinstance(command, TyperGroup):
         for one in shown:
@@ -50,10 +52,10 @@ def _tables(command: TyperCommand | TyperGroup, context: typer.Context) -> Itera
     """A table for each panel of the options, in the order in which the help shows them."""
     panels: dict[str, list[str]] = {}
     for parameter in command.get_params(context):
-        if getattr(parameter, "hidden", False):
+        if parameter.hidden:
             continue
         is_argument = isinstance(parameter, TyperArgument)
-        panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
+        panel = parameter.rich_help_panel or ("Arguments" if is_argument else "Options")
         panels.setdefault(panel, []).append(_row(parameter))
     for panel, rows in panels.items():
         yield f"**{panel}**\n"
@@ -67,8 +69,9 @@ def _row(parameter: TyperArgument | TyperOption) -> str:
         takes = "" if parameter.is_flag or parameter.count else f" {_metavar(parameter)}"
     else:
         names, takes = f"`{_metavar(parameter)}`", ""
-    says = " ".join((getattr(parameter, "help", None) or "").split())
-    return f"| {names}{takes} | {_cell(says)} | {_cell(_default(parameter))} |"
+    says, _, default = " ".join((parameter.help or "").split()).partition(" [dim]default: ")
+    default = default.removesuffix("[/]") or _default(parameter)
+    return f"| {names}{takes} | {_cell(says)} | {_cell(default)} |"
 
 
 def _metavar(parameter: TyperArgument | TyperOption) -> str:
@@ -90,22 +93,33 @@ def _plain(choice: object) -> str:
 
 
 def _default(parameter: TyperArgument | TyperOption) -> str:
-    shown = getattr(parameter, "show_default", None)
-    if isinstance(shown, str):
-        return shown
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
     default = parameter.default
     if parameter.required or default is None or default is False or callable(default) or default == ():
         return ""
+    if default is True and parameter.secondary_opts:
+        return f"`{parameter.opts[0]}`"
     return f"`{_plain(default)}`"
 
 
+def _markdown(text: str) -> str:
+    """Help as rich shows it, as Markdown: bold stays bold, indented lines become a block."""
+    text = re.sub(r"\[bold\](.*?)\[/\]", r"**\1**", text)
+    return re.sub(r"(?:^  .*\n?\n?)+", lambda block: f"```sh\n{_unindented(block[0])}\n```", text, flags=re.MULTILINE)
+
+
+def _unindented(block: str) -> str:
+    return "\n".join(line.strip() for line in block.splitlines() if line.strip())
+
+
 def _first(command: TyperCommand | TyperGroup) -> str:
-    """The first sentence of a command's help."""
-    return " ".join((command.help or "").split("\n\n")[0].split())
+    """The first paragraph of a command's help."""
+    return " ".join((command.help or "").strip().split("\n\n")[0].split())
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text.replace("|", "\\|").replace("<", "&lt;")
 
 
 def _anchor(heading: str) -> str:

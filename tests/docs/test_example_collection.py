@@ -7,6 +7,7 @@ import json
 from itertools import combinations
 from pathlib import Path
 
+import nearkin
 from generator.similarity import jaccard, shingles
 
 SHA256 = {
@@ -51,3 +52,19 @@ def test_copies_are_copies_and_edits_are_graded(collection: Path) -> None:
     assert all(value == 1.0 for edit in ("exact copy", "retyped", "full width digits") for value in by_edit[edit])
     assert min(by_edit["signed"]) > 0.85
     assert max(by_edit["long reply"]) < 0.8
+
+
+def test_nearkin_finds_what_the_definition_finds(collection: Path) -> None:
+    documents = [line for name in ("contracts", "mails", "notices") for line in _lines(collection / f"{name}.jsonl")]
+    result = nearkin.dedup(documents, threshold=0.6, shingle="words:5")
+    found = {(pair["id_a"], pair["id_b"]): pair["jaccard"] for pair in result.pairs.to_pylist()}
+
+    # copies are one text to Nearkin: its pairs are between texts, and from each copy to its original
+    copies = {line["id"] for line in result.documents.to_pylist() if line["copy_of"] is not None}
+    sets = {line["id"]: shingles(line["text"], 5) for line in documents if line["id"] not in copies}
+    true = {(a, b): value for a, b in combinations(sets, 2) if (value := jaccard(sets[a], sets[b])) >= 0.6}
+
+    between_texts = {pair: value for pair, value in found.items() if not copies & set(pair)}
+    assert between_texts.keys() <= true.keys()
+    assert all(abs(value - true[pair]) < 1e-12 for pair, value in between_texts.items())
+    assert len(between_texts) >= 0.99 * len(true)

@@ -8,6 +8,7 @@ import runpy
 
 from docs.pages import ROOT, prose
 from nearkin import errors
+from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
 
@@ -36,6 +37,17 @@ def test_exit_codes_are_those_of_the_errors() -> None:
         for name, kind in inspect.getmembers(errors, inspect.isclass)
         if issubclass(kind, errors.NearkinError)
     }
+    assert said == ours
+
+
+def test_presets_are_those_of_the_code() -> None:
+    page = (ROOT / "docs/guides/choose-threshold-and-shingle.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:`(\w+)`|none) \| (.+) \|$", page, re.MULTILINE)
+    said = {name: cells.split(" | ") for name, cells in rows}
+    ours = {}
+    for name in ("", *PRESETS):
+        words = DedupOptions.of(preset=name or None).in_words()
+        ours[name] = [str(words[option]) for option in ("threshold", "shingle", "group", "keep")]
     assert said == ours
 
 
