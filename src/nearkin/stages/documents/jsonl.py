@@ -32,6 +32,7 @@ from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import LongInteger, id_of, in_words, number_of, text_of
 
 _SLOW_LINES = 8
+_FEW_LINES = 64
 _WHITE = b" \t\r\n"
 
 
@@ -44,6 +45,23 @@ class _Wanted:
     keep: str | None
     id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
     keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_()])
+    is_settled: bool = False
+
+    def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
+        """Types of the id and of the column to keep by: what fitted before, and all where that was never, or is cheap.
+
+        A block with one bad line is refused whatever the types, so trying all of them on it would be in vain.
+        """
+        id_types = self.id_types if self.doc_id is not None else self.id_types[:1]
+        keep_types = self.keep_types if self.keep is not None else self.keep_types[:1]
+        pairs = [(id_type, keep_type) for id_type in id_types for keep_type in keep_types]
+        return pairs[:1] if self.is_settled and n_lines > _FEW_LINES else pairs
+
+    def settle(self, id_type: pa.DataType, keep_type: pa.DataType) -> None:
+        """What fitted is tried first the next time."""
+        self.is_settled = True
+        self.id_types.sort(key=lambda type_: bool(type_ != id_type))
+        self.keep_types.sort(key=lambda type_: bool(type_ != keep_type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +164,7 @@ def _read_fast(lines: _Lines, wanted: _Wanted) -> Piece | None:
     """The lines through Arrow; None where it refuses them."""
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
-    table = _arrow_table(buffer, wanted)
+    table = _arrow_table(buffer, len(lines), wanted)
     if table is None or len(table) != len(lines):
         return None
     texts = _only_chunk(table.column("text")).cast(pa.large_binary())
@@ -175,37 +193,26 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _arrow_table(buffer: pa.Buffer, wanted: _Wanted) -> pa.Table | None:
+def _arrow_table(buffer: pa.Buffer, n_lines: int, wanted: _Wanted) -> pa.Table | None:
     """The wanted columns under our names; None where the types tried do not fit."""
     read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
-    for id_type in list(wanted.id_types) if wanted.doc_id is not None else [None]:
-        for keep_type in list(wanted.keep_types) if wanted.keep is not None else [None]:
-            # Binary and not string: Arrow checks neither for UTF-8, and binary says so.
-            types = {wanted.text: pa.binary()}
-            if keep_type is not None:
-                types[str(wanted.keep)] = keep_type
-            if id_type is not None:
-                types[str(wanted.doc_id)] = id_type
-            parse_options = pa.json.ParseOptions(
-                explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
-            )
-            try:
-                table = pa.json.read_json(
-                    pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options
-                )
-            except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
-                continue
-            _to_front(wanted.id_types, id_type)
-            _to_front(wanted.keep_types, keep_type)
-            return _renamed(table, wanted)
+    for id_type, keep_type in wanted.types_to_try(n_lines):
+        # Binary and not string: Arrow checks neither for UTF-8, and binary says so.
+        types = {wanted.text: pa.binary()}
+        if wanted.keep is not None:
+            types[wanted.keep] = keep_type
+        if wanted.doc_id is not None:
+            types[wanted.doc_id] = id_type
+        parse_options = pa.json.ParseOptions(
+            explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
+        )
+        try:
+            table = pa.json.read_json(pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options)
+        except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
+            continue
+        wanted.settle(id_type, keep_type)
+        return _renamed(table, wanted)
     return None
-
-
-def _to_front(types: list[pa.DataType], type_: pa.DataType | None) -> None:
-    """What fitted is tried first the next time."""
-    if type_ is not None and types[0] != type_:
-        types.remove(type_)
-        types.insert(0, type_)
 
 
 def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:

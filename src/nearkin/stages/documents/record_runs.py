@@ -22,7 +22,7 @@ from nearkin.records import I64
 from nearkin.stages.documents import blocks
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
-_WINDOW_BYTES = 1 << 16
+_WINDOW_BYTES = 1 << 14
 _QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")
 
 
@@ -253,6 +253,8 @@ def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner,
     view = np.frombuffer(data, np.uint8)[start:stop]
     breaks = _breaks(view, at_end=at_end)
     quotes = np.flatnonzero(view == _QUOTE)
+    if not _any_opens_a_field(view, quotes, scanner.delimiter):
+        quotes = quotes[:0]  # then all are characters like the rest
     is_outside = np.searchsorted(quotes, breaks) % 2 == 0
     if scanner.is_lenient and not is_outside.all():
         return None
@@ -276,6 +278,14 @@ def _breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
     is_last = returns == len(view) - 1
     alone = returns[np.where(is_last, at_end, follows != _LF)]
     return np.sort(np.concatenate([breaks, alone])) if len(alone) else breaks
+
+
+def _any_opens_a_field(view: NDArray[np.uint8], quotes: I64, delimiter: bytes) -> bool:
+    """Whether any quote stands where a field begins."""
+    if not len(quotes):
+        return False
+    before = view[quotes[quotes > 0] - 1]
+    return bool(quotes[0] == 0 or ((before == delimiter[0]) | (before == _LF) | (before == _CR)).any())
 
 
 def _quotes_follow_rule(view: NDArray[np.uint8], quotes: I64, last: int, delimiter: bytes) -> bool:

@@ -15,7 +15,7 @@ from nearkin.stages.documents import blocks, record_runs
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
-odd = st.text(st.sampled_from('ab",\t\n\r é字\'\x00'), max_size=8)
+odd = st.text(st.sampled_from("ab\",\t\n\r é字'\x00"), max_size=8)
 rows_of_text = st.lists(st.tuples(odd, odd, odd), max_size=10)
 
 
@@ -123,7 +123,7 @@ def test_a_quoted_field_over_the_limit_costs_one_line(read: Read, monkeypatch: p
 
 def test_many_stray_quotes_are_read_in_windows(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_runs, "_WINDOW_BYTES", 64)
-    body = b"".join(b'%d,%s\n' % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
+    body = b"".join(b"%d,%s\n" % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
     rows = read(b"id,text\n" + body, "csv")
     assert rows == read(b"id,text\n" + body, "csv", batch_bytes=700)
     expected = [(b'6" nail' if i % 37 == 0 else b"plain, %d" % i) for i in range(500)]
@@ -188,7 +188,9 @@ def test_tsv_with_and_without_quotes(read: Read) -> None:
         (5, b'"Open'), (6, b'and closed"'), (7, b'"open'),
     ]  # fmt: skip
     for size in (1, 7, 30):
-        assert [(int(str(row[0])), row[1]) for row in read(("id\ttext\n" + body).encode(), "tsv", batch_bytes=size)] == texts
+        assert [
+            (int(str(row[0])), row[1]) for row in read(("id\ttext\n" + body).encode(), "tsv", batch_bytes=size)
+        ] == texts
 
 
 def test_keep_values_of_csv(keep_values: Callable[..., list[float | None]]) -> None:

@@ -19,7 +19,9 @@ characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")
 
 @shared_folder
 @given(
-    st.lists(st.tuples(st.text(characters, max_size=5).map(lambda t: t.replace("\t", "")), st.text(characters)), max_size=9),
+    st.lists(
+        st.tuples(st.text(characters, max_size=5).map(lambda t: t.replace("\t", "")), st.text(characters)), max_size=9
+    ),
     st.sampled_from(["\n", "\r\n", "\n\n"]),
     st.booleans(),
     st.integers(1, 40),
@@ -34,7 +36,9 @@ def test_lines_come_back_the_same(
     # A line of white space alone, here a tab between nothing and nothing, is no record only where it has no tab.
     expected = [(text.encode(), 1 + step * i) for i, (_, text) in enumerate(written)]
     assert [row[1:3] for row in rows] == expected
-    assert [None if row[0] is None else str(row[0]) for row in rows[1:]] == [doc_id or None for doc_id, _ in written[1:]]
+    assert [None if row[0] is None else str(row[0]) for row in rows[1:]] == [
+        doc_id or None for doc_id, _ in written[1:]
+    ]
     assert [row[1:] for row in read(data.encode(), "lines")] == [row[1:] for row in rows]
 
 
@@ -70,7 +74,9 @@ def test_text_files_in_other_encodings(read: Read) -> None:
     assert read(b"n\xe9e", "file", encoding="latin-1")[0][1] == "née".encode()
     half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0][1]
     assert half == "née".encode() + b"\xff"
-    with pytest.raises(ParameterError, match="The 'encoding' parameter of read_batches must be the name of a character"):
+    with pytest.raises(
+        ParameterError, match="The 'encoding' parameter of read_batches must be the name of a character"
+    ):
         read(b"", "file", encoding="utf-9")
     with pytest.raises(ParameterError):
         read(b"", "file", encoding="hex")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,10 +18,14 @@ Row = tuple[object, bytes | None, int, str | None]
 
 @pytest.fixture
 def read_table_file(tmp_path: Path) -> Callable[..., list[Row]]:
-    def write_and_read(table: pa.Table, *, keep: str | None = None, batch_bytes: int = 1 << 20, **options: object) -> list:
+    def write_and_read(
+        table: pa.Table, *, keep: str | None = None, batch_bytes: int = 1 << 20, **options: object
+    ) -> list:
         path = tmp_path / "input.parquet"
         pq.write_table(table, path, **options)
-        (source,) = resolve_sources([str(path)], text="text", doc_id="id" if "id" in table.column_names else None).sources
+        (source,) = resolve_sources(
+            [str(path)], text="text", doc_id="id" if "id" in table.column_names else None
+        ).sources
         consumed: list[int] = []
         batches = list(read_batches(source, keep_column=keep, batch_bytes=batch_bytes, progress=consumed.append))
         assert sum(consumed) == source.size_bytes
@@ -81,7 +85,7 @@ def test_ids_stay_integers_or_become_strings(
         ([2**62 + 1, 1.5], None),
         ([Decimal("1.25"), None], [1.25, None]),
         ([date(1970, 1, 3), None], [2.0, None]),
-        ([datetime(1970, 1, 1, 0, 0, 1), None], [1e6, None]),
+        ([datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), None], [1e6, None]),
     ],
 )
 def test_keep_values_are_numbers(
@@ -116,7 +120,9 @@ def test_names_with_dots_and_many_row_groups(read_table_file: Callable[..., list
 
 def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"text": [str(i) * 50 for i in range(4000)]}), path, row_group_size=1000, compression="zstd")
+    pq.write_table(
+        pa.table({"text": [str(i) * 50 for i in range(4000)]}), path, row_group_size=1000, compression="zstd"
+    )
     data = bytearray(path.read_bytes())
     middle = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     data[middle : middle + 200] = bytes(200)
@@ -140,5 +146,5 @@ def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
 
 def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
-    with pytest.raises(SourceError, match="the column 'n' holds no strings. Those that do: text"):
+    with pytest.raises(SourceError, match=r"the column 'n' holds no strings. Those that do: text"):
         resolve_sources([str(tmp_path / "a.parquet")], text="n")

@@ -50,7 +50,10 @@ class TestCompressed:
     def test_what_was_read_before_the_cut_is_there_and_then_a_problem(
         self, read: Read, compression: str, pack: Callable[[bytes], bytes], file_format: str
     ) -> None:
-        lines = {"csv": b"id,text\n" + LINES.replace(b'", "', b",").replace(b'"', b"'"), "lines": LINES.replace(b":", b"\t", 1)}
+        lines = {
+            "csv": b"id,text\n" + LINES.replace(b'", "', b",").replace(b'"', b"'"),
+            "lines": LINES.replace(b":", b"\t", 1),
+        }
         data = pack(lines.get(file_format, LINES))
         rows = read(data[:-4000], file_format, compression=compression, text="text")
         assert rows[-1][1] is None

@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
+
+JSONL = b'{"id": "a", "url": "u", "text": "It was"}\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: str, data: bytes) -> str:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_bytes(data)
+    return path
+
+
+def only(found: SourceSet) -> Source:
+    (source,) = found.sources
+    return source
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "file_format", "columns"),
+    [
+        ("a.jsonl", JSONL, "jsonl", ("text", "id")),
+        ("a.ndjson", JSONL, "jsonl", ("text", "id")),
+        ("a.json", JSONL, "jsonl", ("text", "id")),
+        ("A.JSONL", JSONL, "jsonl", ("text", "id")),
+        ("a.jsonl.gz", gzip.compress(JSONL), "jsonl", ("text", "id")),
+        ("a.data", JSONL, "jsonl", ("text", "id")),
+        ("a", gzip.compress(JSONL), "jsonl", ("text", "id")),
+        ("a.csv", b"key,body\n1,a\n", "csv", ("body", "key")),
+        ("a.tsv", b"key\tbody\n1\ta\n", "tsv", ("body", "key")),
+        ("a.tab", b"d1\tsome text\nd2\tother text\n", "lines", (None, None)),
+        ("a.txt", b"d1\tsome text\nd2\tother text\n", "lines", (None, None)),
+        ("b.txt", b"some text\twith a tab\n", "file", (None, None)),
+        ("c.txt", b"some text\n", "file", (None, None)),
+        ("d.txt", b"", "file", (None, None)),
+        ("e.jsonl", b"", "jsonl", (None, None)),
+    ],
+)
+def test_the_format_is_told_from_the_suffix_or_the_content(
+    folder: Path, name: str, data: bytes, file_format: str, columns: tuple[str | None, str | None]
+) -> None:
+    source = only(resolve_sources([write(name, data)]))
+    assert (source.format, source.compression) == (file_format, "gzip" if data[:2] == b"\x1f\x8b" else "none")
+    assert (source.text, source.id) == columns
+    assert (source.path, source.name, source.size_bytes) == (name, name, len(data))
+    list(read_batches(source))
+
+
+def test_parquet_by_content_and_never_as_something_else(folder: Path) -> None:
+    pq.write_table(pa.table({"docno": [1], "x": ["abc"]}), "a.bin")
+    source = only(resolve_sources(["a.bin"]))
+    assert (source.format, source.text, source.id) == ("parquet", "x", "docno")
+    with pytest.raises(SourceError, match=r"this is a Parquet file, not CSV"):
+        resolve_sources(["a.bin"], file_format="csv")
+
+
+@pytest.mark.parametrize(
+    ("record", "text", "doc_id"),
+    [
+        ({"id": 1, "text": "a", "content": "longer"}, "text", "id"),
+        ({"Content": "a", "Doc_ID": "x"}, "Content", "Doc_ID"),
+        ({"label": "a", "story": "a long one"}, "story", None),
+        ({"story": "a long one", "n": 5}, "story", None),
+        ({"text": 5, "body": "a"}, "body", None),
+        ({"id": {"$oid": 1}, "text": "a", "url": "u"}, "text", "url"),
+        ({"id": 1.5, "text": "a"}, "text", None),
+        ({"control number": "c", "raw_content": "t"}, "raw_content", "control number"),
+    ],
+)
+def test_columns_are_guessed_and_the_guess_is_said(
+    folder: Path, record: dict[str, object], text: str, doc_id: str | None
+) -> None:
+    found = resolve_sources([write("a.jsonl", json.dumps(record).encode())])
+    assert (only(found).text, only(found).id) == (text, doc_id)
+    every = ", ".join(record)
+    assert found.guesses[0] == f"text column: '{text}' (guessed from the columns {every})"
+    assert found.guesses[1].startswith(f"id column: '{doc_id}' (guessed" if doc_id else "id column: none found among")
+
+
+def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
+    write("a.jsonl", JSONL)
+    found = resolve_sources(["a.jsonl"], text="url", doc_id="text")
+    assert (only(found).text, only(found).id, found.guesses) == ("url", "text", ())
+    with pytest.raises(
+        SourceError, match=r"a.jsonl: there is no column 'body' \(text\). The columns are: id, url, text."
+    ):
+        resolve_sources(["a.jsonl"], text="body")
+    with pytest.raises(SourceError, match=r"there is no column 'key' \(id\)"):
+        resolve_sources(["a.jsonl"], doc_id="key")
+    with pytest.raises(ParameterError, match="another column than the text"):
+        resolve_sources(["a.jsonl"], text="url", doc_id="url")
+    with pytest.raises(SourceError, match=r"no column holds text"):
+        resolve_sources([write("b.jsonl", b'{"n": 1}')])
+
+
+def test_columns_of_a_first_line_too_long_to_see_whole(folder: Path) -> None:
+    line = json.dumps({"id": "a", "meta": {"text": "x"}, "body": "y" * 3_000_000, "text2": "z"}).encode()
+    source = only(resolve_sources([write("a.jsonl", line)]))
+    assert (source.text, source.id) == ("body", "id")
+    assert sum(len(batch) for batch in read_batches(source)) == 1
+
+
+def test_order_and_repeats_do_not_matter(folder: Path) -> None:
+    for name in ("in/b.jsonl", "in/a.jsonl", "in/sub/c.jsonl", "in/.hidden.jsonl"):
+        write(name, JSONL)
+    os.symlink("b.jsonl", "in/link.jsonl")
+    once = resolve_sources(["in/**/*.jsonl"])
+    assert [source.path for source in once.sources] == ["in/a.jsonl", "in/b.jsonl", "in/sub/c.jsonl"]
+    assert once.guesses[0] == "in/link.jsonl was named before or is the same file, and is read once"
+    for arguments in (
+        ["in/sub", "in/*.jsonl", "in"],
+        ["in", "in/*.jsonl", "in/sub/c.jsonl"],
+        ["in/sub", "in/link.jsonl", "in"],
+    ):
+        again = resolve_sources(arguments)
+        assert again.sources == once.sources
+        assert any("is read once" in guess for guess in again.guesses)
+
+
+def test_a_folder_of_texts(folder: Path) -> None:
+    for name in ("in/b.txt", "in/a/x", "in/a/.secret", "in/.git/config", "in/data.csv"):
+        write(name, b"text")
+    os.symlink("..", "in/a/loop")
+    os.symlink("missing", "in/dangling")
+    os.mkfifo("in/pipe")
+    found = resolve_sources(["in"])
+    assert [(s.path, s.name, s.format) for s in found.sources] == [
+        ("in/a/x", "a/x", "file"), ("in/b.txt", "b.txt", "file"), ("in/data.csv", "data.csv", "file")
+    ]  # fmt: skip
+    assert "in: each of its 3 files is read as one text, although 1 have the suffix of a table" in found.guesses[0]
+    assert [b["doc_id"].to_pylist() for s in found.sources for b in read_batches(s)] == [
+        ["a/x"],
+        ["b.txt"],
+        ["data.csv"],
+    ]
+
+
+def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
+    write("in/a.jsonl", JSONL)
+    write("in/b/c.csv", b"id,text\n1,a\n")
+    assert [s.format for s in resolve_sources(["in"]).sources] == ["jsonl", "csv"]
+    assert [s.format for s in resolve_sources(["in"], file_format="file").sources] == ["file", "file"]
+    with pytest.raises(ParameterError, match=r"must be one of jsonl, parquet, csv, tsv, lines, file. Got 'xml'"):
+        resolve_sources(["in"], file_format="xml")
+
+
+def test_a_glob_of_folders(folder: Path) -> None:
+    write("in/one/a.txt", b"a")
+    write("in/two/b.txt", b"b")
+    assert [s.path for s in resolve_sources(["in/*"]).sources] == ["in/one/a.txt", "in/two/b.txt"]
+
+
+def test_a_name_with_the_signs_of_a_glob_is_a_name(folder: Path) -> None:
+    write("a[1].jsonl", JSONL)
+    assert only(resolve_sources(["a[1].jsonl"])).path == "a[1].jsonl"
+
+
+def test_what_is_not_there_is_named_with_what_to_do(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    for argument, message in {
+        "gone.jsonl": "gone.jsonl: cannot be opened: No such file or directory. Check the path.",
+        "*.jsonl": "no file matches. Check the pattern",
+        "empty": "the folder holds no files",
+    }.items():
+        with pytest.raises(SourceError, match=message.replace("*", r"\*")):
+            resolve_sources([argument])
+    with pytest.raises(SourceError, match="No input was named"):
+        resolve_sources([])
+    with pytest.raises(SourceError, match=r"this is one JSON array"):
+        resolve_sources([write("a.json", b"[{}]")])
+
+
+def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    write("a.jsonl", JSONL)
+    monkeypatch.setattr("nearkin.stages.documents.sniffing.open", refuse, raising=False)
+    with pytest.raises(SourceError, match=r"a.jsonl: cannot be opened: Permission denied. Give yourself permission"):
+        resolve_sources(["a.jsonl"])
+
+
+def stdin_of(data: bytes) -> io.BufferedReader:
+    class Pipe(io.RawIOBase):
+        rest = data
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, room: object) -> int:
+            view = memoryview(room)  # type: ignore[arg-type]
+            n_bytes = min(len(view), len(self.rest), 3000)
+            view[:n_bytes], self.rest = self.rest[:n_bytes], self.rest[n_bytes:]
+            return n_bytes
+
+    return io.BufferedReader(Pipe())
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) -> None:
+    stdin = stdin_of(compress(JSONL * 500))
+    source = only(resolve_sources(["-"], stdin=stdin))
+    assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
+    assert sum(len(batch) for batch in read_batches(source, stdin=stdin, batch_bytes=1000)) == 500
+
+
+def test_standard_input_that_can_be_wound_back_is_left_where_it_was() -> None:
+    stdin = io.BytesIO(gzip.compress(JSONL))
+    source = only(resolve_sources(["-"], stdin=stdin))
+    assert (stdin.tell(), source.compression, source.text) == (0, "gzip", "text")
+
+
+def test_a_damaged_file_is_refused_when_it_is_looked_at(folder: Path) -> None:
+    with pytest.raises(SourceError, match=r"^a.jsonl: cannot be read: the gzip data is damaged"):
+        resolve_sources([write("a.jsonl", b"\x1f\x8bnothing of the kind")])
+
+
+def test_columns_of_standard_input_may_be_guessed_late() -> None:
+    stdin = stdin_of(json.dumps({"meta": "m" * 20_000, "id": 7, "text": "t"}).encode())
+    source = Source("-", "-", "jsonl", "none", None, None, 0)
+    (batch,) = read_batches(source, stdin=stdin)
+    assert (batch["doc_id"].to_pylist(), batch["text"].to_pylist()) == ([7], [b"t"])
+
+
+def test_parquet_does_not_come_through_a_pipe() -> None:
+    source = Source("-", "-", "parquet", "none", "text", None, 0)
+    with pytest.raises(SourceError, match="Parquet cannot be read from a pipe"):
+        next(read_batches(source, stdin=stdin_of(b"PAR1")))
+
+
+def test_a_named_pipe_needs_a_format(folder: Path) -> None:
+    os.mkfifo("pipe")
+    with pytest.raises(SourceError, match="pipe: is a pipe, so its format cannot be told"):
+        resolve_sources(["pipe"])
+    assert only(resolve_sources(["pipe"], file_format="jsonl")).text is None
+
+
+def test_the_digest_of_a_file(folder: Path) -> None:
+    told: list[int] = []
+    assert file_sha256(write("a", b"abc"), told.append).startswith("ba7816bf8f01cfea")
+    assert sum(told) == 3
+    with pytest.raises(SourceError, match="gone: cannot be read"):
+        file_sha256("gone")

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.records import DOCUMENTS_SCHEMA
+from nearkin.stages.documents.tables import guess_columns, read_table
+
+COLUMNS = {"key": [1, 2, 3], "n": [0.5, None, 2.0], "body": ["née", None, "x"]}
+ROWS = [(1, "née".encode(), 1, None), (2, None, 2, "the text is null"), (3, b"x", 3, None)]
+
+
+def rows_of(table: object, **options: object) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for batch in read_table(table, **options):  # type: ignore[arg-type]
+        assert batch.schema.set(0, DOCUMENTS_SCHEMA[0]) == DOCUMENTS_SCHEMA
+        rows += zip(*(batch[name].to_pylist() for name in ("doc_id", "text", "line", "problem")), strict=True)
+    return rows
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 1000])
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table(COLUMNS),
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS, index=[7, 8, 9]),
+        pl.DataFrame(COLUMNS),
+        pa.table(COLUMNS).to_pylist(),
+        list(zip(COLUMNS["key"], COLUMNS["body"], strict=True)),
+        pa.table({"key": COLUMNS["key"], "body": pa.array(COLUMNS["body"]).dictionary_encode()}),
+    ],
+    ids=["arrow", "pandas", "pandas index", "polars", "dicts", "pairs", "dictionary"],
+)
+def test_every_table_gives_the_same_rows(table: object, batch_rows: int) -> None:
+    assert rows_of(table, batch_rows=batch_rows) == ROWS
+
+
+@pytest.mark.parametrize(
+    "column",
+    [pa.array(["a", "b"]), pa.chunked_array([["a"], ["b"]]), pd.Series(["a", "b"]), pl.Series(["a", "b"]),
+     ["a", "b"], ("a", b"b"), iter(["a", "b"]), np.array(["a", "b"])],
+    ids=lambda column: type(column).__module__.split(".")[0] + "." + type(column).__name__,
+)  # fmt: skip
+def test_a_column_of_texts_on_its_own(column: object) -> None:
+    assert rows_of(column) == [(None, b"a", 1, None), (None, b"b", 2, None)]
+
+
+def test_nothing_gives_no_batches() -> None:
+    assert rows_of([]) == []
+    assert rows_of(pa.table({"text": pa.array([], pa.string())})) == []
+
+
+def test_bad_records_are_rows_of_their_own() -> None:
+    records = [
+        "good",
+        None,
+        5,
+        ("a", "b"),
+        (1, 2, 3),
+        {"text": "c"},
+        {"text": 1},
+        {"body": "d"},
+        "\ud800",
+        b"\xff",
+        1.5,
+    ]
+    problems = [row[3] for row in rows_of(records)]
+    assert problems == [
+        None,
+        "the text is null",
+        "neither a string, a pair nor a dict but a number",
+        None,
+        "not an (id, text) pair but 3 values",
+        None,
+        "the text is a number, not a string",
+        "the dict has no key 'text'",
+        "the text holds half a character (\\ud800 alone) at character 1",
+        None,
+        "neither a string, a pair nor a dict but a number",
+    ]
+
+
+def test_an_iterator_without_end_is_read_as_it_goes() -> None:
+    def endless() -> Iterator[str]:
+        while True:
+            yield "text"
+
+    batches = read_table(endless(), batch_rows=100)
+    assert [len(next(batches)) for _ in range(3)] == [100, 100, 100]
+
+
+def test_keep_values() -> None:
+    for table in (pa.table(COLUMNS), pl.DataFrame(COLUMNS), pa.table(COLUMNS).to_pylist()):
+        (batch,) = read_table(table, keep_column="n")
+        assert batch["keep_value"].to_pylist() == [0.5, None, 2.0]
+    with pytest.raises(SourceError, match="The column 'body' holds string"):
+        next(read_table(pa.table(COLUMNS), keep_column="body"))
+
+
+def test_columns_are_guessed_named_and_missed() -> None:
+    guessed = guess_columns(pa.table(COLUMNS))
+    assert guessed is not None
+    assert (guessed.text, guessed.id) == ("body", "key")
+    assert guessed.guesses[0] == "text column: 'body' (guessed from the columns key, n, body)"
+    assert guess_columns(["a"]) is None
+    assert rows_of(pa.table(COLUMNS), text="body")[0][0] is None
+    assert rows_of(pa.table(COLUMNS).to_pylist(), text="body", doc_id="n")[0][0] == "0.5"
+    with pytest.raises(
+        SourceError, match=r"the table: there is no column 'text' \(text\). The columns are: key, n, body."
+    ):
+        rows_of(pa.table(COLUMNS), text="text")
+    with pytest.raises(SourceError, match=r"the text must be a column of strings. The column 'n' holds double"):
+        rows_of(pa.table(COLUMNS), text="n")
+
+
+@pytest.mark.parametrize("table", ["text", b"text", 5, {"a": 1}, object(), [5], np.array([1])])
+def test_what_is_no_table_is_refused_with_what_is(table: object) -> None:
+    with pytest.raises(ParameterError, match="The 'table' parameter of read_table must be a pyarrow Table or array"):
+        rows_of(table)
+
+
+def test_wide_batches_are_cut_by_their_bytes() -> None:
+    table = pa.table({"text": ["x" * 1_000_000] * 40})
+    assert [len(batch) for batch in read_table(table)] == [8] * 5
