@@ -32,7 +32,7 @@ check: static tests bounds base  ## everything but the set-up of chromium
 
 static: $(READY)
 	$(call say,Style)
-	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff check --quiet --output-format concise
 	@$(BIN)/ruff format --check --quiet || { echo "Run: make format"; exit 1; }
 	$(call say,Types)
 	@$(BIN)/mypy --no-error-summary
