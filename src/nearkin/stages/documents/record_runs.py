@@ -109,7 +109,10 @@ class Scanner:
             is_open |= taken.is_open
             if taken.problem is not None:
                 problem = f"field {len(fields) + 1}: {taken.problem}"
-                return Scanned([], self._end_of_line(data, start), problem, is_open)
+                end = self._end_of_line(data, start)
+                # The line to go on after may not have ended yet.
+                is_open |= end == len(data) and not data.endswith(b"\n")
+                return Scanned([], end, problem, is_open)
             fields += taken.fields
             place = taken.end
             if place == len(data):

@@ -53,11 +53,12 @@ def record_starts(text: str) -> list[int]:
 
 
 @shared_folder
-@given(st.text(st.sampled_from('a",\n\r'), max_size=40), st.integers(1, 20))
+@given(st.text(st.sampled_from('a",\n\r'), max_size=80), st.integers(1, 20))
 @example('"', 1)
 @example('a,"b', 20)
 @example('a"b,c\n"d\ne",f\n', 3)
 @example('""""\r', 2)
+@example('"a"bcd,e\nf,g\n', 1)
 def test_any_bytes_read_as_csv_reads_them_and_blocks_do_not_matter(read: Read, body: str, size: int) -> None:
     data = ("id,text\n" + body).encode()
     rows = read(data, "csv")
