@@ -1,11 +1,15 @@
 """What each code point is: part of a word, a word by itself, a separator.
 
-The classes are pinned in ``character_classes.npz`` (Unicode 14.0) and not taken from the running Python, because every word shingle
-depends on them: a signature made today must be the signature made after an upgrade.
+The classes are pinned in ``character_classes.npz`` (Unicode 14.0) and not taken from the running Python, because
+every word shingle
+depends on them: a signature made today must be the signature made after an upgrade. ``character_forms.npz`` says,
+likewise, what NFKC and lower case make of a character, for all characters of which that can be said without looking at
+their neighbours.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +26,31 @@ FORMAT = 5  # soft hyphen, zero-width joiners, direction marks: as if they were 
 N_CODE_POINTS = 0x110000
 
 
+INERT = 0  # stays as it is; so do 1 to 252: marks of that combining class, as long as they stand in rising order
+REPLACED = 253  # becomes something else, whatever stands around it
+NEEDS_LIBRARY = 255  # what it becomes depends on its neighbours, or takes more bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What becomes of each character.
+
+    Parameters
+    ----------
+    form : uint8 array, shape (0x110000,)
+        INERT, a combining class, REPLACED or NEEDS_LIBRARY.
+    replaced : uint32 array, shape (n_replaced,)
+        The code points that are replaced, rising.
+    offsets, data : int64 array of shape (n_replaced + 1,), uint8 array
+        What they become, as UTF-8; never longer than the character was.
+    """
+
+    form: NDArray[np.uint8]
+    replaced: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+
 @cache
 def character_classes() -> NDArray[np.uint8]:
     """The class of every code point, shape (0x110000,), uint8, read-only.
@@ -33,8 +62,55 @@ def character_classes() -> NDArray[np.uint8]:
     [1, 1, 4, 0, 2]
     """
     with np.load(Path(__file__).with_name("character_classes.npz")) as stored:
-        starts = stored["starts"].astype(np.int64)
-        runs = np.diff(np.append(starts, N_CODE_POINTS))
-        classes = np.repeat(stored["classes"], runs)
-    classes.setflags(write=False)
-    return classes
+        return _from_runs(stored["starts"], stored["values"])
+
+
+@cache
+def character_forms(*, nfkc: bool, lower: bool) -> Forms:
+    """What NFKC, lower case, or the one after the other make of each character.
+
+    Examples
+    --------
+    >>> forms = character_forms(nfkc=True, lower=True)
+    >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, a fraction that takes more bytes
+    [0, 255, 255]
+    """
+    with np.load(Path(__file__).with_name("character_forms.npz")) as stored:
+        form = _from_runs(stored["starts"], stored["values"]).copy()
+        composed = dict(zip(stored["nfkc_from"].tolist(), stored["nfkc_to"].tolist(), strict=True))
+        lowered = dict(zip(stored["lower_from"].tolist(), stored["lower_to"].tolist(), strict=True))
+    if not nfkc:
+        if not lower:
+            form[:] = INERT
+        form[_all_but_unassigned(form, composed)] = INERT
+        composed = {}
+    becomes = dict(composed)
+    if lower:
+        becomes |= {c: text for c, text in lowered.items() if c not in composed and form[c] != NEEDS_LIBRARY}
+        becomes = {c: "".join(lowered.get(ord(one), one) for one in text) for c, text in becomes.items()}
+        form[[c for c in lowered if form[c] not in (INERT, REPLACED)]] = NEEDS_LIBRARY
+    fitting = {
+        c: t.encode() for c, t in sorted(becomes.items()) if len(t.encode()) <= len(chr(c).encode()) and c >= 128
+    }
+    form[[c for c in becomes if c >= 128]] = NEEDS_LIBRARY
+    form[list(fitting)] = REPLACED
+    lengths = [len(text) for text in fitting.values()]
+    return Forms(
+        form,
+        np.array(list(fitting), np.uint32),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.frombuffer(b"".join(fitting.values()) or b"\0", np.uint8).copy(),
+    )
+
+
+def _all_but_unassigned(form: NDArray[np.uint8], composed: dict[int, str]) -> NDArray[np.bool_]:
+    """Where lower case alone can be told; of characters that the library may know better nothing is said."""
+    is_known: NDArray[np.bool_] = form != NEEDS_LIBRARY
+    is_known[list(composed)] = True
+    return is_known
+
+
+def _from_runs(starts: NDArray[np.uint32], values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    expanded = np.repeat(values, np.diff(np.append(starts.astype(np.int64), N_CODE_POINTS)))
+    expanded.setflags(write=False)
+    return expanded

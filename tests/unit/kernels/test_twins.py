@@ -47,13 +47,11 @@ def test_first_invalid_byte(values):
     same(text.first_invalid_byte(data, offsets), plain_text.first_invalid_byte(data, offsets))
 
 
-@given(texts, st.booleans(), st.booleans())
-def test_fold(values, lower, collapse):
+@given(texts, st.booleans(), st.booleans(), st.booleans())
+def test_fold(values, nfkc, lower, collapse):
     data, offsets = buffers(values)
-    same(
-        text.fold(data, offsets, lower=lower, collapse=collapse),
-        plain_text.fold(data, offsets, lower=lower, collapse=collapse),
-    )
+    steps = {"nfkc": nfkc, "lower": lower, "collapse": collapse}
+    same(text.fold(data, offsets, **steps), plain_text.fold(data, offsets, **steps))
 
 
 @given(texts, st.booleans(), st.integers(1, 6))
@@ -158,7 +156,9 @@ def test_chains(entries, most, data):
     half = data.draw(st.integers(0, len(keys)))
     heads, previous = np.full((2, 64), chains.NONE, np.int32), np.full((len(keys), 2), chains.NONE, np.int32)
     found = [chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))]
-    truth = [plain_chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))]
+    truth = [
+        plain_chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))
+    ]
     for ours, theirs in zip(found, truth, strict=True):
         same(ours[:2], theirs[:2])
         assert ours[2] == theirs[2]

@@ -20,14 +20,15 @@ def find_and_add(
     *,
     most: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """For each row from ``first`` to ``last``, in order, the earlier rows with a common key; then the row itself is added.
+    """For each row from ``first`` to ``last``, in order: find the earlier rows with a common key, then add the row.
 
     Parameters
     ----------
     keys : uint64 array, shape (capacity, n_keys)
         Key ``j`` of a row matches only key ``j`` of others.
     heads : int32 array, shape (n_keys, size)
-        Size a power of two, greater than ``capacity``: the latest row of a key, at the place of the key. NONE where there is none.
+        Size a power of two, greater than ``capacity``: the latest row of a key, at the place of the key. NONE where
+        there is none.
     previous : int32 array, shape (capacity, n_keys)
         The row before this one with the same key.
     most : int

@@ -40,7 +40,8 @@ def link_runs(
 ) -> tuple[int, int, int]:
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
-    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first ``most_pivots``, or with fewer if that
+    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
+    ``most_pivots``, or with fewer if that
     would make more than ``most_pairs`` pairs; those not made are counted.
 
     Parameters
@@ -48,7 +49,8 @@ def link_runs(
     keys, rows : uint64 and uint32 arrays, shape (n_entries,)
         Sorted by key.
     sizes : uint32 array
-        Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left out.
+        Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left
+        out.
     sides : uint8 array
         Bits of each row; a pair needs one row with bit 1 and the other with bit 2.
     pairs : uint64 array
@@ -57,7 +59,8 @@ def link_runs(
     Returns
     -------
     n_pairs, next_start, n_not_compared : int
-        ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and ``next_start`` is ``start``.
+        ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and
+        ``next_start`` is ``start``.
     """
     n_pairs, next_start, n_not_compared = _link_many(
         keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs

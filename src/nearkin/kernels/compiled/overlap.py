@@ -52,7 +52,7 @@ def _common_many(hashes, starts, ends, left, right, table, common):
 
 @njit(nogil=True, cache=True)
 def _fill_table(hashes, start, end, table):
-    """Put a set into the open-addressing table; zero marks a free place, so whether the set holds zero is said apart."""
+    """Put a set into the open-addressing table; zero marks a free place: whether the set holds it is said apart."""
     size = np.int64(16)
     while size < 2 * (end - start):
         size *= 2

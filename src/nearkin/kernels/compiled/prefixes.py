@@ -25,7 +25,7 @@ def prefixes(
     elements : uint64 array, shape (lengths.sum(),)
     """
     elements = np.empty(int(lengths.sum()), np.uint64)
-    shift = 64 - int(len(counts)).bit_length() + 1
+    shift = 64 - len(counts).bit_length() + 1
     largest = int(np.diff(offsets).max(initial=0))
     _prefix_many(
         hashes, offsets, counts, lengths, shift, np.empty(largest, np.uint64), np.empty(largest, np.uint32), elements

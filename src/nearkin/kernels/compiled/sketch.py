@@ -1,6 +1,7 @@
 """Fast Similarity Sketching, and the keys of its bands.
 
-Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv 1704.04370.
+Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
+1704.04370.
 """
 
 from __future__ import annotations
@@ -75,8 +76,10 @@ def _sketch_many(hashes, offsets, constants, slots):
 
 @njit(nogil=True, cache=True)
 def _sketch_one(hashes, start, end, constants, slots):
-    """In each of the first `size` rounds every element falls into one slot, in the others all into slot round - size; a slot keeps the least
-    value of the first round that reaches it. Long sets need one round."""
+    """A slot keeps the least value of the first round that reaches it; long sets need one round.
+
+    In each of the first `size` rounds every element falls into some slot, in the others all into slot round - size.
+    """
     size = len(slots)
     slots[:] = EMPTY
     if start == end:

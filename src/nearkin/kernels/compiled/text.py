@@ -6,51 +6,66 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearkin.kernels.characters import SPACE, character_classes
+from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE, character_classes, character_forms
 
 _BLOCK = 64
 
 
 def first_invalid_byte(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Check that each text is UTF-8 as RFC 3629 has it: shortest forms, no surrogates, at most U+10FFFF.
 
     Returns
     -------
     invalid_at : int64 array, shape (n_documents,)
         Where in its text the first invalid sequence starts; -1 if the text is valid.
-    is_ascii : bool array, shape (n_documents,)
+    n_characters : int64 array, shape (n_documents,)
+        Code points of the valid part.
     """
     invalid_at = np.empty(len(offsets) - 1, np.int64)
-    is_ascii = np.empty(len(offsets) - 1, np.bool_)
-    _check_many(data, offsets, invalid_at, is_ascii)
-    return invalid_at, is_ascii
+    n_characters = np.empty(len(offsets) - 1, np.int64)
+    _check_many(data, offsets, invalid_at, n_characters)
+    return invalid_at, n_characters
 
 
 def fold(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, lower: bool, collapse: bool
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Lower the ASCII letters and collapse white space (Unicode's) to single spaces, none at either end; valid UTF-8 in and out."""
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
+    """NFKC, lower case, and white space collapsed to single spaces with none at either end, for valid UTF-8.
+
+    Returns
+    -------
+    folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
+    is_left : bool array, shape (n_documents,)
+        Texts with a character of which the tables cannot say what it becomes; they come out empty.
+    """
     folded = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     folded_offsets = np.zeros(len(offsets), np.int64)
-    bytes_lower = np.arange(256, dtype=np.uint8)
-    if lower:
-        bytes_lower[ord("A") : ord("Z") + 1] += np.uint8(32)
-    _fold_many(data, offsets, bytes_lower, character_classes(), collapse, folded, folded_offsets)
-    return folded[: folded_offsets[-1]], folded_offsets
+    is_left = np.zeros(len(offsets) - 1, np.bool_)
+    forms = character_forms(nfkc=nfkc, lower=lower)
+    tables = (character_classes(), forms.form, forms.replaced, forms.offsets, forms.data)
+    _fold_many(data, offsets, tables, np.uint8(32 if lower else 0), collapse, folded, folded_offsets, is_left)
+    return folded[: folded_offsets[-1]], folded_offsets, is_left
 
 
 @njit(nogil=True, cache=True)
-def _check_many(data, offsets, invalid_at, is_ascii):
+def _check_many(data, offsets, invalid_at, n_characters):
     for i in range(len(offsets) - 1):
-        ascii_end = _ascii_end(data, offsets[i], offsets[i + 1])
-        is_ascii[i] = ascii_end == offsets[i + 1]
-        invalid_at[i] = -1
-        if not is_ascii[i]:
-            bad = _check_one(data, ascii_end, offsets[i + 1])
-            if bad >= 0:
-                invalid_at[i] = bad - offsets[i]
+        start, end = offsets[i], offsets[i + 1]
+        at, n_continuations = start, 0
+        is_valid = True
+        while at < end and is_valid:
+            at = _ascii_end(data, at, end)
+            while at < end and data[at] >= 128:
+                length = _sequence_length(data, at, end)
+                is_valid = length > 0
+                if not is_valid:
+                    break
+                at += length
+                n_continuations += length - 1
+        invalid_at[i] = -1 if is_valid else at - start
+        n_characters[i] = at - start - n_continuations
 
 
 @njit(nogil=True, cache=True)
@@ -70,77 +85,125 @@ def _ascii_end(data, start, end):
 
 
 @njit(nogil=True, cache=True)
-def _check_one(data, start, end):
-    """The position of the first invalid sequence, or -1."""
-    at = start
-    while at < end:
-        first = data[at]
-        if first < 0x80:
-            at += 1
-            continue
-        if 0xC2 <= first <= 0xDF:
-            length, low, high = 2, 0x80, 0xBF
-        elif 0xE0 <= first <= 0xEF:
-            length = 3
-            low = 0xA0 if first == 0xE0 else 0x80  # shortest form only
-            high = 0x9F if first == 0xED else 0xBF  # no surrogates
-        elif 0xF0 <= first <= 0xF4:
-            length = 4
-            low = 0x90 if first == 0xF0 else 0x80
-            high = 0x8F if first == 0xF4 else 0xBF  # at most U+10FFFF
-        else:
-            return at
-        if at + length > end or not (low <= data[at + 1] <= high):
-            return at
-        for j in range(at + 2, at + length):
-            if not (0x80 <= data[j] <= 0xBF):
-                return at
-        at += length
-    return -1
+def _sequence_length(data, at, end):
+    """Bytes of the character beyond ASCII that starts here; 0 if it is not valid."""
+    first = data[at]
+    if 0xC2 <= first <= 0xDF:
+        length, low, high = 2, 0x80, 0xBF
+    elif 0xE0 <= first <= 0xEF:
+        length = 3
+        low = 0xA0 if first == 0xE0 else 0x80  # shortest form only
+        high = 0x9F if first == 0xED else 0xBF  # no surrogates
+    elif 0xF0 <= first <= 0xF4:
+        length = 4
+        low = 0x90 if first == 0xF0 else 0x80
+        high = 0x8F if first == 0xF4 else 0xBF  # at most U+10FFFF
+    else:
+        return 0
+    if at + length > end or not (low <= data[at + 1] <= high):
+        return 0
+    for j in range(at + 2, at + length):
+        if not (0x80 <= data[j] <= 0xBF):
+            return 0
+    return length
 
 
 @njit(nogil=True, cache=True)
-def _fold_many(data, offsets, bytes_lower, classes, collapse, folded, folded_offsets):
+def _fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets, is_left):
     out = 0
     for i in range(len(offsets) - 1):
-        if collapse:
-            out = _fold_one(data, offsets[i], offsets[i + 1], bytes_lower, classes, folded, out)
-        else:
-            for at in range(offsets[i], offsets[i + 1]):
-                folded[out] = bytes_lower[data[at]]
-                out += 1
+        first = out
+        out = _fold_one(data, offsets[i], offsets[i + 1], tables, to_lower, collapse, folded, out)
+        if out < 0:
+            out = first
+            is_left[i] = True
         folded_offsets[i + 1] = out
 
 
 @njit(nogil=True, cache=True)
-def _fold_one(data, start, end, bytes_lower, classes, folded, out):
-    """Every byte is written; the end moves on unless it was a space after a space: no branch to mispredict on ASCII."""
+def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
+    """Plain ASCII block by block, the rest character by character; -1 for a text that needs the library."""
     first = out
-    after_space = 1  # so that leading white space is dropped
+    after_space = collapse  # so that leading white space is dropped
+    last_class = 0
     at = start
     while at < end:
+        n = min(_BLOCK, end - at)
+        if _fold_block(data[at : at + n], to_lower, collapse, after_space, folded[out : out + n]):
+            at += n
+            out += n
+            after_space = collapse and folded[out - 1] == 32
+            last_class = 0
+            continue
+        at, out, after_space, last_class = _fold_characters(
+            data, at, at + n, end, tables, to_lower, collapse, folded, out, after_space, last_class
+        )
+        if out < 0:
+            return -1
+    if after_space and out > first:
+        out -= 1
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _fold_block(block, to_lower, collapse, after_space, folded):
+    """True if the block is ASCII without white space to collapse; only then is what was written of use.
+
+    Sums of conditions instead of branches: the loop becomes vector instructions.
+    """
+    previous = np.uint8(32) if after_space else np.uint8(97)
+    bad = np.uint8((block[0] <= 32) & (previous <= 32))
+    for i in range(1, len(block)):
+        bad |= np.uint8((block[i] <= 32) & (block[i - 1] <= 32))
+    if not collapse:
+        bad = np.uint8(0)
+    for i in range(len(block)):
+        byte = block[i]
+        is_control = (byte < 9) | ((byte > 13) & (byte < 32))
+        bad |= np.uint8((byte >= 128) | (is_control & collapse))
+        is_upper = np.uint8(np.uint8(byte - np.uint8(65)) < 26)
+        lowered = byte + is_upper * to_lower
+        folded[i] = np.uint8(32) if (byte <= 32) & collapse else lowered
+    return bad == 0
+
+
+@njit(nogil=True, cache=True)
+def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, out, after_space, last_class):
+    """From at to stop, or to the end of the character that reaches over it; out is -1 if the text needs the library."""
+    classes, form, replaced, replacement_offsets, replacements = tables
+    while at < stop:
         byte = data[at]
         if byte < 128:
-            is_space = np.int64(classes[byte] == SPACE)
-            folded[out] = np.uint8(32) if is_space else bytes_lower[byte]
-            out += 1 - (is_space & after_space)
+            is_space = collapse and classes[byte] == SPACE
+            is_upper = np.uint8(np.uint8(byte - np.uint8(65)) < 26)
+            folded[out] = np.uint8(32) if is_space else byte + is_upper * to_lower
+            out += not (is_space and after_space)
             after_space = is_space
+            last_class = 0
             at += 1
             continue
         length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
         code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
         for j in range(at + 1, at + length):
             code_point = (code_point << 6) | (np.int64(data[j]) & 0x3F)
-        if classes[code_point] == SPACE:
+        becomes = form[code_point]
+        if becomes == NEEDS_LIBRARY or (0 < becomes < REPLACED and becomes < last_class):
+            return end, -1, after_space, last_class
+        if collapse and classes[code_point] == SPACE:
             folded[out] = np.uint8(32)
-            out += 1 - after_space
-            after_space = 1
+            out += not after_space
+            after_space = True
+        elif becomes == REPLACED:
+            place = np.searchsorted(replaced, np.uint32(code_point))
+            for j in range(replacement_offsets[place], replacement_offsets[place + 1]):
+                folded[out] = replacements[j]
+                out += 1
+            after_space = False
         else:
             for j in range(at, at + length):
                 folded[out] = data[j]
                 out += 1
-            after_space = 0
+            after_space = False
+        last_class = becomes if becomes < REPLACED else 0
         at += length
-    if after_space and out > first:
-        out -= 1
-    return out
+    return at, out, after_space, last_class

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ def hash_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray
     (True, False)
     """
     hashes = []
-    for start, end in zip(offsets, offsets[1:], strict=False):
+    for start, end in pairwise(offsets):
         value = mix((int(end - start) + GOLDEN) & MASK)
         for byte in data[start:end].tobytes():
             value = ((value ^ byte) * GOLDEN) & MASK

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ def shingle_sets(
     """
     hashes: list[int] = []
     set_offsets, n_units = [0], []
-    for start, end in zip(offsets, offsets[1:], strict=False):
+    for start, end in pairwise(offsets):
         text = data[start:end].tobytes().decode()
         units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
         hashes += dict.fromkeys(_shingles_one(units, length))
@@ -61,8 +63,11 @@ def split_words(text: str) -> list[str]:
 def word_hash(word: str) -> int:
     """The 64-bit unit of a word."""
     value = GOLDEN
-    for character in word:
-        value = ((value ^ ord(character)) * GOLDEN) & MASK
+    encoded = word.encode()
+    encoded += bytes(-len(encoded) % 16)
+    for start in range(0, len(encoded), 8):
+        value = ((value ^ int.from_bytes(encoded[start : start + 8], "little")) * GOLDEN) & MASK
+        value ^= value >> 32
     return mix(value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int,
     True
     """
     constants = [int(c) for c in round_constants(size, seed)]
-    rows = [_sketch_one([int(h) for h in hashes[a:b]], constants) for a, b in zip(offsets, offsets[1:], strict=False)]
+    rows = [_sketch_one([int(h) for h in hashes[a:b]], constants) for a, b in pairwise(offsets)]
     return np.array(rows, np.uint64).reshape(len(rows), size)
 
 

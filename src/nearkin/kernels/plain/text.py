@@ -2,55 +2,78 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.kernels.characters import SPACE, character_classes
+from nearkin.kernels.characters import INERT, NEEDS_LIBRARY, REPLACED, SPACE, character_classes, character_forms
 
 
 def first_invalid_byte(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """See ``compiled.text.first_invalid_byte``.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    r"""See ``compiled.text.first_invalid_byte``.
 
     Examples
     --------
-    >>> first_invalid_byte(np.frombuffer(b"ok" + b"a\\xff", np.uint8), np.array([0, 2, 4]))[0].tolist()
+    >>> first_invalid_byte(np.frombuffer(b"ok" + b"a\xff", np.uint8), np.array([0, 2, 4]))[0].tolist()
     [-1, 1]
     """
     invalid_at = np.full(len(offsets) - 1, -1, np.int64)
-    is_ascii = np.zeros(len(offsets) - 1, np.bool_)
+    n_characters = np.zeros(len(offsets) - 1, np.int64)
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]].tobytes()
-        is_ascii[i] = text.isascii()
         try:
             text.decode()
         except UnicodeDecodeError as error:
             invalid_at[i] = error.start
-    return invalid_at, is_ascii
+        n_characters[i] = len(text[: invalid_at[i]].decode()) if invalid_at[i] >= 0 else len(text.decode())
+    return invalid_at, n_characters
 
 
 def fold(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, lower: bool, collapse: bool
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """See ``compiled.text.fold``.
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
+    r"""See ``compiled.text.fold``.
 
     Examples
     --------
-    >>> folded, _ = fold(np.frombuffer(b" A  b\\n", np.uint8), np.array([0, 6]), lower=True, collapse=True)
-    >>> bytes(folded)
+    >>> text = np.frombuffer(b" A  b\n", np.uint8)
+    >>> bytes(fold(text, np.array([0, 6]), nfkc=True, lower=True, collapse=True)[0])
     b'a b'
     """
-    texts = [_fold_one(data[a:b].tobytes(), lower, collapse) for a, b in zip(offsets, offsets[1:], strict=False)]
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    return np.frombuffer(b"".join(texts), np.uint8).copy(), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    forms = character_forms(nfkc=nfkc, lower=lower)
+    becomes = {
+        chr(c): forms.data[a:b].tobytes().decode()
+        for c, (a, b) in zip(forms.replaced.tolist(), pairwise(forms.offsets.tolist()), strict=True)
+    }
+    texts = [
+        _fold_one(data[a:b].tobytes().decode(), forms.form, becomes, lower, collapse) for a, b in pairwise(offsets)
+    ]
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return (
+        np.frombuffer(b"".join(encoded), np.uint8).copy(),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.array([text is None for text in texts], np.bool_),
+    )
 
 
-def _fold_one(text: bytes, lower: bool, collapse: bool) -> bytes:
-    if lower:
-        text = text.lower()  # of bytes: ASCII letters only
-    if not collapse:
-        return text
+def _fold_one(text: str, form: NDArray[np.uint8], becomes: dict[str, str], lower: bool, collapse: bool) -> str | None:
     classes = character_classes()
-    spaced = "".join(" " if classes[ord(c)] == SPACE else c for c in text.decode())
-    return " ".join(word for word in spaced.split(" ") if word).encode()
+    last_class = 0
+    folded = []
+    for character in text:
+        kind = int(form[ord(character)]) if ord(character) >= 128 else INERT
+        if kind == NEEDS_LIBRARY or (0 < kind < REPLACED and kind < last_class):
+            return None
+        last_class = kind if kind < REPLACED else 0
+        if collapse and classes[ord(character)] == SPACE:
+            folded.append(" ")
+        elif ord(character) < 128:
+            folded.append(character.lower() if lower else character)
+        else:
+            folded.append(becomes.get(character, character))
+    joined = "".join(folded)
+    return " ".join(word for word in joined.split(" ") if word) if collapse else joined
