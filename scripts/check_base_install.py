@@ -75,6 +75,9 @@ def main() -> None:
         check(not (folder / "out/report.html").exists(), "report.html is not half written")
         check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
 
+        run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
+        check(run.returncode == 2, "a wrong option ends with 2", run)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
         run = nearkin("dedup", "missing.jsonl", "--out", "out2", cwd=folder)
         check(run.returncode == 3 and "missing.jsonl" in run.stderr, "a missing input is named", run)
         check("Traceback" not in run.stderr, "without a traceback", run.stderr)

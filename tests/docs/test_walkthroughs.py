@@ -34,6 +34,7 @@ def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.
 
 def _run_console(page: Path, block: Block, folder: Path) -> None:
     environment = {
+        **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(folder / "home"),
         "COLUMNS": "100",
