@@ -1,7 +1,7 @@
 """Nearkin finds documents that say nearly the same thing.
 
-What it reports is verified, and what it may have missed is measured. The names below are loaded when they are first used, so that importing
-the package costs nothing.
+What it reports is verified, and what it may have missed is measured. The names below are loaded when they are first
+used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations

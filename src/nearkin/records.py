@@ -7,7 +7,7 @@ counted from 0 in the order in which documents were read; a *doc_id* is the user
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Selection = NDArray[np.bool_] | NDArray[np.integer[Any]] | slice
+"""What chooses among the elements of arrays: a mask, an array of indices, or a slice."""
 Measure = Literal["jaccard", "containment"]
 
 DOCUMENTS_SCHEMA = pa.schema(
@@ -61,7 +65,7 @@ class ShingleSets:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def where(self, mask: NDArray[np.bool_]) -> ShingleSets:
+    def where(self, mask: Bool) -> ShingleSets:
         """The sets for which ``mask`` holds."""
         if mask.all():
             return self
@@ -150,9 +154,11 @@ class Matches:
             return self.jaccard
         return np.maximum(self.containment_left_in_right, self.containment_right_in_left)
 
-    def where(self, mask: NDArray[np.bool_]) -> Matches:
-        """The matches for which ``mask`` holds."""
-        return Matches(self.left[mask], self.right[mask], self.n_common[mask], self.n_left[mask], self.n_right[mask])
+    def where(self, chosen: Selection) -> Matches:
+        """The matches that a mask, an array of indices or a slice chooses."""
+        return Matches(
+            self.left[chosen], self.right[chosen], self.n_common[chosen], self.n_left[chosen], self.n_right[chosen]
+        )
 
 
 @dataclass(frozen=True, slots=True)

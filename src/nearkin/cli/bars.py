@@ -12,6 +12,7 @@ from rich.progress import (
     ProgressColumn,
     SpinnerColumn,
     Task,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -50,7 +51,7 @@ class Bars:
             console=console,
             disable=is_quiet or not console.is_terminal,
         )
-        self._task: int | None = None
+        self._task: TaskID | None = None
 
     @contextmanager
     def shown(self) -> Iterator[Bars]:
@@ -65,14 +66,14 @@ class Bars:
     def advance(self, n: int) -> None:
         """Move it on."""
         if self._task is not None:
-            self._progress.advance(self._task, n)  # type: ignore[arg-type]  # a TaskID is an int
+            self._progress.advance(self._task, n)
 
     def finish(self) -> None:
         """Fill it."""
         if self._task is not None:
             task = self._progress.tasks[self._task]
             done = max(task.total or 0, task.completed, 1)
-            self._progress.update(self._task, total=done, completed=done)  # type: ignore[arg-type]
+            self._progress.update(self._task, total=done, completed=done)
             self._task = None
 
     def say(self, message: str) -> None:

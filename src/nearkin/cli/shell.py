@@ -16,7 +16,8 @@ from nearkin.errors import NearkinError
 
 app = typer.Typer(
     name="nearkin",
-    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is measured.",
+    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
+    "measured.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -41,7 +42,10 @@ def _root(
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code: 0 done, 2 wrong usage, 3 input, 4 a bad document, 5 output, 6 a missing extra, 130 Ctrl-C."""
+    """Run the command line and exit with its code.
+
+    0 done, 2 wrong usage, 3 input, 4 a bad document, 5 output, 6 a missing extra, 130 Ctrl-C.
+    """
     from nearkin.cli import commands  # noqa: F401  (registers the commands)
 
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -57,9 +61,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         typer.echo("\nInterrupted. What was done is kept: the same command with --resume goes on from there.", err=True)
         code = 130
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # nobody reads any more: end in silence, as other tools do
+        # nobody reads any more: end in silence, as other tools do
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
     except MemoryError:
         typer.echo(

@@ -34,8 +34,8 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     table.add_row(f"[bold]{counts['documents']:,}", "", f"[bold]{counts['kept']:,} kept, {counts['dropped']:,} dropped")
     console.print(table)
     console.print(
-        f"{counts['groups']:,} groups from {counts['pairs']:,} verified pairs at {parameters['measure']} ≥ {parameters['threshold']} "
-        f"on {parameters['shingle']}"
+        f"{counts['groups']:,} groups from {counts['pairs']:,} verified pairs at {parameters['measure']} ≥ "
+        f"{parameters['threshold']} on {parameters['shingle']}"
         + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
         highlight=False,
     )
@@ -48,14 +48,14 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
 def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     plan, counts = manifest["plan"], manifest["counts"]
     console.print(
-        f"Predicted recall at the threshold {plan['recall_at_threshold']:.2%}; pairs missed, estimated from those found: "
-        f"{manifest['estimated_missed_pairs']:,.1f}",
+        f"Predicted recall at the threshold {plan['recall_at_threshold']:.2%}; pairs missed, estimated from those "
+        f"found: {manifest['estimated_missed_pairs']:,.1f}",
         highlight=False,
     )
     if counts["pairs_not_compared"]:
         console.print(
-            f"[yellow]Up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very many others were not compared; each such text "
-            "was compared with the first ones of its kind.",
+            f"[yellow]Up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very many others "
+            "were not compared; each such text was compared with the first ones of its kind.",
             highlight=False,
         )
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])

@@ -12,7 +12,9 @@ Result = TypeVar("Result")
 
 
 def map_ordered(function: Callable[[Item], Result], items: Iterable[Item], *, threads: int) -> Iterator[Result]:
-    """The results of ``function`` in the order of ``items``; at most ``threads + 1`` items are under way, so memory is bounded.
+    """The results of ``function`` in the order of ``items``.
+
+    At most ``threads + 1`` items are under way, so memory is bounded.
 
     Examples
     --------

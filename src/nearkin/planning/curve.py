@@ -1,4 +1,7 @@
-"""The S-curve: how likely a pair of a given similarity is to be found, and what that says about the pairs that were not."""
+"""The S-curve: how likely a pair of a given similarity is to be found.
+
+What it says of the pairs that were found tells how many were not.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,8 @@ def bands_for(threshold: float, rows: int, recall: float) -> int:
 def missed(found_probability: F64) -> float:
     """How many pairs were missed, estimated from those that were found: the sum of (1 − P) / P over them.
 
-    A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A generalization of
-    sampling without replacement from a finite universe", 1952).
+    A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A
+    generalization of sampling without replacement from a finite universe", 1952).
 
     Examples
     --------

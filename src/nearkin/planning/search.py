@@ -14,8 +14,8 @@ from nearkin.records import F64, I64
 MOST_SLOTS = 4096
 _MOST_ROWS = 32
 
-# Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that the plan, and with it the
-# result, depends on nothing but the input and the parameters.
+# Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
+# the plan, and with it the result, depends on nothing but the input and the parameters.
 _NS_SKETCH_SHINGLE = 6.0
 _NS_SKETCH_SLOT = 25.0
 _NS_KEY = 60.0
@@ -63,7 +63,8 @@ class SamplingPlan:
     rate : float
         Of the shingles that become keys.
     recall_at_threshold : float
-        The mean, over the sampled documents, of the probability that one contained at exactly the threshold becomes a candidate.
+        The mean, over the sampled documents, of the probability that one contained at exactly the threshold becomes a
+        candidate.
     expected_candidates : float
         See `BandPlan`.
     """
@@ -135,14 +136,18 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         raise ParameterError.of(
             "recall",
             "dedup",
-            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; take a lower recall or a higher threshold",
+            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; "
+            "take a lower recall or a higher threshold",
             recall,
         )
     return best
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
-    """The lowest sampling rate at which a document contained in another at the threshold is found with the mean probability ``recall``.
+    """The lowest sampling rate that reaches the recall at the threshold.
+
+    The recall is the mean, over the sampled documents, of the probability that one contained in another at exactly the
+    threshold is found.
 
     Examples
     --------

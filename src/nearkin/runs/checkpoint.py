@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.runs.files import published
 
-Arrays = Mapping[str, NDArray[np.generic]]
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
@@ -26,8 +27,9 @@ def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
     """
     if not path.exists():
         arrays = make()
+        named: dict[str, Any] = dict(arrays)  # for the types: savez has parameters of its own beside the arrays
         with published(path, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, **arrays)
+            np.savez(file, **named)
         return arrays
     with np.load(path) as stored:
         return {name: stored[name] for name in stored.files}

@@ -72,7 +72,8 @@ class RunDirectory:
             self._remove_results()
         elif self.manifest.exists():
             raise OutputExistsError(
-                f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another --out."
+                f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another "
+                "--out."
             )
         elif self.work.exists():
             raise OutputExistsError(
@@ -80,7 +81,8 @@ class RunDirectory:
             )
         elif others := [p.name for p in self.path.iterdir() if p.name != ".lock"]:
             raise OutputExistsError(
-                f"{self.path} is not empty ({', '.join(sorted(others)[:3])}, …) and not a run of Nearkin. Choose a new directory for --out."
+                f"{self.path} is not empty ({', '.join(sorted(others)[:3])}, …) and not a run of Nearkin. "
+                "Choose a new directory for --out."
             )
         with writing(self.work):
             self.work.mkdir()
@@ -101,7 +103,10 @@ class RunDirectory:
             )
 
     def _remove_results(self) -> None:
-        """Remove what a run makes, and nothing else: the manifest first, so that what is half removed does not look whole."""
+        """Remove what a run makes, and nothing else.
+
+        The manifest goes first, so that what is half removed does not look whole.
+        """
         is_a_run = self.manifest.exists() or self.work.exists()
         if not is_a_run and any(p.name != ".lock" for p in self.path.iterdir()):
             raise OutputExistsError(

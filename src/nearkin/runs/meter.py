@@ -24,7 +24,8 @@ class StageCost:
     name : str
     elapsed_s : float
     peak_memory_bytes : int
-        Highest resident memory of the process during the stage; where the system cannot tell for a stage, since the process began.
+        Highest resident memory of the process during the stage; where the system cannot tell for a stage, since the
+        process began.
     """
 
     name: str

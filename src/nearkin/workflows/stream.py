@@ -1,21 +1,24 @@
-"""One document after another: is it like one that came before?
+"""One document after another, each compared with those that came before it.
 
-Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in which a document is compared
-with what came before as it arrives, and what is kept of it does not depend on its length.
+Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in
+which a document is compared with what came before as it arrives, and what is kept of it does not depend on its length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.compiled import chains
 from nearkin.planning.curve import bands_for
-from nearkin.records import U32, Candidates
+from nearkin.records import I32, U32, U64, Candidates
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
@@ -25,6 +28,7 @@ from nearkin.stages.verification.overlap import verify
 
 _FIRST_CAPACITY = 1024
 _MOST_OF_A_CHAIN = 64
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class StreamMatch:
     jaccard : float
         In [0, 1].
     is_verified : bool
-        The similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the sketches.
+        The similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the
+        sketches.
     is_exact_copy : bool
         Both normalised texts are the same.
     """
@@ -58,11 +63,12 @@ class StreamDeduplicator:
         As for `nearkin.dedup`.
     shingle : str or Shingling
     size : int
-        Slots of a sketch. More make estimates better (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes each.
+        Slots of a sketch. More make estimates better (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
+        each.
     normalise : Normalisation
     fetch : callable, optional
-        Gives the text of an earlier document by its id. With it every match is verified by its exact similarity; without it matches rest on
-        the sketches, and say so.
+        Gives the text of an earlier document by its id. With it every match is verified by its exact similarity;
+        without it matches rest on the sketches, and say so.
     seed : int
 
     Examples
@@ -99,6 +105,12 @@ class StreamDeduplicator:
         self.fetch = fetch
         self.n_chains_cut = 0
         self._ids: list[object] = []
+        n_keys = self.bands.bands + 1
+        self._slots: U32 = np.zeros((0, size), np.uint32)
+        self._digests: U64 = np.zeros((0, 4), np.uint64)
+        self._keys: U64 = np.zeros((0, n_keys), np.uint64)
+        self._previous: I32 = np.zeros((0, n_keys), np.int32)
+        self._heads: I32 = np.zeros((n_keys, 0), np.int32)
         self._grow(_FIRST_CAPACITY)
 
     def __len__(self) -> int:
@@ -110,8 +122,8 @@ class StreamDeduplicator:
     @property
     def bytes_per_document(self) -> int:
         """What is kept of each document beside its id. Room is made ahead for up to as many documents again."""
-        per_row = sum(array.nbytes // len(array) for array in (self._slots, self._digests, self._keys, self._previous))
-        return per_row + 4 * self._heads.shape[0] * self._heads.shape[1] // len(self._keys)
+        by_row = (self._slots, self._digests, self._keys, self._previous)
+        return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
 
     def add(self, doc_id: object, text: str) -> tuple[StreamMatch, ...]:
         """Add a document, and say which earlier ones it is like, the most similar first.
@@ -144,8 +156,8 @@ class StreamDeduplicator:
         self._digests[first:last] = np.frombuffer(digests(texts).buffers()[1], np.uint64).reshape(-1, 4)
         self._keys[first:last, :-1] = self.bands.keys(signatures).T
         self._keys[first:last, -1] = self._digests[first:last, 0]
-        has_text = np.array([len(text.as_py()) > 0 for text in texts])
-        # a key of its own for each document that must not be found: without shingles by bands, without text by its digest
+        has_text = pc.binary_length(texts).to_numpy() > 0
+        # a key of its own for each document that must not be found: by bands without shingles, by digest without text
         own = np.arange(first, last, dtype=np.uint64)[:, None]
         self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
         self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
@@ -177,19 +189,11 @@ class StreamDeduplicator:
 
     def _grow(self, capacity: int) -> None:
         """Make room for so many documents."""
-        n_keys = self.bands.bands + 1
-        shapes = {
-            "_slots": ((capacity, self.minhash.size), np.uint32),
-            "_digests": ((capacity, 4), np.uint64),
-            "_keys": ((capacity, n_keys), np.uint64),
-            "_previous": ((capacity, n_keys), np.int32),
-        }
-        for name, (shape, dtype) in shapes.items():
-            larger = np.zeros(shape, dtype)
-            if len(self):
-                larger[: len(self)] = getattr(self, name)[: len(self)]
-            setattr(self, name, larger)
-        self._heads = np.full((n_keys, 2 * capacity), chains.NONE, np.int32)
+        self._slots = _enlarged(self._slots, capacity)
+        self._digests = _enlarged(self._digests, capacity)
+        self._keys = _enlarged(self._keys, capacity)
+        self._previous = _enlarged(self._previous, capacity)
+        self._heads = np.full((len(self._heads), 2 * capacity), chains.NONE, np.int32)
         chains.rebuild(self._keys, len(self), self._heads, self._previous)
 
 
@@ -204,6 +208,13 @@ def _bands_within(size: int, threshold: float, recall: float) -> Bands:
     )
 
 
-def _shortened(slots: np.ndarray) -> U32:
+def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
+    """The rows of an array, and zeros up to so many."""
+    larger = np.zeros((capacity, array.shape[1]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _shortened(slots: U64) -> U32:
     """32 bits of each slot: enough to tell whether two slots agree, for one error in four thousand million."""
     return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)

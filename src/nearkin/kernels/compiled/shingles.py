@@ -53,7 +53,7 @@ def shingle_sets(
 
 
 def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
-    """Room for one text: its bytes and which are inside words, both also as uint64; bounds of words; units; shingles."""
+    """Room for one text: bytes, which are inside words, both also as uint64; bounds of words; units; shingles."""
     padded = -(-longest // _BLOCK) * _BLOCK + _BLOCK
     text, inside = np.zeros(padded, np.uint8), np.zeros(padded, np.uint8)
     bounds = np.empty(longest + 2, np.uint64)

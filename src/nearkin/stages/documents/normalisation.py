@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
-from nearkin.records import Bool
 
 STEPS = {
     "nfkc": "Unicode compatibility forms become one (NFKC): full-width letters, ligatures, no-break spaces",
@@ -93,7 +92,10 @@ class Normalisation:
         return normalised
 
     def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Arrow's NFKC and lower case look at neighbouring characters too; they are thirty times slower than the kernel."""
+        """By Arrow's NFKC and lower case.
+
+        They look at neighbouring characters too, and are thirty times slower than the kernel.
+        """
         if self.nfkc:
             texts = pc.utf8_normalize(texts, form="NFKC")
         if self.case:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from itertools import pairwise
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -81,7 +80,10 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
 def _check_utf8(
     texts: pa.LargeBinaryArray, problems: pa.LargeStringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray, I64]:
-    """The texts as strings, the problems, and the lengths in characters; a text that is not UTF-8 becomes empty, with a problem."""
+    """The texts as strings, the problems, and the lengths in characters.
+
+    A text that is not UTF-8 becomes empty, with a problem.
+    """
     data, offsets = text_buffers(texts)
     invalid_at, n_characters = kernels.twin("text", int(offsets[-1] - offsets[0])).first_invalid_byte(data, offsets)
     bad = np.flatnonzero(invalid_at >= 0)

@@ -64,7 +64,10 @@ class Shingling:
 
 @dataclass(frozen=True, slots=True)
 class Words(Shingling):
-    """Word n-grams. A word is a run of letters, digits and marks; in scripts without spaces each character is a word."""
+    """Word n-grams.
+
+    A word is a run of letters, digits and marks; in scripts without spaces each character is a word.
+    """
 
     length: int = 5
     unit: ClassVar[str] = "words"

@@ -1,6 +1,7 @@
 """Groups from verified matches, by one of two rules.
 
-``principal``: every member matches its principal; nothing chains. ``component``: everything that a chain of matches connects.
+``principal``: every member matches its principal; nothing chains. ``component``: everything that a chain of matches
+connects.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from nearkin import kernels
-from nearkin.records import U32, Groups, Matches, Measure
+from nearkin.records import I64, U32, Groups, Matches, Measure
 
 Rule = Literal["principal", "component"]
 
@@ -42,7 +43,7 @@ def group(matches: Matches, order: U32, *, rule: Rule, measure: Measure) -> Grou
     return Groups(principal, count_bridges(matches, principal))
 
 
-def count_bridges(matches: Matches, principal: U32) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def count_bridges(matches: Matches, principal: U32) -> I64:
     """At the row of each principal, the matches that lead out of its group, shape (n_rows,)."""
     a, b = principal[matches.left], principal[matches.right]
     crossing = a != b

@@ -16,9 +16,10 @@ _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The document to keep: the longest, the shortest, the first, or the one with the greatest or least value in a column.
+    """The document of a group to keep.
 
-    Equals are decided by the order of reading.
+    It is the longest, the shortest, the first, or the one with the greatest or least value in a column. Equals
+    are decided by the order of reading.
 
     Examples
     --------
@@ -59,6 +60,7 @@ class Keep:
         """
         if self.rule == "first":
             return np.arange(len(n_characters), dtype=np.uint32)
+        key: I64 | F64
         if self.rule in ("longest", "shortest"):
             key = n_characters if self.rule == "shortest" else -n_characters
         else:

@@ -67,6 +67,6 @@ class Bands:
                 f"of at least {self.size} slots ({self.bands} bands of {self.rows})",
                 signatures.slots.shape[1],
             )
-        return kernels.twin("sketch", signatures.slots.nbytes).band_keys(
-            signatures.slots, bands=self.bands, rows=self.rows
-        )
+        kernel = kernels.twin("sketch", signatures.slots.nbytes)
+        keys: U64 = kernel.band_keys(signatures.slots, bands=self.bands, rows=self.rows)
+        return keys

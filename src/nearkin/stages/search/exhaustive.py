@@ -1,4 +1,7 @@
-"""Every pair: the search that misses nothing and grows with the square. Truth for tests and audits, and a choice for small collections."""
+"""Every pair: the search that misses nothing and grows with the square.
+
+Truth for tests and audits, and a choice for small collections.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin import kernels
-from nearkin.records import U32, U64, Candidates
+from nearkin.records import U8, U32, U64, Candidates
 
 MOST_PIVOTS = 64
 """Rows of a run that all others of it are compared with. Up to so many, a run is compared in full."""
@@ -32,7 +32,7 @@ class Linking:
     """
 
     sizes: U32
-    sides: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    sides: U8
     least_size_ratio: float
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
@@ -73,13 +73,15 @@ class Linking:
 
 
 def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]:
-    """Merge sorted runs into blocks of distinct candidates, in order; a block takes at most about ``block_pairs`` entries.
+    """Merge sorted runs into blocks of distinct candidates, in order.
+
+    A block takes at most about ``block_pairs`` entries.
 
     Examples
     --------
     >>> runs = [np.array([1, 5, 9], np.uint64), np.array([5, 6], np.uint64)]
     >>> [block.right.tolist() for block in merge_runs(runs, block_pairs=2)]
-    [[1, 5], [6, 9]]
+    [[1], [5], [6, 9]]
     """
     at = [0] * len(runs)
     quota = max(1, block_pairs // max(1, len(runs)))

@@ -1,10 +1,11 @@
 """Small sets, searched exactly: two sets of Jaccard similarity >= t share one of their few rarest elements.
 
-If every set is ordered in one and the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| share an element of the first |A| − ⌈t |A|⌉ + 1 of A
-and the first |B| − ⌈t |B|⌉ + 1 of B. The order that makes few candidates is the rarest first.
+If every set is ordered in one and the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| share an element of the first
+|A| − ⌈t |A|⌉ + 1 of A and the first |B| − ⌈t |B|⌉ + 1 of B. The order that makes few candidates is the rarest first.
 
-Source: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data cleaning", 2006, and
-Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search", 2007.
+Source: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
+cleaning", 2006, and Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search",
+2007.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ class Prefixes:
         return np.where(sizes > 0, sizes - np.ceil(self.threshold * sizes - _ROUNDING).astype(np.int64) + 1, 0)
 
     def counts(self, sets: ShingleSets) -> U32:
-        """How often each element occurs, by the upper bits of its hash, shape (2**COUNT_BITS,); the counts of parts add up."""
+        """How often each element occurs, by the upper bits of its hash, shape (2**COUNT_BITS,).
+
+        The counts of parts add up.
+        """
         buckets = (sets.hashes >> np.uint64(64 - COUNT_BITS)).astype(np.int64)
         return np.bincount(buckets, minlength=1 << COUNT_BITS).astype(np.uint32)
 

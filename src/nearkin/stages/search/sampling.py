@@ -1,6 +1,7 @@
 """Sampled shingles, for containment: of every set, the shingles whose hash falls below one and the same bound.
 
-If A lies in B, what is sampled of A is sampled of B too, however much longer B is; bands, which need a high Jaccard similarity, would not see it.
+If A lies in B, what is sampled of A is sampled of B too, however much longer B is; bands, which need a high Jaccard
+similarity, would not see it.
 
 Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997 (its "0 mod m" samples).
 """
@@ -50,7 +51,8 @@ class Sampling:
     def keys(self, sets: ShingleSets) -> tuple[U64, I64]:
         """The sampled shingles, and the set each comes from; shapes (n_keys,)."""
         bound = min(int(self.rate * 2.0**64), 2**64 - 1)
-        # the salt keeps the sample independent of any other use of the hash's upper bits; a product with an odd number is a bijection
+        # the salt keeps the sample independent of any other use of the hash's upper bits; a product with an odd
+        # number is a bijection
         is_kept = (sets.hashes * _SALT) <= np.uint64(bound)
         set_of_shingle = np.repeat(np.arange(len(sets), dtype=np.int64), sets.sizes)
         return sets.hashes[is_kept], set_of_shingle[is_kept]

@@ -1,6 +1,9 @@
-"""MinHash by Fast Similarity Sketching: an error of 0.7 times MinHash's on short documents, never a greater one, and one pass over long ones.
+"""MinHash by Fast Similarity Sketching.
 
-Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv 1704.04370.
+Its error is 0.7 times MinHash's on short documents and never a greater one; long ones it sketches in one pass.
+
+Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
+1704.04370.
 """
 
 from __future__ import annotations
@@ -8,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
@@ -51,15 +53,21 @@ class MinHash:
         return f"minhash=fast-similarity-sketching;size={self.size};seed={self.seed}"
 
     def sign(self, sets: ShingleSets) -> Signatures:
-        """Sketch each set. An empty set is like nothing, not even another empty set: leave such rows out of any comparison."""
+        """Sketch each set.
+
+        An empty set is like nothing, not even another empty set: leave such rows out of any comparison.
+        """
         kernel = kernels.twin("sketch", sets.hashes.nbytes)
         slots = kernel.sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
         return Signatures(slots, f"{sets.fingerprint};{self.fingerprint}")
 
     def similarity(self, a: U64, b: U64) -> F64:
-        """Estimate the Jaccard similarity of rows of ``a`` and ``b``, in [0, 1]; the standard error is at most ``0.5 / sqrt(size)``."""
-        agree: NDArray[np.bool_] = a == b
-        return agree.mean(axis=-1)
+        """Estimate the Jaccard similarity of rows of ``a`` and ``b``, in [0, 1].
+
+        The standard error is at most ``0.5 / sqrt(size)``.
+        """
+        similarity: F64 = np.equal(a, b).mean(axis=-1)
+        return similarity
 
 
 def must_agree(a: Signatures, b: Signatures) -> None:

@@ -1,7 +1,7 @@
 """The exact similarity of candidate pairs, from the shingle hashes of both documents.
 
-Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On the resemblance and
-containment of documents", 1997.
+Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On
+the resemblance and containment of documents", 1997.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 ::
 
-    inputs → reading → spool → corpus (exact copies) → sampling, planning → searching (sketch, link) → verifying → grouping → outcome
-                                                                                                      → tables, manifest, reporting
+    inputs → reading → spool → corpus (exact copies) → sampling, planning
+           → searching (sketch, link; band_search or sample_search) → verifying → grouping → outcome
+           → tables, manifest, reporting
 
-``job`` chains these steps; ``files`` runs the job on files into a directory, ``tables_in_memory`` on tables; ``options`` is what a user may
-choose.
+``job`` chains these steps; ``files`` runs the job on files into a directory, ``tables_in_memory`` on tables;
+``options`` is what a user may choose.
 """

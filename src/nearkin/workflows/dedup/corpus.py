@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.kernels.buffers import text_buffers
@@ -21,7 +20,9 @@ READABLE, EMPTY, UNREADABLE = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All documents of a run. A *node* is a distinct text; copies share one. Nodes are numbered in order of first occurrence.
+    """All documents of a run.
+
+    A *node* is a distinct text; copies share one. Nodes are numbered in order of first occurrence.
 
     Parameters
     ----------
@@ -61,7 +62,10 @@ class Corpus:
 
     @property
     def sides(self) -> U8:
-        """For each node bit 1 if a document to clean has its text, bit 2 if the other collection has; both where there is no other."""
+        """For each node bit 1 if a document to clean has its text, bit 2 if the other collection has.
+
+        Both where there is no other.
+        """
         if self.n_inputs == len(self):
             return np.full(self.n_nodes, 3, np.uint8)
         sides = np.zeros(self.n_nodes, np.uint8)
@@ -73,7 +77,10 @@ class Corpus:
 
 
 def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
-    """Gather what later stages need of every document and find the exact copies: equal SHA-256 of the normalised text."""
+    """Gather what later stages need of every document and find the exact copies.
+
+    Copies are texts that have the same SHA-256 once they are normalised.
+    """
     n_documents = chunks[-1].end if chunks else 0
     status = np.zeros(n_documents, np.uint8)
     n_characters = np.zeros(n_documents, np.int64)
@@ -134,7 +141,7 @@ def _repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tup
     return tuple(found)
 
 
-def _ids_of(chunks: Sequence[Chunk], rows: NDArray[np.uint32]) -> list[str]:
+def _ids_of(chunks: Sequence[Chunk], rows: U32) -> list[str]:
     """The ids of rows in rising order."""
     ids: list[str] = []
     for chunk in chunks:

@@ -14,6 +14,7 @@ import numpy as np
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
@@ -143,8 +144,8 @@ def _check_standard_input(sources: Sequence[Source], delivery: Delivery) -> None
         raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
     if n and delivery.kept:
         raise ParameterError(
-            "--write-kept cannot be used with standard input, which is gone once it is read. Save it to a file, or join documents.parquet "
-            "with your own copy on id."
+            "--write-kept cannot be used with standard input, which is gone once it is read. Save it to a file, or "
+            "join documents.parquet with your own copy on id."
         )
 
 
@@ -160,7 +161,10 @@ def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupO
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
-    """The files, named while they are few; how they are read, how large they are and when they were changed as one digest."""
+    """The files, named while they are few.
+
+    How they are read, how large they are and when they were changed is told as one digest.
+    """
     told = hashlib.sha256()
     for source in sources:
         changed = os.stat(source.path).st_mtime_ns if source.path != STDIN else 0
@@ -193,11 +197,10 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
 def _write_kept(sources: Sequence[Source], result: job.Result, out: Path, meter: Meter) -> None:
     """The cleaned corpus, in the format it came in."""
     places, keep = result.places, result.outcome.keep
-    starts = np.searchsorted(
-        places.source[: len(keep)], np.arange(len(sources) + 1)
-    )  # sources were read one after another
+    # sources were read one after another
+    starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
 
-    def kept_lines(source: int) -> np.ndarray:
+    def kept_lines(source: int) -> Bool:
         rows = slice(starts[source], starts[source + 1])
         mask = np.zeros(int(places.line[rows].max(initial=0)) + 1, np.bool_)
         mask[places.line[rows][keep[rows]]] = True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.records import F64, I64, U32, Candidates, Groups, Matches
+from nearkin.records import F64, I64, U32, Bool, Candidates, Groups, Matches
 from nearkin.stages.grouping.principals import group
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -53,7 +53,7 @@ class Grouping:
     groups: Groups
     to_principal: F64
     lowest: F64
-    is_lowest_exact: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_lowest_exact: Bool
 
 
 def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
@@ -74,7 +74,8 @@ def group_texts(
 ) -> Grouping:
     """Group the texts by the rule of ``--group`` and look at the pairs inside that no match tells about.
 
-    Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is not exact.
+    Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is
+    not exact.
     """
     groups = group(matches, order, rule=options.group, measure=options.measure)
     principal = groups.principal
@@ -103,10 +104,11 @@ def group_texts(
     return Grouping(groups, to_principal, lowest, ~is_incomplete | (is_looked_at if store is not None else False))
 
 
-def _pairs_inside(
-    principal: U32, all_pairs: np.ndarray, to_principal: np.ndarray, n_members: I64
-) -> Iterator[Candidates]:
-    """All pairs inside the groups that the first mask marks, and each member with its principal in those that the second marks."""
+def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members: I64) -> Iterator[Candidates]:
+    """Pairs inside groups, whose principals the masks mark.
+
+    All of them where the first mask says so; each member with its principal where the second does.
+    """
     nodes = np.flatnonzero(all_pairs[principal]).astype(np.uint32)
     nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, in rising order
     size_of = n_members[principal[nodes]]

@@ -1,4 +1,7 @@
-"""What documents are read from, as the reading step sees it: one file of many documents, many files of one, a table in memory."""
+"""What documents are read from, as the reading step sees it.
+
+It is one file of many documents, many files of one, or a table in memory.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.records import DOCUMENTS_SCHEMA
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
@@ -30,8 +33,11 @@ class Input(Protocol):
     def size_bytes(self) -> int:
         """What reading counts up to; 0 if that is not known."""
 
-    def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, np.ndarray | int]]:
-        """Batches of `DOCUMENTS_SCHEMA`, the same ones every time, and for each the index of the source in `names` (or one a row)."""
+    def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, I64 | int]]:
+        """Batches of `DOCUMENTS_SCHEMA`, the same ones every time.
+
+        With each comes the index of its source in `names`, or an array with one for each row.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class LooseFilesInput:
         """Of all files."""
         return sum(source.size_bytes for source in self.sources)
 
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Some thousand files at a time, or fewer that are long."""
         held: list[pa.RecordBatch] = []
         owners: list[int] = []

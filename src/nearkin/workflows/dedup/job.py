@@ -11,15 +11,17 @@ import numpy as np
 from nearkin.errors import SourceError
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sampling
-from nearkin.records import I64, Matches
+from nearkin.records import F64, U32, Bool, Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
+from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Grouping, Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, judge_against, row_matches, tabulate
 from nearkin.workflows.dedup.reading import InputRead, read_all
+from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import (
@@ -66,7 +68,7 @@ class Result:
     reads: tuple[InputRead, ...]
     groups: GroupTable | None
     matches: Matches
-    is_copy: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_copy: Bool
     n_not_compared: int
     estimated_missed: float
 
@@ -98,7 +100,7 @@ def find(
         plan = _plan(corpus, options)
         progress.say(describe_plan(plan, options))
 
-    search = Search(corpus, options, plan, work, resources)
+    search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
     runs = search.link_all(sizes, preference.node_order, meter)
@@ -141,7 +143,8 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
     expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
     expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
     if isinstance(plan, BandPlan):
-        return f"{plan.bands} bands of {plan.rows} rows: {expected}; texts of fewer than {plan.exact_below} shingles are searched exactly"
+        exactly = f"texts of fewer than {plan.exact_below} shingles are searched exactly"
+        return f"{plan.bands} bands of {plan.rows} rows: {expected}; {exactly}"
     return f"{plan.rate:.2%} of shingles sampled: {expected}"
 
 
@@ -149,6 +152,12 @@ def _plan(corpus: Corpus, options: DedupOptions) -> Plan:
     sample = look(corpus, options.shingle)
     planner = plan_bands if options.measure == "jaccard" else plan_sampling
     return planner(options.threshold, options.recall, sample)
+
+
+def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resources: Resources) -> Search:
+    if isinstance(plan, BandPlan):
+        return BandSearch(plan, corpus, options, work, resources)
+    return SampleSearch(plan, corpus, options, work, resources)
 
 
 def _group(
@@ -160,7 +169,7 @@ def _group(
     store: SetStore,
     is_against: bool,
     threads: int,
-) -> tuple[Outcome, GroupTable | None, I64]:
+) -> tuple[Outcome, GroupTable | None, U32]:
     """The verdicts, the groups, and the row that stands for each text in pairs."""
     if is_against:
         return judge_against(corpus, options, sizes, verified.matches), None, corpus.first_row
@@ -169,7 +178,7 @@ def _group(
     return outcome, tabulate(corpus, preference, grouping, outcome), preference.best_row
 
 
-def _found_probability(matches: Matches, plan: Plan) -> np.ndarray:
+def _found_probability(matches: Matches, plan: Plan) -> F64:
     """How likely each match was to be found, given how it was searched."""
     if isinstance(plan, SamplingPlan):
         return 1.0 - (1.0 - plan.rate) ** matches.n_common.astype(np.float64)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.records import Measure
@@ -88,12 +89,16 @@ class DedupOptions:
             )
         chosen: dict[str, object] = dict(PRESETS.get(preset or "", {}))
         chosen |= {name: value for name, value in given.items() if value is not None}
-        parsers = {"shingle": parse_shingling, "keep": Keep.parse, "normalise": Normalisation.parse}
-        parsed = {
+        parsers: dict[str, Callable[[str], object]] = {
+            "shingle": parse_shingling,
+            "keep": Keep.parse,
+            "normalise": Normalisation.parse,
+        }
+        parsed: dict[str, Any] = {
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(cls(), **parsed)  # type: ignore[arg-type]  # __post_init__ checks what came
+        return replace(cls(), **parsed)  # which checks what came
 
     def in_words(self) -> dict[str, str | float | int]:
         """As they would be given on the command line."""
@@ -129,12 +134,12 @@ class Resources:
 
     @property
     def n_threads(self) -> int:
-        """Threads to start."""
-        return (
-            self.threads or len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else self.threads or os.cpu_count() or 1
-        )
+        """Threads to start: as many as were asked for, else one for each processor that the process may use."""
+        if self.threads:
+            return self.threads
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
 
 
 def parse_size(text: str) -> int:

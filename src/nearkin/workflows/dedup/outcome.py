@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.records import F64, I64, U8, U32, Matches
+from nearkin.records import F64, I64, U8, U32, Bool, Matches
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import Grouping, Preference
 from nearkin.workflows.dedup.options import DedupOptions
@@ -38,7 +38,7 @@ class Outcome:
     similarity: F64
     copy_of: U32
     reason: U8
-    keep: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    keep: Bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class GroupTable:
     principal: U32
     size: I64
     lowest: F64
-    is_lowest_exact: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_lowest_exact: Bool
     bridges_refused: I64
     n_exact_copies: I64
 
@@ -114,7 +114,10 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def _most_similar(matches: Matches, options: DedupOptions, first_other: U32, n_nodes: int) -> tuple[U32, F64]:
-    """For each node the row in the other collection most similar to it (the first among equals), and how similar that is."""
+    """For each node the row in the other collection most similar to it, and how similar that is.
+
+    Among equals it is the first row.
+    """
     similarity = matches.similarity(options.measure)
     mine = np.concatenate([matches.left, matches.right])
     theirs = first_other[np.concatenate([matches.right, matches.left])]
@@ -145,8 +148,11 @@ def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome
     )
 
 
-def row_matches(corpus: Corpus, best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, np.ndarray]:
-    """Matches of rows instead of texts, with a match for each exact copy, sorted; and which of them are exact copies."""
+def row_matches(corpus: Corpus, best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
+    """Matches of rows instead of texts, with a match for each exact copy, sorted.
+
+    The second array tells which of them are exact copies.
+    """
     a, b = best_row[matches.left], best_row[matches.right]
     swap = a > b
     copies = np.flatnonzero(copy_of != NO_ROW).astype(np.uint32)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError
+from nearkin.records import I64
 from nearkin.runs.files import write_json
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
@@ -18,7 +19,6 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import OnError
-
 
 SOURCE_COLUMN = "source"
 
@@ -83,7 +83,7 @@ def _read_one(
         progress.advance(one.size_bytes)
         return InputRead(**json.loads(mark.read_text()))
 
-    def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, np.ndarray | int]]) -> None:
+    def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int]]) -> None:
         number, (batch, source) = numbered
         if spool.place(index, number).exists():
             return
@@ -109,8 +109,8 @@ class _Seen:
         self.has_integer_ids = True
 
     def through(
-        self, batches: Iterable[tuple[pa.RecordBatch, np.ndarray | int]]
-    ) -> Iterator[tuple[pa.RecordBatch, np.ndarray | int]]:
+        self, batches: Iterable[tuple[pa.RecordBatch, I64 | int]]
+    ) -> Iterator[tuple[pa.RecordBatch, I64 | int]]:
         for batch, source in batches:
             if not batch.num_rows:
                 continue
@@ -120,7 +120,7 @@ class _Seen:
             yield batch, source
 
 
-def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: np.ndarray | int) -> None:
+def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: I64 | int) -> None:
     problems = prepared["problem"]
     if problems.null_count == len(problems):
         return

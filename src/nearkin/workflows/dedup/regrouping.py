@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError, ParameterError, RunError
@@ -97,7 +99,8 @@ def regroup(
             f"at least {run.options.threshold}, at which {directory} was made: pairs below it were not stored",
             threshold,
         )
-    options = replace(run.options, threshold=threshold, group=group or run.options.group)
+    changed: dict[str, Any] = {"threshold": threshold, "group": group or run.options.group}
+    options = replace(run.options, **changed)  # which refuses what is no rule
     target = RunDirectory(out or directory / f"threshold-{threshold:g}{f'-{group}' if group else ''}")
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
@@ -170,7 +173,7 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     return Corpus((), n, status, n_characters, keep_value.astype(np.float64), node, first_row, ()), sizes
 
 
-def _readable_ids(documents: pa.Table, rows: np.ndarray) -> pa.Array:
+def _readable_ids(documents: pa.Table, rows: NDArray[np.intp]) -> pa.Array:
     """Ids of documents with a text, each once: a repeated id belongs to an unreadable document."""
     return documents["id"].take(pa.array(rows)).combine_chunks()
 
@@ -191,7 +194,10 @@ def _places(documents: pa.Table) -> Places:
 
 
 def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
-    """The stored pairs of different texts, as matches of nodes; the counts follow from the containments without loss."""
+    """The stored pairs of different texts, as matches of nodes.
+
+    How many shingles two texts share follows from their containments without loss.
+    """
     rows = np.flatnonzero(corpus.status == READABLE)
     ids = _readable_ids(documents, rows)
     a, b = (

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nearkin.records import I64, Matches
+from nearkin.planning.search import BandPlan
+from nearkin.records import F64
 from nearkin.reports.dedup import GroupRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
 from nearkin.runs.files import published
 from nearkin.runs.spool import texts_of
@@ -41,7 +43,7 @@ def write_report(path: Path, manifest: Mapping[str, object], result: Result, opt
         samples=_samples(result, options),
         problems=first_problems(result.places),
         n_problems=len(result.places.problems),
-        curve=_curve(result, options),
+        curve=_curve(result),
     )
     with published(path) as aside:
         aside.write_text(page, encoding="utf-8")
@@ -96,7 +98,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     similarity = near.similarity(options.measure)
     by_similarity = np.lexsort((near.right, near.left, similarity))
     chosen = by_similarity[_evenly(len(near), similarity[by_similarity])]
-    some: Matches = near.where(chosen)
+    some = near.where(chosen)
     texts = texts_of(result.corpus.chunks, np.concatenate([some.left, some.right]).tolist())
     ids_a, ids_b = result.places.id_at(some.left).to_pylist(), result.places.id_at(some.right).to_pylist()
     return [
@@ -114,19 +116,25 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     ]
 
 
-def _evenly(n: int, rising: np.ndarray) -> I64:
-    """Up to `_N_SAMPLES` places whose values are spread from the least to the greatest: all values have a say, not only frequent ones."""
+def _evenly(n: int, rising: F64) -> NDArray[np.intp]:
+    """Up to `_N_SAMPLES` places whose values are spread from the least to the greatest.
+
+    So all values have a say, not only frequent ones.
+    """
     wanted = np.linspace(rising[0], rising[-1], _N_SAMPLES)
     return np.unique(np.minimum(np.searchsorted(rising, wanted), n - 1))
 
 
-def _curve(result: Result, options: DedupOptions) -> RecallCurve | None:
-    """For sampled shingles the chance depends on the size too: it is drawn for the mean size of the texts that match."""
-    if options.measure == "jaccard":
+def _curve(result: Result) -> RecallCurve | None:
+    """How likely pairs are to be found, where the plan samples shingles.
+
+    The chance then depends on the size too: it is drawn for the mean size of the texts that match.
+    """
+    if isinstance(result.plan, BandPlan):
         return None
     matches = result.verified.matches
     sizes = np.minimum(matches.n_left, matches.n_right) if len(matches) else result.sizes.n_shingles
     mean_size = float(sizes.mean()) if len(sizes) else 1.0
     similarities = np.linspace(0.0, 1.0, 101)
-    probabilities = Sampling(result.plan.rate).probability(similarities * mean_size)  # type: ignore[union-attr]
+    probabilities = Sampling(result.plan.rate).probability(similarities * mean_size)
     return RecallCurve(similarities.tolist(), probabilities.tolist())

@@ -20,7 +20,8 @@ N_SAMPLED = 300
 def look(corpus: Corpus, shingle: Shingling) -> Sample:
     """Compare up to `N_SAMPLED` texts with one another, exactly.
 
-    They are the ones with the least hashes of their place in the reading order: spread evenly, and the same in every run.
+    They are the ones with the least hashes of their place in the reading order: spread evenly, and the same in every
+    run.
     """
     rows = corpus.first_row[_spread(corpus.n_nodes)]
     texts = pa.array(texts_of(corpus.chunks, rows.tolist()), pa.large_string())
@@ -38,4 +39,5 @@ def _spread(n_nodes: int) -> U64:
     places = np.arange(N_SAMPLED + 1, dtype=np.uint64)
     hashes = kernels.twin("sketch", 0).round_constants(N_SAMPLED, 0)[:N_SAMPLED]
     bounds = places * np.uint64(n_nodes) // np.uint64(N_SAMPLED)  # one from each of as many equal stretches
-    return bounds[:-1] + hashes % (bounds[1:] - bounds[:-1])
+    chosen: U64 = bounds[:-1] + hashes % (bounds[1:] - bounds[:-1])
+    return chosen

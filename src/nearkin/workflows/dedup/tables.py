@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from nearkin.records import I64, Matches
+from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.workflows.dedup.corpus import Corpus
@@ -47,11 +49,11 @@ class Places:
 
     ids: pa.Array
     source_names: Sequence[str]
-    source: np.ndarray[tuple[int], np.dtype[np.int32]]
+    source: I32
     line: I64
     problems: dict[int, str]
 
-    def id_at(self, rows: np.ndarray) -> pa.Array:
+    def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """The ids of rows; null for NO_ROW."""
         mask = rows == NO_ROW
         return self.ids.take(pa.array(np.where(mask, 0, rows).astype(np.int64), mask=mask))
@@ -74,7 +76,7 @@ def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool
 
 
 def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
-    found = {}
+    found: dict[int, str] = {}
     for chunk in chunks:
         column = chunk.column("problem")
         if column.null_count < len(column):
@@ -87,16 +89,16 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
     id_type = places.ids.type
     schema = pa.schema(
         [
-            ("id", id_type), ("group", id_type), ("is_principal", pa.bool_()), ("similarity_to_principal", pa.float64()),
-            ("copy_of", id_type), ("keep", pa.bool_()), ("reason", pa.string()), ("n_characters", pa.int64()),
-            ("n_units", pa.int64()), ("n_shingles", pa.int64()), ("keep_value", pa.float64()), ("source", pa.string()), ("line", pa.int64()),
+            ("id", id_type), ("group", id_type), ("is_principal", pa.bool_()),
+            ("similarity_to_principal", pa.float64()), ("copy_of", id_type), ("keep", pa.bool_()),
+            ("reason", pa.string()), ("n_characters", pa.int64()), ("n_units", pa.int64()),
+            ("n_shingles", pa.int64()), ("keep_value", pa.float64()), ("source", pa.string()), ("line", pa.int64()),
             ("problem", pa.large_string()),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
-    n_units, n_shingles = (
-        np.append(n, np.uint32(0)).astype(np.int64) for n in (sizes.n_units, sizes.n_shingles)
-    )  # 0: no text
+    # the zero at the end is for documents without a text
+    n_units, n_shingles = (np.append(n, np.uint32(0)).astype(np.int64) for n in (sizes.n_units, sizes.n_shingles))
     node = np.minimum(corpus.node, np.uint32(corpus.n_nodes))
     rows = np.arange(len(corpus), dtype=np.uint32)
 
@@ -132,7 +134,7 @@ def write_pairs(path: Path, matches: Matches, places: Places) -> None:
     schema = pa.schema([("id_a", id_type), ("id_b", id_type), *((name, pa.float64()) for name in names)])
 
     def slice_(a: int, b: int) -> list[pa.Array]:
-        some = matches.where(slice(a, b))  # type: ignore[arg-type]  # a slice selects as a mask does
+        some = matches.where(slice(a, b))
         values = (some.jaccard, some.containment_left_in_right, some.containment_right_in_left)
         return [places.id_at(some.left), places.id_at(some.right), *map(pa.array, values)]
 

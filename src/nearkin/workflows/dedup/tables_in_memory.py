@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.tables import read_table
@@ -51,8 +51,9 @@ class DedupResult:
     manifest: Mapping[str, object]
 
     def __repr__(self) -> str:
-        counts = self.manifest["counts"]
-        return f"DedupResult({counts['documents']} documents, {counts['kept']} kept, {counts['groups']} groups, {counts['pairs']} pairs)"  # type: ignore[index]
+        counts: Any = self.manifest["counts"]
+        told = ", ".join(f"{counts[name]} {name}" for name in ("documents", "kept", "groups", "pairs"))
+        return f"DedupResult({told})"
 
 
 def dedup(
@@ -105,7 +106,8 @@ def dedup(
     Examples
     --------
     >>> import nearkin
-    >>> result = nearkin.dedup(["to be or not to be that is the question", "To be, or not to be: that is the question!", "something else"])
+    >>> said = ["to be or not to be that is the question", "To be, or not to be: that is the question!"]
+    >>> result = nearkin.dedup([*said, "something else"])
     >>> result.kept
     ['To be, or not to be: that is the question!', 'something else']
     >>> result.documents["reason"].to_pylist()
@@ -143,7 +145,10 @@ def _read(path: Path) -> pa.Table:
 
 
 def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
-    """The table as pandas or polars if the documents came so; found by the module's name, so that neither is imported for it."""
+    """The table as pandas or polars if the documents came so.
+
+    That is told by the module's name, so that neither is imported for it.
+    """
     module = type(documents).__module__.partition(".")[0]
     if module == "pandas":
         return table.to_pandas()
@@ -154,7 +159,7 @@ def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
     return table
 
 
-def _only(documents: Documents, keep: np.ndarray) -> Any:
+def _only(documents: Documents, keep: Bool) -> Any:
     """The documents to keep, in the kind in which they came."""
     module = type(documents).__module__.partition(".")[0]
     if isinstance(documents, pa.Table | pa.RecordBatch):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
-from nearkin.records import I64, U8, U64, Candidates, Matches
+from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.checkpoint import kept_arrays
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -54,7 +57,7 @@ class SetStore:
     def release(self) -> None:
         """Give the memory back to the system; the file stays, and mostly its pages in the system's cache."""
         if isinstance(self.hashes, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
-            self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+            self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # numpy does not tell of it
 
 
 def store_sets(
@@ -110,7 +113,7 @@ def verify_all(
     )
     with meter.stage("verify", sum(map(len, arrays)), "pairs") as progress:
 
-        def make() -> dict[str, np.ndarray]:
+        def make() -> dict[str, NDArray[Any]]:
             histogram, n_candidates, found = np.zeros(SIMILARITY_BINS, np.int64), 0, []
             blocks = merge_runs(arrays, block_pairs=block_pairs)
             for verified in verify_blocks(blocks, store, threads=resources.n_threads):
@@ -131,13 +134,13 @@ def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int
     """Verify blocks of candidates, each split among the threads; the results come in order."""
     for block in blocks:
         bounds = np.linspace(0, len(block), threads + 1).astype(int)
-        pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+        pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in pairwise(bounds)]
         yield from map_ordered(
             lambda piece: verify(piece, store.hashes, store.starts, store.ends), pieces, threads=threads
         )
 
 
-def as_arrays(parts: list[Matches]) -> dict[str, np.ndarray]:
+def as_arrays(parts: list[Matches]) -> dict[str, U32]:
     """The parts joined, by field."""
     names = ("left", "right", "n_common", "n_left", "n_right")
     return {name: np.concatenate([np.zeros(0, np.uint32), *(getattr(part, name) for part in parts)]) for name in names}

@@ -1,0 +1,72 @@
+"""The share of copies among the first documents: the article counts pairs and divides them by documents.
+
+That quotient is no share of anything: three copies of one text are three pairs. What a reader wants to know is how many
+documents have a near-duplicate, and how many could be removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.lab.minhash.truth import SimilarPairs
+from nearkin.records import U32
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Near-duplicates among the first documents.
+
+    Parameters
+    ----------
+    n_documents : int
+    threshold : float
+    n_pairs : int
+        Pairs at or above it.
+    n_pairs_without_last : int
+        The same by the article's ``get_shingles``, which drops the last shingle of each text.
+    n_with_a_copy : int
+        Documents in at least one such pair.
+    n_removable : int
+        Documents left over when of each set connected by such pairs one is kept.
+    """
+
+    n_documents: int
+    threshold: float
+    n_pairs: int
+    n_pairs_without_last: int
+    n_with_a_copy: int
+    n_removable: int
+
+
+def count_copies(similar: SimilarPairs, n_documents: int, threshold: float, n_pairs_without_last: int) -> Copies:
+    """Count among the first ``n_documents`` rows.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 0, 1, 3], np.uint32), np.array([1, 2, 2, 9], np.uint32)
+    >>> copies = count_copies(SimilarPairs(*rows, np.array([1.0, 0.9, 0.9, 1.0])), 5, 0.75, 3)
+    >>> copies.n_pairs, copies.n_with_a_copy, copies.n_removable
+    (3, 3, 2)
+    """
+    wanted = (similar.similarity >= threshold) & (similar.right < n_documents)
+    left, right = similar.left[wanted], similar.right[wanted]
+    touched = np.unique(np.concatenate([left, right]))
+    return Copies(
+        n_documents, threshold, len(left), n_pairs_without_last, len(touched), len(touched) - _n_sets(left, right)
+    )
+
+
+def _n_sets(left: U32, right: U32) -> int:
+    """How many sets the pairs connect their rows into."""
+    parent: dict[int, int] = {}
+
+    def root(row: int) -> int:
+        while parent.setdefault(row, row) != row:
+            parent[row] = row = parent[parent[row]]
+        return row
+
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        parent[root(a)] = root(b)
+    return sum(row == above for row, above in parent.items())

@@ -1,0 +1,133 @@
+"""The first documents of a corpus, as the article takes them: headline, a space, the text, in lower case."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.records import DOCUMENTS_SCHEMA
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+
+_BATCH_BYTES = 1 << 20
+_AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFiles:
+    """Where the documents are, in the words of the command line.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Files, folders, globs.
+    text, doc_id, file_format : str, optional
+        As for ``nearkin dedup``.
+    title : str, optional
+        A column whose value is put before the text, with a space between.
+    encoding : str
+    """
+
+    inputs: Sequence[str]
+    text: str | None = None
+    doc_id: str | None = None
+    title: str | None = None
+    file_format: str | None = None
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDocuments:
+    """What was read.
+
+    Parameters
+    ----------
+    ids, texts : arrays of large strings, shape (n_documents,)
+        Texts in lower case, otherwise as they came.
+    n_empty, n_unreadable : int
+        Records that were passed over on the way to so many documents.
+    """
+
+    ids: pa.LargeStringArray
+    texts: pa.LargeStringArray
+    n_empty: int
+    n_unreadable: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> FirstDocuments:
+    """The first ``n_documents`` that can be read and are not empty; all, if there are fewer.
+
+    Raises
+    ------
+    SourceError
+        Nothing can be read, or fewer than two documents.
+    ParameterError
+        A title is asked for where there are no columns, or of standard input, which can be read once only.
+    """
+    found = resolve_sources(
+        files.inputs, file_format=files.file_format, text=files.text, doc_id=files.doc_id, encoding=files.encoding
+    )
+    for guess in found.guesses:
+        progress.say(guess)
+    parts: list[pa.RecordBatch] = []
+    n_have = n_empty = n_unreadable = 0
+    for batch, source_name in _batches(found.sources, files):
+        prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
+        is_readable = prepared["problem"].is_null()
+        is_text = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(prepared["text"])), 0)
+        good = prepared.filter(pc.and_(is_readable, is_text)).slice(0, n_documents - n_have)
+        seen = prepared if n_have + len(good) < n_documents else _up_to(prepared, good)
+        n_unreadable += len(seen) - seen["problem"].null_count
+        n_empty += seen["problem"].null_count - len(good)
+        n_have += len(good)
+        parts.append(good.select(["doc_id", "text"]))
+        if n_have == n_documents:
+            break
+    if n_have < 2:
+        raise SourceError(f"The experiment needs at least 2 documents with a text. {files.inputs[0]} has {n_have}.")
+    table = pa.Table.from_batches(parts).combine_chunks()
+    return FirstDocuments(table["doc_id"].combine_chunks(), table["text"].combine_chunks(), n_empty, n_unreadable)
+
+
+def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows up to the last one that was taken."""
+    last_line = good["line"][len(good) - 1]
+    return prepared.slice(0, prepared["line"].index(last_line).as_py() + 1)
+
+
+def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa.RecordBatch, str]]:
+    """Batches of documents, the title before the text if there is one, and the source of each."""
+    for source in sources:
+        texts = read_batches(source, batch_bytes=_BATCH_BYTES, encoding=files.encoding)
+        if files.title is None:
+            yield from ((batch, source.name) for batch in texts)
+            continue
+        if source.path == STDIN or source.format in ("lines", "file"):
+            raise ParameterError.of(
+                "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
+            )
+        titles = read_batches(
+            replace(source, text=files.title, id=None), batch_bytes=_BATCH_BYTES, encoding=files.encoding
+        )
+        yield from ((batch, source.name) for batch in _titled(texts, titles))
+
+
+def _titled(texts: Iterator[pa.RecordBatch], titles: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Each text after its title; both come in the same order, a row for every record, in batches of their own sizes."""
+    headlines = itertools.chain.from_iterable(batch["text"] for batch in titles)
+    for batch in texts:
+        here = pa.array([h.as_py() or b"" for h in itertools.islice(headlines, len(batch))], pa.large_binary())
+        joined = pc.binary_join_element_wise(here, batch["text"], pa.scalar(b" ", pa.large_binary()))
+        columns = [joined if name == "text" else batch[name] for name in DOCUMENTS_SCHEMA.names]
+        yield pa.RecordBatch.from_arrays(columns, names=DOCUMENTS_SCHEMA.names)

@@ -1,0 +1,97 @@
+"""The search for Jaccard similarity: long texts by the bands of their sketches, short ones by prefixes, exactly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.planning.search import BandPlan
+from nearkin.records import U32, U64, Bool, ShingleSets
+from nearkin.runs.files import published
+from nearkin.runs.spool import Chunk
+from nearkin.stages.search.bands import Bands
+from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
+from nearkin.stages.signatures.minhash import MinHash
+from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Part, Search, Sizes, save_entries
+
+
+class BandSearch(Search):
+    """By bands in which two sketches agree, and by rare elements that two small sets share."""
+
+    def __init__(self, plan: BandPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources) -> None:
+        super().__init__(corpus, options, work, resources)
+        self.exact_below = plan.exact_below
+        self.bands = Bands(plan.bands, plan.rows)
+        self.minhash = MinHash(plan.size, options.seed)
+        self.prefixes = Prefixes(options.threshold)
+        # a short text may match one that is longer, up to this size: that one must contribute a prefix too
+        self.most_for_prefix = int(np.ceil((plan.exact_below - 1) / options.threshold + 1e-9))
+
+    @property
+    def _band_file(self) -> Path:
+        return self.work / "bands.u64"
+
+    def _write_keys(self, sizes: Sizes) -> Iterator[int]:
+        with open(self._band_file, "wb") as file:  # its full size at once; each chunk then writes its columns
+            file.truncate(8 * self.bands.bands * self.corpus.n_nodes)
+        counts = np.zeros(1 << COUNT_BITS, np.uint32)
+        for n_texts, counted in self._over_chunks(self._write_chunk, sizes):
+            if counted is not None:
+                counts += counted
+            yield n_texts
+        self._write_prefixes(counts)
+
+    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32 | None:
+        """Write band keys of the large sets; keep the small ones, and count how often their elements occur."""
+        is_long = sets.sizes >= self.exact_below
+        self._write_band_keys(nodes, is_long, sets.where(is_long))
+        is_small = sets.sizes <= self.most_for_prefix
+        small = sets.where(is_small)
+        self._write_small(chunk, nodes[is_small], small)
+        return self.prefixes.counts(small) if len(small.hashes) else None
+
+    def _write_band_keys(self, nodes: U32, is_long: Bool, sets: ShingleSets) -> None:
+        """Nodes of a chunk follow one another, so each band is one stretch of the file."""
+        if not len(sets):
+            return
+        keys = np.zeros((self.bands.bands, len(nodes)), np.uint64)
+        keys[:, is_long] = self.bands.keys(self.minhash.sign(sets))
+        with open(self._band_file, "rb+", buffering=0) as file:
+            for band in range(self.bands.bands):
+                os.pwrite(file.fileno(), keys[band].data, 8 * (band * self.corpus.n_nodes + int(nodes[0])))
+
+    def _write_small(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> None:
+        with published(self.work / f"small-{chunk.start:012d}.npz", durable=False) as aside, open(aside, "wb") as file:
+            np.savez(file, nodes=nodes, hashes=sets.hashes, offsets=sets.offsets)
+
+    def _write_prefixes(self, counts: U32) -> None:
+        """The rarest elements of each small set, now that it is known which are rare."""
+        for path in sorted(self.work.glob("small-*.npz")):
+            with np.load(path) as stored:
+                nodes = stored["nodes"]
+                sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
+            keys, set_of_key = self.prefixes.keys(sets, counts)
+            save_entries(path.with_name(path.name.replace("small", "entries")), keys, nodes[set_of_key])
+            path.unlink()
+
+    def _parts(self, sizes: Sizes) -> list[Part]:
+        """The bands, each in as many ranges of keys as memory asks for, and the prefix entries."""
+        n_entries = int((sizes.n_shingles >= self.exact_below).sum())
+        n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
+        of_bands = [Part(band, i, n_ranges) for band in range(self.bands.bands) for i in range(n_ranges) if n_entries]
+        return of_bands + super()._parts(sizes)
+
+    def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
+        """The keys of the long texts of one band that lie in the range, or the prefix entries."""
+        if part.band is None:
+            return super()._entries(part, sizes, order)
+        n_nodes = self.corpus.n_nodes
+        keys = np.fromfile(self._band_file, np.uint64, n_nodes, offset=8 * part.band * n_nodes)
+        wanted = part.holds(keys) & (sizes.n_shingles >= self.exact_below)
+        nodes = order[wanted[order]]
+        return keys[nodes], nodes
