@@ -10,7 +10,7 @@ import typer
 from nearkin.cli.shell import app
 
 _HELP = """
-Cut the groups of a finished run at a higher threshold, or by another rule, from its stored pairs: the corpus is not
+Cut the groups of a finished run at a higher threshold, or by another rule, from its stored pairs: the corpus is not \
 read again.
 
 [bold]Example[/]
