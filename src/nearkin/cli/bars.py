@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -79,7 +80,7 @@ class Bars:
     def say(self, message: str) -> None:
         """Print it above the bars."""
         if not self._is_quiet:
-            self._progress.console.print(f"[dim]·[/] {message}", highlight=False, markup=True, soft_wrap=True)
+            self._progress.console.print(f"[dim]·[/] {escape(message)}", highlight=False, soft_wrap=True)
 
 
 def _amount(n: float | None, unit: str) -> str:

@@ -6,9 +6,8 @@ import json
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
-import click
 import typer
 
 from nearkin._version import __version__
@@ -23,6 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+# typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
+UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 lab = typer.Typer(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
 
 
@@ -52,12 +53,12 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         code = app(arguments, standalone_mode=False)
-    except click.ClickException as error:
+    except UsageError as error:
         error.show()
         code = error.exit_code
     except NearkinError as error:
         code = fail(error, as_json="--json" in arguments)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("\nInterrupted. What was done is kept: the same command with --resume goes on from there.", err=True)
         code = 130
     except BrokenPipeError:

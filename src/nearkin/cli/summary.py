@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 _WHAT = (
@@ -42,7 +43,9 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     if "plan" in manifest:
         _print_plan(console, manifest)
     looked = f"{out}/report.html" if (out / "report.html").exists() else f"{out}/documents.parquet"
-    console.print(f"Results in [bold]{out}[/]; start with {looked}", highlight=False, soft_wrap=True)
+    console.print(
+        f"Results in [bold]{escape(str(out))}[/]; start with {escape(looked)}", highlight=False, soft_wrap=True
+    )
 
 
 def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:

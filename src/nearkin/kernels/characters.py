@@ -72,7 +72,7 @@ def character_forms(*, nfkc: bool, lower: bool) -> Forms:
     Examples
     --------
     >>> forms = character_forms(nfkc=True, lower=True)
-    >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, a fraction that takes more bytes
+    >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, one that grows
     [0, 255, 255]
     """
     with np.load(Path(__file__).with_name("character_forms.npz")) as stored:

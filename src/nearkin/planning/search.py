@@ -128,7 +128,10 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         if bands * rows > MOST_SLOTS:
             break
         candidates = float(probability(strangers, bands, rows).sum()) * sample.scale
-        cost = _cost(bands, rows, candidates, sample)
+        # what no pair of the sample shows may still be there: one pair more than was seen (Laplace's rule of
+        # succession), half-way to the threshold, keeps a small sample from choosing a search that lets everything by
+        unseen = float(probability(threshold / 2, bands, rows)) * sample.scale
+        cost = _cost(bands, rows, candidates + unseen, sample)
         if cost < best_cost:
             reached = float(probability(threshold, bands, rows))
             best, best_cost = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows), cost

@@ -14,6 +14,7 @@ from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs.files import write_json, writing
 
 MANIFEST = "manifest.json"
+TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html")
 _IDENTITY = "run.json"
 
 
@@ -60,13 +61,20 @@ class RunDirectory:
             self.path.mkdir(parents=True, exist_ok=True)
         with _locked(self.path / ".lock"):
             self._prepare(identity, resume=resume, overwrite=overwrite)
-            yield
+            try:
+                yield
+            except BaseException:
+                self._forget_if_nothing_is_done()
+                raise
 
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and not self.manifest.exists():
-            self._check_identity(wanted)
+            if (self.work / _IDENTITY).exists():
+                self._check_identity(wanted)
+            else:  # it ended before it began
+                write_json(self.work / _IDENTITY, wanted)
             return
         if overwrite:
             self._remove_results()
@@ -103,27 +111,65 @@ class RunDirectory:
             )
 
     def _remove_results(self) -> None:
-        """Remove what a run makes, and nothing else.
+        """Remove what a run wrote, and nothing else.
 
         The manifest goes first, so that what is half removed does not look whole.
         """
-        is_a_run = self.manifest.exists() or self.work.exists()
+        written = self._written()
+        is_a_run = written is not None or self.work.exists()
         if not is_a_run and any(p.name != ".lock" for p in self.path.iterdir()):
             raise OutputExistsError(
                 f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
             )
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html"):
+            for name in (*TABLES, *(written or ())):
                 (self.path / name).unlink(missing_ok=True)
-            for folder in (self.work, self.path / "kept"):
-                if folder.exists():
-                    shutil.rmtree(folder)
+            for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
+                with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
+                    folder.rmdir()
+            if self.work.exists():
+                shutil.rmtree(self.work)
 
-    def finish(self, manifest: Mapping[str, object]) -> None:
-        """Write the manifest and remove the work: from here on the run is done."""
-        write_json(self.manifest, manifest)
+    def _written(self) -> tuple[str, ...] | None:
+        """The files that the run in the directory says it wrote; None if there is no finished run of ours."""
+        try:
+            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(manifest, dict) or not {"nearkin", "command"} <= manifest.keys():
+            return None
+        inside = self.path.resolve()
+        named = [name for name in manifest.get("files", ()) if isinstance(name, str)]
+        return tuple(name for name in named if (inside / name).resolve().is_relative_to(inside))
+
+    def _forget_if_nothing_is_done(self) -> None:
+        """A run that failed before it wrote anything leaves no trace: the next one is not asked to resume it."""
+        if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
+        """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done."""
+        files = [name for name in TABLES if (self.path / name).exists()]
+        if kept:
+            files += self._place_kept()
+        write_json(self.manifest, {**manifest, "files": files})
         shutil.rmtree(self.work, ignore_errors=True)
+
+    @property
+    def kept_aside(self) -> Path:
+        """Where the kept corpus is written until all of it is whole."""
+        return self.work / "kept"
+
+    def _place_kept(self) -> list[str]:
+        """Move the kept corpus out of the work; the names of its files."""
+        names = sorted(str(p.relative_to(self.work)) for p in self.kept_aside.rglob("*") if p.is_file())
+        for name in names:
+            target = self.path / name
+            with writing(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(self.work / name, target)
+        return names
 
 
 @contextlib.contextmanager

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nearkin.records import Candidates
+from nearkin import kernels
+from nearkin.records import I64, U8, Candidates, ShingleSets
 
 
 def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
@@ -24,3 +25,40 @@ def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
         left, right = np.triu_indices(min(block_rows, n_rows - start), 1, n_rows - start)
         if len(left):
             yield Candidates((left + start).astype(np.uint32), (right + start).astype(np.uint32))
+
+
+def common_counts(sets: ShingleSets) -> I64:
+    """How many shingles every two of a few sets share, shape (n_sets, n_sets), zero on the diagonal.
+
+    Every shingle is looked up once, in sorted order, and not once for every other set: where most pairs share nothing
+    they cost nothing.
+
+    Examples
+    --------
+    >>> sets = ShingleSets(np.array([1, 2, 2, 3], np.uint64), np.array([0, 2, 4]), np.array([2, 2]), "")
+    >>> common_counts(sets).tolist()
+    [[0, 1], [1, 0]]
+    """
+    n_sets = len(sets)
+    kernel = kernels.twin("linking", sets.hashes.nbytes)
+    of_shingle = np.repeat(np.arange(n_sets, dtype=np.uint32), sets.sizes)
+    keys, rows = kernel.sort_by_key(sets.hashes, of_shingle)
+    counts = np.zeros(n_sets * n_sets, np.int64)
+    every, pairs, start = np.ones(n_sets, np.uint32), np.empty(max(n_sets * n_sets, 1 << 18), np.uint64), 0
+    any_side: U8 = np.full(n_sets, 3, np.uint8)
+    while start < len(keys):
+        n_pairs, start, _ = kernel.link_runs(
+            keys,
+            rows,
+            every,
+            any_side,
+            start=start,
+            least_size_ratio=0.0,
+            most_pivots=n_sets,
+            most_pairs=len(pairs),
+            pairs=pairs,
+        )
+        left, right = pairs[:n_pairs] >> np.uint64(32), pairs[:n_pairs] & np.uint64(0xFFFFFFFF)
+        counts += np.bincount((left * np.uint64(n_sets) + right).astype(np.int64), minlength=len(counts))
+    upper = counts.reshape(n_sets, n_sets)
+    return upper + upper.T

@@ -15,6 +15,7 @@ MOST_PIVOTS = 64
 MOST_PAIRS = 1 << 22
 """Pairs that one run may make; a run of over 65,536 rows has fewer pivots."""
 _ROOM = 1 << 20
+_ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55: a filter may let too much through, never too little
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Linking:
                 self.sizes,
                 self.sides,
                 start=start,
-                least_size_ratio=self.least_size_ratio,
+                least_size_ratio=self.least_size_ratio * (1 - _ROUNDING),
                 most_pivots=MOST_PIVOTS,
                 most_pairs=MOST_PAIRS,
                 pairs=pairs,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +19,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.files import writing
+from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.digest import file_sha256
@@ -109,44 +112,49 @@ def dedup_files(
     progress = progress or Silent()
     found = _resolve(files, files.inputs, progress)
     others = _resolve(files, files.against, progress) if files.against else SourceSet((), ())
-    _check_standard_input(found.sources + others.sources, delivery)
+    if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
+        raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
     meter = Meter(progress)
     directory = RunDirectory(out)
     identity = _identity(files, found, others, options)
     with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
-        inputs = file_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
-        other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
-        result = job.find(
-            inputs, other_inputs, options, directory.work, on_error=delivery.on_error, resources=resources, meter=meter
-        )
+        piped = _save_pipe(files, found.sources, directory.work) if delivery.kept else None
+        with open(piped, "rb") if piped else contextlib.nullcontext(files.stdin) as stdin:
+            inputs = file_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=stdin)
+            other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
+            result = job.find(
+                inputs,
+                other_inputs,
+                options,
+                directory.work,
+                on_error=delivery.on_error,
+                resources=resources,
+                meter=meter,
+            )
         job.write(result, out, meter)
         if delivery.kept:
-            _write_kept(found.sources, result, out / "kept", meter)
+            _write_kept(files, found.sources, result, directory.kept_aside, piped, meter)
         described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
         written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
         if delivery.report:
             _write_report(out / "report.html", written, result, options, meter)
             written["stages"] = manifest.stages(meter.costs)
-        directory.finish(written)
+        directory.finish(written, kept=delivery.kept)
     return written
 
 
 def _resolve(files: Files, arguments: Sequence[str], progress: Progress) -> SourceSet:
-    found = resolve_sources(arguments, file_format=files.file_format, text=files.text, doc_id=files.doc_id)
+    found = resolve_sources(
+        arguments,
+        file_format=files.file_format,
+        text=files.text,
+        doc_id=files.doc_id,
+        encoding=files.encoding,
+        stdin=files.stdin,
+    )
     for guess in found.guesses:
         progress.say(guess)
     return found
-
-
-def _check_standard_input(sources: Sequence[Source], delivery: Delivery) -> None:
-    n = sum(source.path == STDIN for source in sources)
-    if n > 1:
-        raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
-    if n and delivery.kept:
-        raise ParameterError(
-            "--write-kept cannot be used with standard input, which is gone once it is read. Save it to a file, or "
-            "join documents.parquet with your own copy on id."
-        )
 
 
 def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupOptions) -> dict[str, object]:
@@ -194,7 +202,20 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
     ]
 
 
-def _write_kept(sources: Sequence[Source], result: job.Result, out: Path, meter: Meter) -> None:
+def _save_pipe(files: Files, sources: Sequence[Source], work: Path) -> Path | None:
+    """Standard input as a file, for it can be read once and the kept corpus is written from it a second time."""
+    if not any(source.path == STDIN for source in sources):
+        return None
+    path = work / "stdin"
+    if not path.exists():
+        with published(path, durable=False) as aside, open(aside, "wb") as file:
+            shutil.copyfileobj(files.stdin or sys.stdin.buffer, file, 1 << 20)
+    return path
+
+
+def _write_kept(
+    files: Files, sources: Sequence[Source], result: job.Result, out: Path, piped: Path | None, meter: Meter
+) -> None:
     """The cleaned corpus, in the format it came in."""
     places, keep = result.places, result.outcome.keep
     # sources were read one after another
@@ -207,7 +228,7 @@ def _write_kept(sources: Sequence[Source], result: job.Result, out: Path, meter:
         return mask
 
     with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        write_kept(sources, kept_lines, out, progress=progress.advance)
+        write_kept(sources, kept_lines, out, progress=progress.advance, stdin_copy=piped, encoding=files.encoding)
 
 
 def _write_report(

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.errors import SourceError
+from nearkin.errors import DocumentError, SourceError
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sampling
-from nearkin.records import F64, U32, Bool, Matches
+from nearkin.records import F64, Bool, Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
+from nearkin.workflows.dedup.against import judge_against, matches_across
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
-from nearkin.workflows.dedup.grouping import Grouping, Preference, group_texts, prefer
+from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
-from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, judge_against, row_matches, tabulate
-from nearkin.workflows.dedup.reading import InputRead, read_all
+from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
+from nearkin.workflows.dedup.reading import STOPPED, InputRead, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
@@ -32,7 +33,7 @@ from nearkin.workflows.dedup.tables import (
     write_pairs,
     write_problems,
 )
-from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
+from nearkin.workflows.dedup.verifying import Verified, verify_all
 
 Plan = BandPlan | SamplingPlan
 
@@ -92,6 +93,11 @@ def find(
         n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
     with meter.stage("exact copies", 0, "steps"):
         corpus = survey(spool.chunks(), n_inputs)
+        names = [name for one in everything for name in one.names]
+        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
+        if on_error == "stop" and corpus.repeated_ids:
+            row = min(row for row, _ in corpus.repeated_ids)
+            raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
     if not (corpus.status != 2).any() and len(corpus):
         raise SourceError(
             f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}."
@@ -106,11 +112,16 @@ def find(
     runs = search.link_all(sizes, preference.node_order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
 
-    names = [name for one in everything for name in one.names]
     with meter.stage("group", 0, "steps"):
-        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
-        outcome, groups, best_row = _group(corpus, options, sizes, preference, verified, store, bool(others), threads)
-        matches, is_copy = row_matches(corpus, best_row, verified.matches, outcome.copy_of)
+        groups: GroupTable | None = None
+        if others:
+            outcome = judge_against(corpus, options, sizes, verified.matches)
+            matches, is_copy = matches_across(corpus, verified.matches)
+        else:
+            grouping = group_texts(verified.matches, preference.node_order, options, store, threads=threads)
+            outcome = judge(corpus, options, sizes, preference, grouping)
+            groups = tabulate(corpus, preference, grouping, outcome)
+            matches, is_copy = row_matches(corpus, preference.best_row, verified.matches, outcome.copy_of)
     estimated_missed = missed(_found_probability(verified.matches, plan))
     return Result(
         corpus,
@@ -158,24 +169,6 @@ def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resou
     if isinstance(plan, BandPlan):
         return BandSearch(plan, corpus, options, work, resources)
     return SampleSearch(plan, corpus, options, work, resources)
-
-
-def _group(
-    corpus: Corpus,
-    options: DedupOptions,
-    sizes: Sizes,
-    preference: Preference,
-    verified: Verified,
-    store: SetStore,
-    is_against: bool,
-    threads: int,
-) -> tuple[Outcome, GroupTable | None, U32]:
-    """The verdicts, the groups, and the row that stands for each text in pairs."""
-    if is_against:
-        return judge_against(corpus, options, sizes, verified.matches), None, corpus.first_row
-    grouping: Grouping = group_texts(verified.matches, preference.node_order, options, store, threads=threads)
-    outcome = judge(corpus, options, sizes, preference, grouping)
-    return outcome, tabulate(corpus, preference, grouping, outcome), preference.best_row
 
 
 def _found_probability(matches: Matches, plan: Plan) -> F64:

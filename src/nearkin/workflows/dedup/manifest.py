@@ -91,7 +91,7 @@ def counts(outcome: Outcome, groups: GroupTable | None, *, n_pairs: int, n_pairs
         "groups": 0 if groups is None else len(groups.principal),
         "pairs": n_pairs,
         "pairs_of_exact_copies": n_pairs_of_copies,
-        "bridges_refused": 0 if groups is None else int(groups.bridges_refused.sum()) // 2,
+        "bridges_refused": 0 if groups is None else groups.n_bridges,
     }
 
 

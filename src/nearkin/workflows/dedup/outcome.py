@@ -43,7 +43,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The groups of two documents and more; arrays of shape (n_groups,), in order of the principals' rows."""
+    """The groups of two documents and more; arrays of shape (n_groups,), in order of the principals' rows.
+
+    ``n_bridges`` counts the matches between different groups, those of one document among them.
+    """
 
     principal: U32
     size: I64
@@ -51,6 +54,7 @@ class GroupTable:
     is_lowest_exact: Bool
     bridges_refused: I64
     n_exact_copies: I64
+    n_bridges: int
 
 
 def judge(corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: Grouping) -> Outcome:
@@ -66,69 +70,23 @@ def judge(corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Prefe
     principal[has_node] = preference.best_row[grouping.groups.principal[nodes]]
     similarity[has_node] = grouping.to_principal[nodes]
     copy_of[has_node] = np.where(best == rows[has_node], NO_ROW, best)
-    n_in_group = np.bincount(principal[has_node], minlength=len(corpus))
-    is_short = np.zeros(len(corpus), np.bool_)
-    is_short[has_node] = sizes.n_units[nodes] < options.shingle.length
     is_principal = principal == rows
-    reason = np.select(
-        [
-            corpus.status == UNREADABLE,
-            corpus.status == EMPTY,
-            is_principal & is_short & (n_in_group == 1),
-            is_principal,
-            copy_of != NO_ROW,
-        ],
-        [_UNREADABLE, _EMPTY, _TOO_SHORT, _UNIQUE, _EXACT_COPY],
-        _NEAR_DUPLICATE,
-    ).astype(np.uint8)
+    n_in_group = np.bincount(principal[has_node], minlength=len(corpus))
+    is_alone = is_principal & (n_in_group == 1)
+    reason = reasons(corpus, options, sizes, is_principal=is_principal, is_alone=is_alone, copy_of=copy_of)
     return Outcome(principal, similarity, copy_of, reason, is_principal)
 
 
-def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:
-    """Drop what the other collection already has: each document's principal is the one there that is most like it."""
-    n = corpus.n_inputs
-    node = corpus.node
-    first_other = np.full(corpus.n_nodes, NO_ROW)
-    others = np.flatnonzero(node[n:] != NO_NODE)[::-1] + n
-    first_other[node[others]] = others  # backwards, so that the first one stays
-    twin, likeness = _most_similar(matches, options, first_other, corpus.n_nodes)
-    rows = np.arange(n, dtype=np.uint32)
-    nodes = node[:n]
-    has_node = nodes != NO_NODE
-    principal, copy_of, similarity = np.full(n, NO_ROW), np.full(n, NO_ROW), np.full(n, np.nan)
-    mine = nodes[has_node]
-    copy_of[has_node] = first_other[mine]
-    found = np.where(first_other[mine] != NO_ROW, first_other[mine], twin[mine])
-    principal[has_node] = np.where(found != NO_ROW, found, rows[has_node])
-    similarity[has_node] = np.where((found == NO_ROW) | (first_other[mine] != NO_ROW), 1.0, likeness[mine])
-    is_short = np.zeros(n, np.bool_)
-    is_short[has_node] = sizes.n_units[mine] < options.shingle.length
-    is_free = principal == rows
-    status = corpus.status[:n]
-    reason = np.select(
-        [status == UNREADABLE, status == EMPTY, is_free & is_short, is_free, copy_of != NO_ROW],
-        [_UNREADABLE, _EMPTY, _TOO_SHORT, _UNIQUE, _EXACT_COPY],
-        _NEAR_DUPLICATE,
-    ).astype(np.uint8)
-    return Outcome(principal, similarity, copy_of, reason, is_free)
-
-
-def _most_similar(matches: Matches, options: DedupOptions, first_other: U32, n_nodes: int) -> tuple[U32, F64]:
-    """For each node the row in the other collection most similar to it, and how similar that is.
-
-    Among equals it is the first row.
-    """
-    similarity = matches.similarity(options.measure)
-    mine = np.concatenate([matches.left, matches.right])
-    theirs = first_other[np.concatenate([matches.right, matches.left])]
-    likeness = np.concatenate([similarity, similarity])
-    crosses = theirs != NO_ROW
-    mine, theirs, likeness = mine[crosses], theirs[crosses], likeness[crosses]
-    best_last = np.lexsort((-theirs.astype(np.int64), likeness))
-    twin, best = np.full(n_nodes, NO_ROW), np.full(n_nodes, np.nan)
-    twin[mine[best_last]] = theirs[best_last]
-    best[mine[best_last]] = likeness[best_last]
-    return twin, best
+def reasons(
+    corpus: Corpus, options: DedupOptions, sizes: Sizes, *, is_principal: Bool, is_alone: Bool, copy_of: U32
+) -> U8:
+    """Index into REASONS for each of the first ``len(copy_of)`` documents."""
+    status, node = corpus.status[: len(copy_of)], corpus.node[: len(copy_of)]
+    n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
+    is_short = n_units < options.shingle.length
+    conditions = [status == UNREADABLE, status == EMPTY, is_alone & is_short, is_principal, copy_of != NO_ROW]
+    choices = [_UNREADABLE, _EMPTY, _TOO_SHORT, _UNIQUE, _EXACT_COPY]
+    return np.select(conditions, choices, _NEAR_DUPLICATE).astype(np.uint8)
 
 
 def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome: Outcome) -> GroupTable:
@@ -145,6 +103,7 @@ def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome
         grouping.is_lowest_exact[nodes],
         grouping.groups.n_bridges_refused[nodes],
         n_copies[principal],
+        int(grouping.groups.n_bridges_refused.sum()) // 2,
     )
 
 

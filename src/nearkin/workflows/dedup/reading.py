@@ -21,6 +21,7 @@ from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import OnError
 
 SOURCE_COLUMN = "source"
+STOPPED = "The run stops at bad documents because of --on-error stop."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,4 @@ def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: I64
         return
     row = problems.is_valid().index(True).as_py()
     name = names[int(np.broadcast_to(source, len(problems))[row])]
-    raise DocumentError(
-        f"{name}:{prepared['line'][row]}: {problems[row]}. The run stops at bad documents because of --on-error stop."
-    )
+    raise DocumentError(f"{name}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")

@@ -141,7 +141,7 @@ def write_pairs(path: Path, matches: Matches, places: Places) -> None:
     _write(path, schema, len(matches), slice_)
 
 
-def write_groups(path: Path, table: GroupTable, places: Places, *, n_kept: I64 | None = None) -> None:
+def write_groups(path: Path, table: GroupTable, places: Places) -> None:
     """``groups.parquet``: a row for each group of two documents and more."""
     id_type = places.ids.type
     schema = pa.schema(

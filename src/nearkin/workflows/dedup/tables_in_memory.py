@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,7 @@ def dedup(
     >>> result.documents["reason"].to_pylist()
     ['near-duplicate', 'unique', 'too short']
     """
+    documents, against = _held(documents), None if against is None else _held(against)
     options = DedupOptions.of(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
         normalise=normalise, seed=seed,
@@ -137,6 +138,11 @@ def dedup(
         kept=_only(documents, result.outcome.keep),
         manifest=json.loads(json.dumps(written)),
     )
+
+
+def _held(documents: Documents) -> Documents:
+    """The documents themselves, or a list of what an iterator gives: they are looked at twice."""
+    return list(documents) if isinstance(documents, Iterator) else documents
 
 
 def _read(path: Path) -> pa.Table:
