@@ -1,0 +1,291 @@
+"""Deduplication as the documentation tells it, in plain Python: sets of strings, every pair, no hashing, no sketches.
+
+Slow on purpose. It shares one thing with Nearkin, the pinned table of what each character is; all else is told anew.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SPACE, WORD, character_classes
+
+Shingle = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What two sets have in common, as exact fractions."""
+
+    n_common: int
+    n_a: int
+    n_b: int
+
+    @property
+    def jaccard(self) -> Fraction:
+        return Fraction(self.n_common, max(1, self.n_a + self.n_b - self.n_common))
+
+    @property
+    def a_in_b(self) -> Fraction:
+        return Fraction(self.n_common, max(1, self.n_a))
+
+    @property
+    def b_in_a(self) -> Fraction:
+        return Fraction(self.n_common, max(1, self.n_b))
+
+    def by(self, measure: str) -> Fraction:
+        return self.jaccard if measure == "jaccard" else max(self.a_in_b, self.b_in_a)
+
+    @property
+    def row(self) -> tuple[float, float, float]:
+        """As pairs.parquet has it."""
+        return float(self.jaccard), float(self.a_in_b), float(self.b_in_a)
+
+
+def normalised(text: str) -> str:
+    """NFKC, lower case letter by letter, white space collapsed."""
+    text = unicodedata.normalize("NFKC", text)
+    # each letter by itself: no final sigma, and the dotted capital I becomes one letter
+    text = "".join("i" if c == "İ" else c.lower() for c in text)
+    classes = character_classes()
+    spaced = "".join(" " if classes[ord(c)] == SPACE else c for c in text)
+    return " ".join(part for part in spaced.split(" ") if part)
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters and digits with the marks on them; characters of scripts without spaces one by one."""
+    classes = character_classes()
+    visible = [c for c in text if classes[ord(c)] != FORMAT]
+    found: list[str] = []
+    kind_before = None
+    for character in visible:
+        kind = int(classes[ord(character)])
+        if kind == MARK:
+            if kind_before is not None:
+                found[-1] += character
+            continue
+        if kind == WORD and kind_before == WORD:
+            found[-1] += character
+        elif kind in (WORD, ALONE):
+            found.append(character)
+        kind_before = kind if kind in (WORD, ALONE) else None
+    return found
+
+
+def shingles(text: str, unit: str, length: int) -> set[Shingle]:
+    """The distinct n-grams of a normalised text; one of all its units where there are fewer than n."""
+    units = words(text) if unit == "words" else list(text)
+    if not units:
+        return set()
+    n = min(length, len(units))
+    return {tuple(units[i : i + n]) for i in range(len(units) - n + 1)}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What documents.parquet says of a document."""
+
+    group: str | None
+    similarity: float | None
+    copy_of: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """What groups.parquet says of a group."""
+
+    size: int
+    lowest: float
+    bridges_refused: int
+    n_exact_copies: int
+
+
+class Collection:
+    """Documents, their texts, and every pair of distinct texts.
+
+    Parameters
+    ----------
+    documents : sequence of (id, text)
+    """
+
+    def __init__(self, documents: Sequence[tuple[str, str]], *, unit: str = "words", length: int = 5) -> None:
+        self.documents = list(documents)
+        self.unit, self.length = unit, length
+        self.texts = [normalised(text) for _, text in documents]
+        self.sets = [shingles(text, unit, length) for text in self.texts]
+        self.n_units = [len(words(text) if unit == "words" else text) for text in self.texts]
+
+    def likeness(self, a: int, b: int) -> Likeness:
+        return Likeness(len(self.sets[a] & self.sets[b]), len(self.sets[a]), len(self.sets[b]))
+
+    # -- the rules ------------------------------------------------------------------------------------------------
+
+    def preference(self, keep: str, values: Sequence[float | None] | None = None) -> list[int]:
+        """Rows that have a text, the one most to be kept first."""
+        rule = keep.partition(":")[0]
+        rows = [row for row, text in enumerate(self.texts) if text]
+        lengths = [len(text) for _, text in self.documents]
+        if rule == "first":
+            return rows
+        if rule in ("longest", "shortest"):
+            return sorted(rows, key=lambda row: (-lengths[row] if rule == "longest" else lengths[row], row))
+        assert values is not None
+        sign = -1 if rule == "max" else 1
+        return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0), row))
+
+    def originals(self, order: Sequence[int]) -> dict[int, int]:
+        """For each row with a text the most preferred row of the same text."""
+        first: dict[str, int] = {}
+        for row in order:
+            first.setdefault(self.texts[row], row)
+        return {row: first[self.texts[row]] for row in order}
+
+    def matches(self, originals: dict[int, int], threshold: float, measure: str) -> dict[tuple[int, int], Likeness]:
+        """Every pair of distinct texts at or above the threshold, as rows a < b."""
+        found = {}
+        for a, b in combinations(sorted(set(originals.values())), 2):
+            likeness = self.likeness(a, b)
+            # the division of floating point rounds a fraction and a decimal of the same value to the same number
+            if likeness.n_common and float(likeness.by(measure)) >= threshold:
+                found[a, b] = likeness
+        return found
+
+    def principals(
+        self, order: Sequence[int], matches: dict[tuple[int, int], Likeness], rule: str, measure: str
+    ) -> dict[int, int]:
+        """For each distinct text's row that of its principal."""
+        near: dict[int, dict[int, Fraction]] = {row: {} for row in order}
+        for (a, b), likeness in matches.items():
+            near[a][b] = near[b][a] = likeness.by(measure)
+        if rule == "component":
+            return self._components(order, near)
+        chosen: list[int] = []
+        for row in order:
+            if not any(principal in near[row] for principal in chosen):
+                chosen.append(row)
+        rank = {row: i for i, row in enumerate(order)}
+        principal = {row: row for row in chosen}
+        for row in order:
+            if row not in principal:
+                near_principals = [p for p in chosen if p in near[row]]
+                principal[row] = min(near_principals, key=lambda p: (-near[row][p], rank[p]))
+        return principal
+
+    @staticmethod
+    def _components(order: Sequence[int], near: dict[int, dict[int, Fraction]]) -> dict[int, int]:
+        principal: dict[int, int] = {}
+        for row in order:  # the most preferred of a component is met first
+            waiting = [row]
+            while waiting:
+                one = waiting.pop()
+                if one not in principal:
+                    principal[one] = row
+                    waiting += [other for other in near[one] if other not in principal]
+        return principal
+
+    # -- the tables -----------------------------------------------------------------------------------------------
+
+    def judged(
+        self,
+        *,
+        threshold: float,
+        measure: str = "jaccard",
+        rule: str = "principal",
+        keep: str = "longest",
+        values: Sequence[float | None] | None = None,
+        pairs: set[tuple[str, str]] | None = None,
+    ) -> Judged:
+        """All that a run says; of ``pairs`` only (those that a search found), if given."""
+        order = self.preference(keep, values)
+        originals = self.originals(order)
+        matches = self.matches(originals, threshold, measure)
+        if pairs is not None:
+            matches = {(a, b): m for (a, b), m in matches.items() if (self.id(a), self.id(b)) in pairs}
+        distinct = [row for row in order if originals[row] == row]
+        principal = self.principals(distinct, matches, rule, measure)
+        of_row = {row: principal[originals[row]] for row in order}
+        return Judged(
+            pairs=self._pairs(originals, matches),
+            documents=[self._verdict(row, originals, of_row, measure) for row in range(len(self.documents))],
+            groups=self._groups(originals, of_row, matches, measure),
+        )
+
+    def id(self, row: int) -> str:
+        return self.documents[row][0]
+
+    def _pairs(
+        self, originals: dict[int, int], matches: dict[tuple[int, int], Likeness]
+    ) -> list[tuple[str, str, float, float, float]]:
+        rows = [(a, b, *likeness.row) for (a, b), likeness in matches.items()]
+        rows += [(min(a, b), max(a, b), 1.0, 1.0, 1.0) for a, b in originals.items() if a != b]
+        return [(self.id(a), self.id(b), *values) for a, b, *values in sorted(rows)]
+
+    def _verdict(self, row: int, originals: dict[int, int], of_row: dict[int, int], measure: str) -> Verdict:
+        if row not in originals:
+            return Verdict(None, None, None, "empty")
+        original, principal = originals[row], of_row[row]
+        if principal == row:
+            is_alone = sum(p == row for p in of_row.values()) == 1
+            reason = "too short" if is_alone and self.n_units[row] < self.length else "unique"
+        else:
+            reason = "exact copy" if original != row else "near-duplicate"
+        similarity = 1.0 if original == principal else float(self.likeness(original, principal).by(measure))
+        return Verdict(self.id(principal), similarity, self.id(original) if original != row else None, reason)
+
+    def _groups(
+        self,
+        originals: dict[int, int],
+        of_row: dict[int, int],
+        matches: dict[tuple[int, int], Likeness],
+        measure: str,
+    ) -> dict[str, GroupRow]:
+        groups = {}
+        for principal in sorted(set(of_row.values())):
+            members = [row for row, p in of_row.items() if p == principal]
+            if len(members) < 2:
+                continue
+            distinct = [row for row in members if originals[row] == row]
+            inside = [self.likeness(a, b).by(measure) for a, b in combinations(sorted(distinct), 2)]
+            bridges = sum((of_row[a] == principal) != (of_row[b] == principal) for a, b in matches)
+            n_copies = len(members) - len(distinct)
+            groups[self.id(principal)] = GroupRow(len(members), float(min(inside, default=1)), bridges, n_copies)
+        return groups
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a run must say."""
+
+    pairs: list[tuple[str, str, float, float, float]]
+    documents: list[Verdict]
+    groups: dict[str, GroupRow]
+
+
+def across(inputs: Collection, others: Collection, *, threshold: float, measure: str) -> list[Verdict]:
+    """What a run against another collection says of each document of ``inputs``."""
+    verdicts = []
+    for row, text in enumerate(inputs.texts):
+        doc_id = inputs.id(row)
+        if not text:
+            verdicts.append(Verdict(None, None, None, "empty"))
+            continue
+        likeness = {
+            other: Likeness(len(inputs.sets[row] & others.sets[other]), len(inputs.sets[row]), len(others.sets[other]))
+            for other in range(len(others.documents))
+        }
+        copies = [other for other in likeness if others.texts[other] == text]
+        near = {o: float(one.by(measure)) for o, one in likeness.items() if one.n_common}
+        near = {other: value for other, value in near.items() if value >= threshold}
+        if copies:
+            verdicts.append(Verdict(others.id(copies[0]), 1.0, others.id(copies[0]), "exact copy"))
+        elif near:
+            best = min(near, key=lambda other: (-near[other], other))
+            verdicts.append(Verdict(others.id(best), near[best], None, "near-duplicate"))
+        else:
+            reason = "too short" if inputs.n_units[row] < inputs.length else "unique"
+            verdicts.append(Verdict(doc_id, 1.0, None, reason))
+    return verdicts
