@@ -27,9 +27,8 @@ def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
     """
     if not path.exists():
         arrays = make()
-        named: dict[str, Any] = dict(arrays)  # for the types: savez has parameters of its own beside the arrays
         with published(path, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, **named)
+            np.savez(file, allow_pickle=False, **arrays)
         return arrays
     with np.load(path) as stored:
         return {name: stored[name] for name in stored.files}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,8 +98,8 @@ def regroup(
             f"at least {run.options.threshold}, at which {directory} was made: pairs below it were not stored",
             threshold,
         )
-    changed: dict[str, Any] = {"threshold": threshold, "group": group or run.options.group}
-    options = replace(run.options, **changed)  # which refuses what is no rule
+    changed = {**run.options.in_words(), "threshold": threshold, "group": group or run.options.group}
+    options = DedupOptions.of(preset=None, **changed)
     target = RunDirectory(out or directory / f"threshold-{threshold:g}{f'-{group}' if group else ''}")
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
