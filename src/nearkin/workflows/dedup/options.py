@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from typing import Literal, Never, cast, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.records import Measure
@@ -94,11 +94,11 @@ class DedupOptions:
             "keep": Keep.parse,
             "normalise": Normalisation.parse,
         }
-        parsed: dict[str, Any] = {
+        parsed = {
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(cls(), **parsed)  # which checks what came
+        return replace(cls(), **cast("dict[str, Never]", parsed))  # which checks what came
 
     def in_words(self) -> dict[str, str | float | int]:
         """As they would be given on the command line."""
