@@ -1,0 +1,192 @@
+"""``nearkin.dedup`` says what the brute force says."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import nearkin
+from nearkin import kernels
+from oracles.brute_force import Collection, GroupRow, Judged, Verdict
+from oracles.texts import any_texts, families, few_word_texts, marked_texts, named, odd_texts
+
+THRESHOLDS = [0.1, 0.2, 0.25, 0.3, 0.35, 0.5, 0.55, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]
+SHINGLES = ["words:1", "words:2", "words:3", "words:5", "chars:1", "chars:3", "chars:9"]
+CERTAIN = 0.999_999_999  # so many bands that all pairs of these small collections are found
+
+COUNTS = [" ".join(map(str, range(n))) for n in (55, 100)]  # 0.55 * 100 is a little more than 55
+
+thresholds = st.sampled_from(THRESHOLDS)
+shinglings = st.sampled_from(SHINGLES)
+rules = st.sampled_from(["principal", "component"])
+keeps = st.sampled_from(["longest", "shortest", "first"])
+odd_collections = st.lists(st.one_of(few_word_texts, odd_texts, marked_texts, any_texts), max_size=10)
+
+
+@contextmanager
+def served_by(floor: str):
+    """Have all inputs served by one of the twins; "as they come" lets the size decide."""
+    tiny = kernels.TINY_BYTES
+    kernels.TINY_BYTES = {"compiled": -1, "plain": 1 << 40, "as they come": tiny}[floor]
+    try:
+        yield
+    finally:
+        kernels.TINY_BYTES = tiny
+
+
+def collection_of(texts: list[str], shingle: str) -> Collection:
+    unit, length = shingle.split(":")
+    return Collection(named(texts), unit=unit, length=int(length))
+
+
+def said(result: nearkin.DedupResult) -> Judged:
+    """A result in the oracle's words."""
+    documents = [
+        Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"])
+        for row in result.documents.to_pylist()
+    ]
+    groups = {
+        row["group"]: GroupRow(row["size"], row["lowest_similarity"], row["bridges_refused"], row["n_exact_copies"])
+        for row in result.groups.to_pylist()
+    }
+    return Judged([tuple(row.values()) for row in result.pairs.to_pylist()], documents, groups)
+
+
+def assert_same(ours: Judged, truth: Judged) -> None:
+    assert ours.pairs == truth.pairs
+    assert ours.documents == truth.documents
+    assert ours.groups == truth.groups
+
+
+def assert_hangs_together(result: nearkin.DedupResult, collection: Collection) -> None:
+    """What the tables repeat of one another, and of the documents, is the same everywhere."""
+    rows = result.documents.to_pylist()
+    counts = result.manifest["counts"]
+    assert [row["id"] for row in rows] == [doc_id for doc_id, _ in collection.documents]
+    for row, (_, text), units, shingles in zip(
+        rows, collection.documents, collection.n_units, collection.sets, strict=True
+    ):
+        assert row["is_principal"] == row["keep"] == (row["group"] == row["id"])
+        assert (row["n_characters"], row["n_units"], row["n_shingles"]) == (len(text), units, len(shingles))
+        assert row["problem"] is None
+        assert (row["group"] is None) == (row["reason"] == "empty") == (row["similarity_to_principal"] is None)
+    assert counts["documents"] == len(rows) == counts["kept"] + counts["dropped"]
+    assert counts["kept"] == sum(row["keep"] for row in rows)
+    for reason in ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable"):
+        assert counts[reason.replace(" ", "_").replace("-", "_")] == sum(row["reason"] == reason for row in rows)
+    assert counts["groups"] == len(result.groups)
+    n_copies = sum(row["copy_of"] is not None for row in rows)
+    assert counts["pairs_of_exact_copies"] == n_copies
+    assert counts["pairs"] == len(result.pairs) - n_copies
+    group_of = {row["id"]: row["group"] for row in rows}
+    crossing = [pair for pair in result.pairs.to_pylist() if group_of[pair["id_a"]] != group_of[pair["id_b"]]]
+    assert counts["bridges_refused"] == len(crossing)
+    assert all(result.groups["is_lowest_exact"].to_pylist())
+    assert result.groups["principal"].to_pylist() == result.groups["group"].to_pylist()
+    assert result.kept == [document for document, row in zip(collection.documents, rows, strict=True) if row["keep"]]
+
+
+@pytest.mark.parametrize("floor", ["compiled", "as they come"])
+@given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules, keep=keeps)
+@settings(max_examples=100)
+@example(texts=COUNTS, threshold=0.55, shingle="words:1", rule="principal", keep="first")
+def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, keep):
+    collection = collection_of(texts, shingle)
+    with served_by(floor):
+        result = nearkin.dedup(
+            collection.documents, threshold=threshold, shingle=shingle, group=rule, keep=keep, recall=CERTAIN, threads=2
+        )
+    assert_same(said(result), collection.judged(threshold=threshold, rule=rule, keep=keep))
+    assert_hangs_together(result, collection)
+
+
+@given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
+@settings(max_examples=60)
+@example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")
+@example(texts=["!?", "!?", ",", "..."], threshold=0.1, shingle="words:1")
+@example(texts=["ΣΊΣΥΦΟΣ", "σίσυφοσ", "σίσυφος"], threshold=1.0, shingle="chars:9")
+@example(texts=["İ", "i", "i\u0307", "I"], threshold=1.0, shingle="words:1")
+@example(texts=["日本語のテスト", "日本語 の テスト", "日本語！のテスト"], threshold=0.5, shingle="words:2")
+def test_odd_unicode_and_no_text(texts, threshold, shingle):
+    collection = collection_of(texts, shingle)
+    result = nearkin.dedup(collection.documents, threshold=threshold, shingle=shingle, recall=CERTAIN, threads=1)
+    assert_same(said(result), collection.judged(threshold=threshold))
+    assert_hangs_together(result, collection)
+
+
+@given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules)
+@settings(max_examples=50)
+def test_containment(texts, threshold, shingle, rule):
+    collection = collection_of(texts, shingle)
+    result = nearkin.dedup(
+        collection.documents, threshold=threshold, shingle=shingle, group=rule, measure="containment", recall=CERTAIN
+    )
+    assert_same(said(result), collection.judged(threshold=threshold, rule=rule, measure="containment"))
+    assert_hangs_together(result, collection)
+
+
+@given(texts=families(), threshold=thresholds, shingle=shinglings, measure=st.sampled_from(["jaccard", "containment"]))
+@settings(max_examples=50)
+def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shingle, measure):
+    collection = collection_of(texts, shingle)
+    result = nearkin.dedup(
+        collection.documents, threshold=threshold, shingle=shingle, measure=measure, recall=0.3, threads=1
+    )
+    ours = said(result)
+    found = {(a, b) for a, b, *_ in ours.pairs}
+    assert_same(ours, collection.judged(threshold=threshold, measure=measure, pairs=found))
+    assert_hangs_together(result, collection)
+    if measure == "jaccard":  # what is searched exactly misses nothing, whatever the recall
+        sizes = dict(zip(result.documents["id"].to_pylist(), result.documents["n_shingles"].to_pylist(), strict=True))
+        missed = {(a, b) for a, b, *_ in collection.judged(threshold=threshold).pairs} - found
+        assert all(min(sizes[a], sizes[b]) >= result.manifest["plan"]["exact_below"] for a, b in missed)
+
+
+@given(
+    texts=families(),
+    scores=st.lists(st.one_of(st.none(), st.integers(-2, 2), st.floats(allow_nan=True)), min_size=12, max_size=12),
+    rule=st.sampled_from(["max", "min"]),
+)
+@settings(max_examples=50)
+def test_keep_by_a_column(texts, scores, rule):
+    collection = collection_of(texts, "words:2")
+    scores = [None if score is None else float(score) for score in scores[: len(texts)]]
+    records = [
+        {"id": doc_id, "text": text, "score": score}
+        for (doc_id, text), score in zip(collection.documents, scores, strict=True)
+    ]
+    values = [None if score is None or score != score else score for score in scores]
+    if not any(isinstance(score, float) for score in scores):
+        records += [{"id": "last", "text": "", "score": 0.0}]
+        collection, values = Collection([*collection.documents, ("last", "")], length=2), [*values, 0.0]
+    result = nearkin.dedup(records, threshold=0.4, shingle="words:2", keep=f"{rule}:score", recall=CERTAIN)
+    assert_same(said(result), collection.judged(threshold=0.4, keep=rule, values=values))
+
+
+@given(texts=families(most=16), threshold=st.sampled_from([0.5, 0.7, 1.0]))
+@settings(max_examples=40)
+def test_every_member_is_within_the_threshold_of_its_principal(texts, threshold):
+    """Told again without the oracle's rule for choosing principals."""
+    collection = collection_of(texts, "words:2")
+    result = nearkin.dedup(collection.documents, threshold=threshold, shingle="words:2")
+    row_of = {doc_id: row for row, (doc_id, _) in enumerate(collection.documents)}
+    for row in result.documents.to_pylist():
+        if row["group"] in (None, row["id"]):
+            continue
+        a, b = row_of[row["id"]], row_of[row["group"]]
+        is_copy = collection.texts[a] == collection.texts[b]
+        likeness = 1.0 if is_copy else float(collection.likeness(a, b).jaccard)
+        assert row["similarity_to_principal"] == likeness >= threshold
+    principals = [row["id"] for row in result.documents.to_pylist() if row["is_principal"]]
+    found = {(a, b) for a, b, *_ in said(result).pairs}
+    assert not [(a, b) for a, b in found if a in principals and b in principals]  # two principals never match
+
+
+def test_documents_come_back_untouched():
+    documents = [("a", "Some Text"), ("b", "some  text")]
+    result = nearkin.dedup(documents)
+    assert documents == [("a", "Some Text"), ("b", "some  text")]
+    assert result.kept == [("b", "some  text")]  # the longest as it came

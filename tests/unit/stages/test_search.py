@@ -1,0 +1,228 @@
+"""Each search finds what it says it finds, against a look at every pair."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.planning.search import Sample, plan_sampling
+from nearkin.records import ShingleSets, Signatures
+from nearkin.stages.search.bands import Bands
+from nearkin.stages.search.exhaustive import all_pairs
+from nearkin.stages.search.linking import MOST_PIVOTS, Linking, merge_runs
+from nearkin.stages.search.prefixes import Prefixes
+from nearkin.stages.search.sampling import Sampling
+from nearkin.stages.signatures.minhash import MinHash, must_agree
+from oracles.chance import is_plausible, pairs_of_sets
+
+small_sets = st.lists(st.sets(st.integers(0, 25), max_size=22), max_size=10)
+THRESHOLDS = [0.1, 0.2, 0.29, 0.3, 0.35, 0.5, 0.55, 0.57, 0.58, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]
+
+
+def as_sets(values: list[set[int]], *, spread: int = 59) -> ShingleSets:
+    """Few elements, spread over the upper bits, which decide how rare one is taken to be."""
+    flat = np.array([x for one in values for x in sorted(one)], np.uint64) << np.uint64(spread)
+    offsets = np.cumsum([0, *map(len, values)]).astype(np.int64)
+    return ShingleSets(flat, offsets, np.zeros(len(values), np.int64), "")
+
+
+def jaccard(a: set[int], b: set[int]) -> float:
+    return len(a & b) / len(a | b)
+
+
+def linked(linking: Linking, keys, rows) -> tuple[set[tuple[int, int]], int]:
+    pairs: set[tuple[int, int]] = set()
+    n_not_compared = 0
+    for run, n in linking.link(np.asarray(keys, np.uint64), np.asarray(rows, np.uint32)):
+        assert (np.diff(run.astype(object)) > 0).all()
+        pairs |= {(int(p) >> 32, int(p) & 0xFFFFFFFF) for p in run}
+        n_not_compared += n
+    return pairs, n_not_compared
+
+
+@given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)), st.integers(30, 59))
+@settings(max_examples=300)
+def test_prefixes_miss_no_pair(values, threshold, spread):
+    sets, prefixes = as_sets(values, spread=spread), Prefixes(threshold)
+    keys, set_of_key = prefixes.keys(sets, prefixes.counts(sets))
+    shared = defaultdict(set)
+    for key, row in zip(keys.tolist(), set_of_key.tolist(), strict=True):
+        assert key >> spread in values[row]
+        shared[key].add(row)
+    candidates = {pair for rows in shared.values() for pair in combinations(sorted(rows), 2)}
+    for a, b in combinations(range(len(values)), 2):
+        if values[a] and values[b] and jaccard(values[a], values[b]) >= threshold:
+            assert (a, b) in candidates
+
+
+@given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)))
+@settings(max_examples=300)
+@example([set(range(55)), set(range(100))], 0.55)
+def test_prefixes_linked_by_size_miss_no_pair(values, threshold):
+    """The way that searches short texts: prefixes, then the filter by size."""
+    sets, prefixes = as_sets(values, spread=40), Prefixes(threshold)
+    keys, set_of_key = prefixes.keys(sets, prefixes.counts(sets))
+    linking = Linking(sets.sizes.astype(np.uint32), np.full(len(values), 3, np.uint8), threshold)
+    found, n_not_compared = linked(linking, keys, set_of_key)
+    assert n_not_compared == 0
+    for a, b in combinations(range(len(values)), 2):
+        if values[a] and values[b] and jaccard(values[a], values[b]) >= threshold:
+            assert (a, b) in found
+
+
+@pytest.mark.parametrize("percent", range(5, 101))
+def test_the_filter_by_size_lets_every_pair_at_the_threshold_pass(percent):
+    """Where the threshold times a size is a whole number, its rounding must not decide."""
+    threshold = percent / 100
+    sizes = [(percent * large // 100, large) for large in range(1, 1000) if percent * large % 100 == 0]
+    flat = np.array([size for pair in sizes for size in pair], np.uint32)
+    linking = Linking(flat, np.full(len(flat), 3, np.uint8), threshold)
+    keys, rows = np.repeat(np.arange(len(sizes)), 2), np.arange(len(flat))
+    found, _ = linked(linking, keys, rows)
+    assert found == {(2 * i, 2 * i + 1) for i in range(len(sizes))}
+
+
+def test_prefixes_are_as_short_as_they_may_be():
+    assert Prefixes(0.8).lengths(np.array([0, 1, 2, 5, 10, 100])).tolist() == [0, 1, 1, 2, 3, 21]
+    assert Prefixes(1.0).lengths(np.array([0, 1, 100])).tolist() == [0, 1, 1]
+    assert Prefixes(0.7).lengths(np.array([10])).tolist() == [4]  # 0.7 * 10 is a whole number, however it is rounded
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=50), st.data())
+def test_linking_pairs_all_rows_of_a_short_run(entries, data):
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=10, max_size=10)), np.uint32)
+    sides = np.array(data.draw(st.lists(st.integers(1, 3), min_size=10, max_size=10)), np.uint8)
+    ratio = data.draw(st.sampled_from([0.0, 0.5, 0.8, 1.0]))
+    entries = list(dict.fromkeys(entries))
+    found, n_not_compared = linked(Linking(sizes, sides, ratio), [k for k, _ in entries], [r for _, r in entries])
+    expected = {
+        (min(a, b), max(a, b))
+        for (key_a, a), (key_b, b) in combinations(entries, 2)
+        if key_a == key_b
+        and min(sizes[a], sizes[b]) >= ratio * max(sizes[a], sizes[b]) - 1e-9
+        and ((sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1))
+    }
+    assert found == expected
+    assert n_not_compared == 0
+
+
+def test_a_long_run_is_compared_with_its_first_rows_and_the_rest_is_counted():
+    n = 1000
+    order = np.random.default_rng(0).permutation(n)
+    linking = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
+    found, n_not_compared = linked(linking, np.zeros(n), order)
+    pivots = set(order[:MOST_PIVOTS].tolist())
+    assert found == {(a, b) for a, b in combinations(range(n), 2) if a in pivots or b in pivots}
+    assert n_not_compared == n * (n - 1) // 2 - len(found)
+
+
+def test_one_very_long_run_makes_a_bounded_number_of_pairs():
+    n = 70_000
+    linking = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
+    n_pairs = n_left = 0
+    for run, n_not_compared in linking.link(np.zeros(n, np.uint64), np.arange(n, dtype=np.uint32)):
+        n_pairs, n_left = n_pairs + len(run), n_left + n_not_compared
+        higher = (run & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        assert np.bincount(higher, minlength=n)[1:].all()  # each is compared with one at least
+    assert n - 1 <= n_pairs <= 1 << 22
+    assert n_pairs + n_left == n * (n - 1) // 2
+
+
+@given(st.lists(st.sets(st.integers(0, 40), max_size=20), max_size=5), st.integers(1, 30))
+def test_merged_runs_are_the_sorted_union(runs, block_pairs):
+    arrays = [np.array(sorted(run), np.uint64) for run in runs]
+    blocks = list(merge_runs(arrays, block_pairs=block_pairs))
+    assert [x for block in blocks for x in block.right.tolist()] == sorted(set().union(*runs))
+    assert all(len(block) for block in blocks)
+
+
+def test_merged_runs_keep_to_their_blocks():
+    runs = [np.arange(i, 10_000, 7, dtype=np.uint64) for i in range(7)]
+    blocks = list(merge_runs(runs, block_pairs=700))
+    assert max(map(len, blocks)) <= 700 + 7
+    assert sum(map(len, blocks)) == 10_000
+
+
+def test_both_rows_come_out_of_a_key():
+    (block,) = merge_runs([np.array([(3 << 32) | 9, (0xFFFFFFFE << 32) | 0xFFFFFFFF], np.uint64)], block_pairs=8)
+    assert block.left.tolist() == [3, 0xFFFFFFFE]
+    assert block.right.tolist() == [9, 0xFFFFFFFF]
+
+
+@given(st.integers(0, 30), st.integers(1, 9))
+def test_all_pairs_are_all_pairs(n_rows, block_rows):
+    blocks = list(all_pairs(n_rows, block_rows=block_rows))
+    pairs = [pair for block in blocks for pair in zip(block.left.tolist(), block.right.tolist(), strict=True)]
+    assert sorted(pairs) == list(combinations(range(n_rows), 2))
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 1.0])
+def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
+    n_common = 40
+    sets, _ = pairs_of_sets(np.random.default_rng(1), 3000, n_left=n_common, n_right=200, n_common=n_common)
+    keys, set_of_key = Sampling(rate).keys(sets)
+    assert is_plausible(len(keys) / len(sets.hashes), rate, len(np.unique(sets.hashes)))
+    of_set = [set(part.tolist()) for part in np.split(keys, np.searchsorted(set_of_key, np.arange(1, len(sets))))]
+    everything = [set(part.tolist()) for part in np.split(sets.hashes, sets.offsets[1:-1])]
+    n_met = 0
+    for left, right, whole_left in zip(of_set[::2], of_set[1::2], everything[::2], strict=True):
+        assert left == right & whole_left
+        n_met += bool(left)
+    assert is_plausible(n_met / 3000, float(Sampling(rate).probability(np.array(n_common))), 3000)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
+@pytest.mark.parametrize("recall", [0.9, 0.99, 0.999])
+def test_sampling_reaches_the_recall_it_was_planned_for(threshold, recall):
+    chance = np.random.default_rng(7)
+    sizes = chance.choice([5, 30, 100, 1000], 200, p=[0.05, 0.25, 0.4, 0.3])
+    plan = plan_sampling(threshold, recall, Sample(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
+    assert plan.recall_at_threshold >= recall
+    n_found = n_pairs = 0
+    for size in sizes.tolist():
+        n_common = int(np.ceil(threshold * size))
+        sets, _ = pairs_of_sets(chance, 20, n_left=size, n_right=2 * size, n_common=n_common)
+        keys, set_of_key = Sampling(plan.rate).keys(sets)
+        of_set = [set(part.tolist()) for part in np.split(keys, np.searchsorted(set_of_key, np.arange(1, len(sets))))]
+        n_found += sum(bool(a & b) for a, b in zip(of_set[::2], of_set[1::2], strict=True))
+        n_pairs += 20
+    assert n_found / n_pairs >= plan.recall_at_threshold - 4.5 * np.sqrt(recall * (1 - recall) / n_pairs) - 1 / n_pairs
+
+
+def test_methods_refuse_what_breaks_their_rule():
+    for make in (
+        lambda: Bands(0, 5),
+        lambda: Bands(2, 1.5),
+        lambda: MinHash(0),
+        lambda: MinHash(70_000),
+        lambda: MinHash(8, -1),
+        lambda: MinHash(8, 2**64),
+        lambda: Sampling(0.0),
+        lambda: Sampling(1.5),
+        lambda: Prefixes(0.0),
+        lambda: Prefixes(float("nan")),
+        lambda: Bands(3, 3).keys(Signatures(np.zeros((1, 8), np.uint64), "")),
+    ):
+        with pytest.raises(ParameterError, match="must be"):
+            make()
+
+
+def test_signatures_of_different_methods_are_not_mixed():
+    sets = as_sets([{1, 2}])
+    must_agree(MinHash(8).sign(sets), MinHash(8).sign(sets))
+    with pytest.raises(FingerprintError, match=r"seed=0.*seed=1"):
+        must_agree(MinHash(8).sign(sets), MinHash(8, 1).sign(sets))
+
+
+def test_another_seed_is_another_sketch_and_a_key_depends_on_band_and_order():
+    sets = as_sets([set(range(20))])
+    assert (MinHash(64).sign(sets).slots != MinHash(64, seed=2**64 - 1).sign(sets).slots).all()
+    slots = np.array([[1, 2, 1, 2], [2, 1, 2, 1]], np.uint64)
+    keys = Bands(2, 2).keys(Signatures(slots, ""))
+    assert len(set(keys.ravel().tolist())) == 4
