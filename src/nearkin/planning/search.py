@@ -16,11 +16,11 @@ _MOST_ROWS = 32
 
 # Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
 # the plan, and with it the result, depends on nothing but the input and the parameters.
-_NS_SKETCH_SHINGLE = 6.0
-_NS_SKETCH_SLOT = 25.0
-_NS_KEY = 60.0
-_NS_PAIR = 400.0
-_NS_PAIR_SHINGLE = 10.0
+NS_SKETCH_SHINGLE = 6.0
+NS_SKETCH_SLOT = 25.0
+NS_KEY = 60.0
+NS_PAIR = 400.0
+NS_PAIR_SHINGLE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,6 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
     """Nanoseconds for the whole collection."""
     slots = bands * rows
-    sketch = _NS_SKETCH_SHINGLE * sample.mean_size + _NS_SKETCH_SLOT * slots
-    pair = _NS_PAIR + _NS_PAIR_SHINGLE * sample.mean_size
-    return sample.n_documents * (sketch + _NS_KEY * bands) + candidates * pair
+    sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
+    pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
+    return sample.n_documents * (sketch + NS_KEY * bands) + candidates * pair
