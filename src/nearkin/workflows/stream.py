@@ -146,7 +146,7 @@ class StreamDeduplicator:
             yield from self._add_batch(batch)
 
     def _add_batch(self, batch: list[tuple[object, str]]) -> list[tuple[StreamMatch, ...]]:
-        texts = self.normalise.apply(pa.array([text for _, text in batch], pa.large_string()))
+        texts = self.normalise.apply(_strings([text for _, text in batch]))
         sets = self.shingle.sets(texts)
         first, last = len(self), len(self) + len(batch)
         while last > len(self._keys):
@@ -181,7 +181,7 @@ class StreamDeduplicator:
             return StreamMatch(doc_id, 1.0, True, True)
         if self.fetch is not None:
             other = pending[earlier] if earlier in pending else self.fetch(doc_id)
-            sets = self.shingle.sets(self.normalise.apply(pa.array([pending[row], other], pa.large_string())))
+            sets = self.shingle.sets(self.normalise.apply(_strings([pending[row], other])))
             pair = Candidates(np.zeros(1, np.uint32), np.ones(1, np.uint32))
             exact = verify(pair, sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard[0]
             return StreamMatch(doc_id, float(exact), True, False)
@@ -195,6 +195,20 @@ class StreamDeduplicator:
         self._previous = _enlarged(self._previous, capacity)
         self._heads = np.full((len(self._heads), 2 * capacity), chains.NONE, np.int32)
         chains.rebuild(self._keys, len(self), self._heads, self._previous)
+
+
+def _strings(texts: list[str]) -> pa.LargeStringArray:
+    """The texts as Arrow has them."""
+    try:
+        return pa.array(texts, pa.large_string())
+    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+        rule = "a str that UTF-8 can hold"
+        came = next((text for text in texts if not _is_text(text)), texts)
+        raise ParameterError.of("text", "StreamDeduplicator", rule, came) from error
+
+
+def _is_text(text: object) -> bool:
+    return isinstance(text, str) and text.encode(errors="replace").decode() == text
 
 
 def _bands_within(size: int, threshold: float, recall: float) -> Bands:

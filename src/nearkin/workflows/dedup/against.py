@@ -19,6 +19,15 @@ def first_in_other(corpus: Corpus) -> U32:
     return first
 
 
+def others_first(corpus: Corpus, order: U32) -> U32:
+    """The texts of the other collection before those to clean, in the given order otherwise.
+
+    Where very many texts share a key, each is compared with the first of them only: that must be the other collection.
+    """
+    is_mine = (corpus.sides[order] & 2) == 0
+    return order[np.argsort(is_mine, kind="stable")]
+
+
 def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:
     """Drop what the other collection already has: each document's principal is the one there that is most like it."""
     n = corpus.n_inputs

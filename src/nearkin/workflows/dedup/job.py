@@ -14,7 +14,7 @@ from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sam
 from nearkin.records import F64, Bool, Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
-from nearkin.workflows.dedup.against import judge_against, matches_across
+from nearkin.workflows.dedup.against import judge_against, matches_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import group_texts, prefer
@@ -109,7 +109,8 @@ def find(
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
-    runs = search.link_all(sizes, preference.node_order, meter)
+    order = others_first(corpus, preference.node_order) if others else preference.node_order
+    runs = search.link_all(sizes, order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
 
     with meter.stage("group", 0, "steps"):
