@@ -28,6 +28,17 @@ def test_glossary_names_what_the_code_has() -> None:
     assert not missing
 
 
+def test_architecture_draws_the_tree_that_is_there() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    tree = page.split("## The tree")[1].split("```")[1]
+    drawn = set(re.findall(r"^  (\w+)(?:/|\.py) ", tree, re.MULTILINE))
+    paths = [
+        *(ROOT / "src/nearkin").glob("*.py"),
+        *(path.parent for path in (ROOT / "src/nearkin").glob("*/__init__.py")),
+    ]
+    assert drawn == {path.stem for path in paths} - {"__init__", "_version"}
+
+
 def test_exit_codes_are_those_of_the_errors() -> None:
     page = (ROOT / "docs/guides/exit-codes.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \|.*\| ([^|]*) \|$", page, re.MULTILINE)
