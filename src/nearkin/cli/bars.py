@@ -16,7 +16,6 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -24,15 +23,31 @@ from nearkin.runs.progress import Unit
 
 
 class _Amount(ProgressColumn):
-    """How much is done, of how much, and how fast."""
+    """How much is done; of how much the bar tells. Nothing for a stage that is one step."""
 
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
-        if unit == "steps" and not task.total:
-            return Text("")
-        rate = f"  {_amount(task.speed, unit)}/s" if task.speed and unit != "steps" else ""
-        total = f" of {_amount(task.total, unit)}" if task.total else ""
-        return Text(f"{_amount(task.completed, unit)}{total}{rate}", style="progress.download")
+        is_one_step = unit == "steps" and (task.total or 1) == 1
+        text = "" if is_one_step else f"{_amount(task.completed, unit)} {'' if unit == 'bytes' else unit}"
+        return Text(text.rstrip(), style="progress.download", no_wrap=True)
+
+
+class _Rate(ProgressColumn):
+    """How fast."""
+
+    def render(self, task: Task) -> Text:
+        unit, speed = task.fields["unit"], task.finished_speed or task.speed
+        text = f"{_amount(speed, unit)}/s" if speed and unit != "steps" else ""
+        return Text(text, style="progress.data.speed", no_wrap=True)
+
+
+class _Left(ProgressColumn):
+    """The time that is left, as far as it can be told."""
+
+    def render(self, task: Task) -> Text:
+        left_s = None if task.finished else task.time_remaining
+        text = "" if left_s is None else f"{int(left_s) // 60}:{int(left_s) % 60:02d} left"
+        return Text(text, style="progress.remaining", no_wrap=True)
 
 
 class Bars:
@@ -44,11 +59,11 @@ class Bars:
         self._progress = Progress(
             SpinnerColumn(finished_text="[green]✓"),
             TextColumn("{task.description:<14}"),
-            BarColumn(bar_width=28),
+            BarColumn(bar_width=12),
             _Amount(),
+            _Rate(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            _Left(),
             console=console,
             disable=is_quiet or not console.is_terminal,
         )

@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 _WHAT = (
-    ("unique", "unique", "nothing like it, or the principal of its group"),
-    ("too_short", "too short", "fewer units than one shingle, and like nothing else"),
-    ("exact_copy", "exact copy", "the same text once normalised"),
-    ("near_duplicate", "near-duplicate", "verified, at or above the threshold"),
+    ("unique", "unique", "like no other, or its group's principal"),
+    ("too_short", "too short", "less than a shingle, like no other"),
+    ("exact_copy", "exact copy", "same text once normalised"),
+    ("near_duplicate", "near-duplicate", "verified, up from the threshold"),
     ("empty", "empty", "no text: nobody's twin"),
-    ("unreadable", "unreadable", "listed in problems.parquet"),
+    ("unreadable", "unreadable", "see problems.parquet"),
 )
 
 
@@ -31,9 +31,11 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     for key, name, meaning in _WHAT:
         if counts[key] or key in ("unique", "exact_copy", "near_duplicate"):
             table.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
-    table.add_section()
-    table.add_row(f"[bold]{counts['documents']:,}", "", f"[bold]{counts['kept']:,} kept, {counts['dropped']:,} dropped")
     console.print(table)
+    console.print(
+        f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
+        highlight=False,
+    )
     console.print(
         f"{counts['groups']:,} groups from {counts['pairs']:,} verified pairs at {parameters['measure']} ≥ "
         f"{parameters['threshold']} on {parameters['shingle']}"
