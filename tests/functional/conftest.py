@@ -1,0 +1,111 @@
+"""A collection on disk, and runs over it, in this process and as a command of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+from oracles.texts import versions
+
+TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet")
+FAST = "the quick brown fox jumps over the lazy dog and runs into the deep dark forest at night"
+
+
+HEAD = "to whom it may concern this message is for the addressee alone"
+
+
+def some_records() -> list[dict[str, object]]:
+    """About 570 documents of every kind, ids in no order."""
+    long = versions(1, n_bases=40, n_words=220, n_versions=5, most_edits=25)
+    short = versions(2, n_bases=60, n_words=20, n_versions=4, most_edits=1)
+    # what all have in common makes strangers a little alike, so that bands of several rows are chosen
+    texts = [f"{HEAD} {text}" for text in (*long, *short)]
+    texts += ["", "  \n", "!?", "one", "日本語の短い文章です。", "日本語の短い文章です", "ประโยคภาษาไทย", *texts[::17]]
+    texts = [text.upper() if i % 11 == 0 else text for i, text in enumerate(texts)]
+    order = sorted(range(len(texts)), key=lambda i: i * 7919 % 1009)
+    return [{"id": f"d{i * 31 % 2003}", "text": texts[i], "score": i % 13} for i in order]
+
+
+def write_jsonl(path: Path, records: Sequence[Mapping[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def records() -> list[dict[str, object]]:
+    return some_records()
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory, records) -> list[str]:
+    """The records in three files of JSON Lines."""
+    folder = tmp_path_factory.mktemp("corpus")
+    third = len(records) // 3 + 1
+    parts = [records[i * third : (i + 1) * third] for i in range(3)]
+    return [str(write_jsonl(folder / f"part-{i}.jsonl", part)) for i, part in enumerate(parts)]
+
+
+def run_here(
+    inputs: Sequence[str],
+    out: Path,
+    *,
+    threads: int = 2,
+    memory: int = 2 << 30,
+    against: Sequence[str] = (),
+    delivery: Delivery | None = None,
+    **options: object,
+) -> Mapping[str, object]:
+    """A run in this process, on three words a shingle and without the report unless asked for."""
+    return dedup_files(
+        Files(list(inputs), against=against),
+        out,
+        DedupOptions.of(**{"shingle": "words:3"} | options),
+        delivery=delivery or Delivery(report=False),
+        resources=Resources(threads, memory),
+    )
+
+
+def results(out: Path) -> dict[str, bytes]:
+    """The bytes of whatever tables and report a run left."""
+    return {path.name: path.read_bytes() for path in sorted(out.iterdir()) if path.suffix in (".parquet", ".html")}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def assert_clean(self) -> None:
+        assert "Traceback" not in self.out + self.err
+        assert "Exception ignored" not in self.err
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "nearkin.cli", *map(str, arguments)]
+
+
+def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None = None, **environment: str) -> Ended:
+    """The command line, as its own process."""
+    done = subprocess.run(
+        command(*arguments),
+        cwd=cwd,
+        input=stdin,
+        stdin=None if stdin is not None else subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        env=os.environ | {"COLUMNS": "200"} | environment,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
