@@ -21,7 +21,7 @@ def split_corpus(corpus: Path, folder: Path) -> list[int]:
     with corpus.open("rb") as lines:
         n_lines = sum(1 for _ in lines)
     share = -(-n_lines // PROCESSES)
-    counts = []
+    counts: list[int] = []
     with corpus.open("rb") as lines:
         for number in range(PROCESSES):
             counts.append(min(share, n_lines - sum(counts)))

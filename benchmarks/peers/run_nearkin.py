@@ -6,7 +6,9 @@ The corpus is read, and deduplicated twice: the first call loads the compiled ke
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.json
 from answer import SHINGLE_WORDS, THRESHOLD, Stopwatch, arguments, hand_over
 
@@ -29,7 +31,7 @@ def main() -> None:
     )
 
 
-def _table(corpus: object) -> object:
+def _table(corpus: Path) -> pa.Table:
     """Ids and texts of the corpus."""
     options = pyarrow.json.ReadOptions(block_size=16 << 20)
     return pyarrow.json.read_json(corpus, read_options=options).select(["id", "text"])
