@@ -1,7 +1,7 @@
 """Shingles, MinHash and bands, as the article measured them, on any corpus.
 
-Source: Matti Lyra, "Deduplication: near-duplicate documents with character shingles, MinHash and locality-sensitive
-hashing" (the article that goes with the library mattilyra/LSH), measured there on the Reuters corpus RCV1.
+Source: Matti Lyra's article on finding near-duplicates with character shingles, MinHash and locality-sensitive hashing,
+measured on the Reuters corpus RCV1; it goes with the library mattilyra/LSH.
 
 ::
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -108,19 +108,22 @@ def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
 
 def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa.RecordBatch, str]]:
     """Batches of documents, the title before the text if there is one, and the source of each."""
-    for source in sources:
+    titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
+    for source, title_source in zip(sources, titled, strict=True):
         texts = read_batches(source, batch_bytes=_BATCH_BYTES, encoding=files.encoding)
-        if files.title is None:
-            yield from ((batch, source.name) for batch in texts)
-            continue
-        if source.path == STDIN or source.format in ("lines", "file"):
-            raise ParameterError.of(
-                "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
-            )
-        titles = read_batches(
-            replace(source, text=files.title, id=None), batch_bytes=_BATCH_BYTES, encoding=files.encoding
+        if title_source is not None:
+            texts = _titled(texts, read_batches(title_source, batch_bytes=_BATCH_BYTES, encoding=files.encoding))
+        yield from ((batch, source.name) for batch in texts)
+
+
+def _with_titles(sources: Sequence[Source], files: CorpusFiles) -> Sequence[Source]:
+    """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
+    if any(source.path == STDIN or source.format in ("lines", "file") for source in sources):
+        raise ParameterError.of(
+            "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
         )
-        yield from ((batch, source.name) for batch in _titled(texts, titles))
+    found = resolve_sources(files.inputs, file_format=files.file_format, text=files.title, encoding=files.encoding)
+    return found.sources
 
 
 def _titled(texts: Iterator[pa.RecordBatch], titles: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
