@@ -78,7 +78,7 @@ _Preset = Annotated[
 ]
 _Threshold = Annotated[
     float | None,
-    _search(help="Least similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.8[/]"),
+    _search(help="Least similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
 ]
 _Measure = Annotated[
     str | None,

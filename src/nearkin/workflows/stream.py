@@ -85,7 +85,7 @@ class StreamDeduplicator:
     def __init__(
         self,
         *,
-        threshold: float = 0.8,
+        threshold: float = 0.7,
         recall: float = 0.99,
         shingle: str | Shingling = "words:5",
         size: int = 128,

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import DocumentError, SourceError
+from nearkin.kernels.compiled.cache import is_cold
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sampling
 from nearkin.records import F64, Bool, Matches
@@ -87,6 +88,8 @@ def find(
     """Find the near-duplicates among the documents of ``inputs``, or, if there are ``others``, between the two."""
     threads = resources.n_threads
     everything = [*inputs, *others]
+    if is_cold():
+        meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / "spool")
     with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(everything, spool, options.normalise, on_error=on_error, threads=threads, progress=progress)

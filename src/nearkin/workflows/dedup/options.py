@@ -19,11 +19,11 @@ OnError = Literal["skip", "stop"]
 
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
-    "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "longest"},
-    "ediscovery": {"threshold": 0.8, "shingle": "words:3", "group": "principal", "keep": "longest"},
+    "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
+    "ediscovery": {"threshold": 0.7, "shingle": "words:3", "group": "principal", "keep": "longest"},
     "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
 }
-"""Starting points; an option that is given beside a preset wins over it."""
+"""Starting points, chosen in docs/decisions/0001; an option that is given beside a preset wins over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class DedupOptions:
     Characters(length=8)
     """
 
-    threshold: float = 0.8
+    threshold: float = 0.7
     measure: Measure = "jaccard"
     recall: float = 0.99
     shingle: Shingling = field(default_factory=Words)

@@ -1,0 +1,19 @@
+"""Whether the kernels are compiled for this machine already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nearkin.kernels.compiled import grouping, text
+
+
+def is_cold() -> bool:
+    """True if numba has nothing stored of the first kernel of a run or of the last: then it compiles, for seconds."""
+    return _is_missing(text._fold_many) or (_is_missing(grouping._unite) and _is_missing(grouping._assign_members))
+
+
+def _is_missing(kernel: Any) -> bool:
+    folder = Path(kernel._cache.cache_path)  # numba has this place, but not in its documentation
+    name = kernel.py_func.__qualname__
+    return not any(folder.glob(f"{kernel.py_func.__module__.rpartition('.')[2]}.{name}-*.nbi"))
