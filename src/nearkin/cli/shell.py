@@ -59,7 +59,10 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except NearkinError as error:
         code = fail(error, as_json="--json" in arguments)
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("\nInterrupted. What was done is kept: the same command with --resume goes on from there.", err=True)
+        hint = (
+            " What was done is kept: the same command with --resume goes on from there." if "dedup" in arguments else ""
+        )
+        typer.echo(f"\nInterrupted.{hint}", err=True)
         code = 130
     except BrokenPipeError:
         # nobody reads any more: end in silence, as other tools do

@@ -11,6 +11,7 @@ from nearkin.reports import wording
 from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
 from nearkin.reports.facts import RunFacts, measure_name
 from nearkin.reports.hidden_characters import reveal
+from nearkin.reports.pages import page_environment
 from nearkin.reports.quantities import counted, share_text, size_text
 
 if TYPE_CHECKING:
@@ -162,30 +163,9 @@ def render_dedup_report(
 
 
 def _environment() -> jinja2.Environment:
-    """Jinja with everything escaped, and with the filters that the templates use."""
-    import jinja2
-    from markupsafe import Markup
-
-    from nearkin.reports.theme import stylesheet
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("nearkin.reports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "reveal": reveal,
-        "name": _short_name,
-        "share": share_text,
-        "size": size_text,
-        "counted": counted,
-        "thousands": lambda n: f"{n:,}",
-        "svg": Markup,  # our own drawing, never text of a document
-    }
-    environment.globals["palette"] = Markup(stylesheet())
+    """The environment with the filters that the templates of this page use."""
+    environment = page_environment()
+    environment.filters |= {"name": _short_name, "share": share_text, "size": size_text, "counted": counted}
     return environment
 
 

@@ -64,7 +64,7 @@ def top_titled(
         titleColor=(INK if is_left else QUIET).light,
         orient=side,
         grid=is_left,
-        format=number_format,
+        labelExpr=f"format(datum.value, '{number_format}')",  # a format alone is rounded by Vega: 100 would be 0k
         **({"tickCount": 5} if ticks is None else {"values": list(ticks)}),
     )
 

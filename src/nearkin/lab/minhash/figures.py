@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from nearkin.errors import MissingExtraError
 from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, Results
 from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import CountScale, across, count_scale, intervals, layered, margins, top_titled
+from nearkin.reports.layers import across, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, INK, SIGNAL, SURFACE, to_svg
 
 try:
@@ -83,7 +83,7 @@ def all_similarities(results: Results, *, name: str, width: int) -> str:
             "from:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title="Jaccard similarity", tickCount=6)
         ),
         x2="to:Q",
-        y=alt.Y("n:Q", scale=y.scale, axis=_counts_axis(y, "pairs")),
+        y=alt.Y("n:Q", scale=y.scale, axis=y.axis("pairs")),
         y2=alt.datum(0),
     )
     mark = across(NEAR_THRESHOLD, f"near-duplicates from {NEAR_THRESHOLD}", right_half=True)
@@ -142,20 +142,13 @@ def _counts_by_banding(
     return _columns_and_points(
         rows,
         y.scale,
-        _counts_axis(y, words),
+        y.axis(words),
         name=name,
         title=f"{what.capitalize()} by bands and rows",
         description=said,
         x_title="bands × rows",
         width=width,
     )
-
-
-def _counts_axis(y: CountScale, words: str) -> alt.Axis:
-    """The axis of counts, each label by itself: one SI prefix for all would call 100 "0k" beside 10k."""
-    axis = y.axis(words)
-    axis.labelExpr = f"format(datum.value, '{y.number_format}')"
-    return axis
 
 
 def _columns_and_points(

@@ -10,6 +10,7 @@ from nearkin.errors import MissingExtraError
 from nearkin.lab.minhash.experiment import Results
 from nearkin.lab.minhash.published import PUBLISHED, REMARKS
 from nearkin.lab.minhash.tables import side_by_side
+from nearkin.reports.pages import page_environment
 
 _WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
 
@@ -95,31 +96,13 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
         The ``report`` extra is not installed.
     """
     try:
-        import jinja2
-        from markupsafe import Markup
+        environment = page_environment("nearkin.lab.minhash")
     except ImportError as error:
         raise MissingExtraError.of("The page", "report") from error
-    from nearkin.reports.hidden_characters import reveal
-    from nearkin.reports.theme import stylesheet
-
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("nearkin.lab.minhash"), jinja2.PackageLoader("nearkin.reports")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     environment.filters |= {
-        "reveal": reveal,
-        "svg": Markup,  # our own drawing, never text of a document
-        "thousands": lambda n: f"{n:,}",
         "tenths": lambda x: f"{x:,.1f}",
         "similarity": lambda x: "–" if x != x else f"{x:.4f}",
     }
-    environment.globals["palette"] = Markup(stylesheet())
     return environment.get_template("minhash.html.j2").render(
         facts=_Facts(__version__),
         corpus=corpus,
