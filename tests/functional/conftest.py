@@ -17,6 +17,8 @@ from nearkin.workflows.dedup.options import DedupOptions, Resources
 from oracles.texts import versions
 
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet")
+CHOSEN = ("--shingle", "words:3", "--threshold", "0.8")
+"""What `run_here` chooses, for the command line."""
 FAST = "the quick brown fox jumps over the lazy dog and runs into the deep dark forest at night"
 
 
@@ -64,11 +66,11 @@ def run_here(
     delivery: Delivery | None = None,
     **options: object,
 ) -> Mapping[str, object]:
-    """A run in this process, on three words a shingle and without the report unless asked for."""
+    """A run in this process, at 0.8 on three words a shingle, without the report unless asked for."""
     return dedup_files(
         Files(list(inputs), against=against),
         out,
-        DedupOptions.of(**{"shingle": "words:3"} | options),
+        DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | options),
         delivery=delivery or Delivery(report=False),
         resources=Resources(threads, memory),
     )

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from functional.conftest import TABLES, nearkin, results, run_here, write_jsonl
+from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
 from nearkin import kernels
 from nearkin.workflows.dedup import band_search, inputs, searching, verifying
 from nearkin.workflows.dedup.files import Delivery
@@ -79,18 +79,8 @@ def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("seed", ["0", "4242"])
 def test_another_process_with_other_hashes_of_strings(expected, corpus, tmp_path, seed):
-    ended = nearkin(
-        "dedup",
-        *corpus,
-        "--out",
-        tmp_path / "out",
-        "--shingle",
-        "words:3",
-        "-q",
-        "--threads",
-        seed[0],
-        PYTHONHASHSEED=seed,
-    )  # the report too
+    arguments = ["dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--threads", seed[0], "-q"]
+    ended = nearkin(*arguments, PYTHONHASHSEED=seed)  # the report too
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     same_bytes(tmp_path / "out", expected)
 
