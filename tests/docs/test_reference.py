@@ -58,7 +58,7 @@ def test_presets_are_those_of_the_code() -> None:
     ours = {}
     for name in ("", *PRESETS):
         words = DedupOptions.of(preset=name or None).in_words()
-        ours[name] = [str(words[option]) for option in ("threshold", "shingle", "group", "keep")]
+        ours[name] = [str(words[option]) for option in ("threshold", "shingle", "group", "keep", "normalise")]
     assert said == ours
 
 
