@@ -49,7 +49,7 @@ def shingle_sets(
     table = np.empty(_table_size(longest), np.uint64)
     scratch = _scratch(longest)
     _shingle_many(data, offsets, character_classes(), words, length, scratch, table, hashes, set_offsets, n_units)
-    return hashes[: set_offsets[-1]].copy(), set_offsets, n_units
+    return hashes[: set_offsets[-1]], set_offsets, n_units
 
 
 def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
@@ -120,11 +120,13 @@ def _mark_runs(text, copy, inside):
     high = np.uint8(0)
     for i in range(len(text)):
         byte = text[i]
-        letter = np.uint8(np.uint8(byte | np.uint8(32)) - np.uint8(97))
-        digit = np.uint8(byte - np.uint8(48))
-        inside[i] = np.uint8(letter < 26) | np.uint8(digit < 10) | np.uint8(byte >> np.uint8(7))
         copy[i] = byte
-        high |= byte
+        high = np.uint8(high | byte)
+    for i in range(len(text)):
+        byte = text[i]
+        is_letter = np.uint8(np.uint8(byte | np.uint8(32)) - np.uint8(97)) < 26
+        is_digit = np.uint8(byte - np.uint8(48)) < 10
+        inside[i] = np.uint8(1) if is_letter | is_digit | (byte >= 128) else np.uint8(0)
     for i in range(len(text), min(len(text) + _BLOCK, len(inside))):
         inside[i] = 0
         copy[i] = 0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE, character_classes, character_forms
 
 _BLOCK = 64
+_SMALL_BLOCK = 16
 
 
 def first_invalid_byte(
@@ -122,18 +123,24 @@ def _fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets
 
 @njit(nogil=True, cache=True)
 def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
-    """Plain ASCII block by block, the rest character by character; -1 for a text that needs the library."""
+    """Plain ASCII block by block, the rest character by character; -1 for a text that needs the library.
+
+    A block that is not plain is tried again in small ones.
+    """
     first = out
     after_space = collapse  # so that leading white space is dropped
     last_class = 0
-    at = start
+    at = small_until = start
     while at < end:
-        n = min(_BLOCK, end - at)
-        if _fold_block(data[at : at + n], to_lower, collapse, after_space, folded[out : out + n]):
+        n = min(_BLOCK if at >= small_until else _SMALL_BLOCK, end - at)
+        if _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
             at += n
             out += n
             after_space = collapse and folded[out - 1] == 32
             last_class = 0
+            continue
+        if n > _SMALL_BLOCK:
+            small_until = at + n
             continue
         at, out, after_space, last_class = _fold_characters(
             data, at, at + n, end, tables, to_lower, collapse, folded, out, after_space, last_class
@@ -146,25 +153,26 @@ def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
 
 
 @njit(nogil=True, cache=True)
-def _fold_block(block, to_lower, collapse, after_space, folded):
+def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
     """True if the block is ASCII without white space to collapse; only then is what was written of use.
 
-    Sums of conditions instead of branches: the loop becomes vector instructions.
+    Both loops become vector instructions, and that depends on how they are written: bytes stay bytes, places are
+    unsigned (numba would test signed ones for being negative), and each loop keeps one running value.
     """
-    previous = np.uint8(32) if after_space else np.uint8(97)
-    bad = np.uint8((block[0] <= 32) & (previous <= 32))
-    for i in range(1, len(block)):
-        bad |= np.uint8((block[i] <= 32) & (block[i - 1] <= 32))
-    if not collapse:
-        bad = np.uint8(0)
-    for i in range(len(block)):
-        byte = block[i]
-        is_control = (byte < 9) | ((byte > 13) & (byte < 32))
-        bad |= np.uint8((byte >= 128) | (is_control & collapse))
-        is_upper = np.uint8(np.uint8(byte - np.uint8(65)) < 26)
-        lowered = byte + is_upper * to_lower
-        folded[i] = np.uint8(32) if (byte <= 32) & collapse else lowered
-    return bad == 0
+    start, target = np.uint64(at), np.uint64(out)
+    n_white = np.uint8(5 if collapse else 0)  # tab to carriage return
+    high = np.uint8(0)
+    for i in range(n):
+        byte = data[start + np.uint64(i)]
+        high = np.uint8(high | byte)
+        lowered = np.uint8(byte + np.uint8(np.uint8(byte - np.uint8(65)) < 26) * to_lower)
+        folded[target + np.uint64(i)] = np.uint8(32) if np.uint8(byte - np.uint8(9)) < n_white else lowered
+    least = np.uint8(32 if after_space and data[start] <= 32 else 255)
+    for i in range(1, n):
+        byte, previous = data[start + np.uint64(i)], data[start + np.uint64(i) - np.uint64(1)]
+        larger = byte if byte > previous else previous
+        least = larger if larger < least else least
+    return high < 128 and (least > 32 or not collapse)
 
 
 @njit(nogil=True, cache=True)
