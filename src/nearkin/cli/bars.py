@@ -19,6 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from nearkin.reports.hidden_characters import reveal
 from nearkin.runs.progress import Unit
 
 
@@ -95,7 +96,7 @@ class Bars:
     def say(self, message: str) -> None:
         """Print it above the bars."""
         if not self._is_quiet:
-            self._progress.console.print(f"[dim]·[/] {escape(message)}", highlight=False, soft_wrap=True)
+            self._progress.console.print(f"[dim]·[/] {escape(reveal(message))}", highlight=False, soft_wrap=True)
 
 
 def _amount(n: float | None, unit: str) -> str:

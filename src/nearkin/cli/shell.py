@@ -22,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_INTERRUPTED = 130
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 lab = typer.Typer(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
@@ -53,17 +54,16 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         code = app(arguments, standalone_mode=False)
+        if code == _INTERRUPTED:  # what typer makes of Ctrl-C inside a command
+            _say_interrupted(arguments)
     except UsageError as error:
         error.show()
         code = error.exit_code
     except NearkinError as error:
         code = fail(error, as_json="--json" in arguments)
     except (KeyboardInterrupt, typer.Abort):
-        hint = (
-            " What was done is kept: the same command with --resume goes on from there." if "dedup" in arguments else ""
-        )
-        typer.echo(f"\nInterrupted.{hint}", err=True)
-        code = 130
+        _say_interrupted(arguments)
+        code = _INTERRUPTED
     except BrokenPipeError:
         # nobody reads any more: end in silence, as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,16 +77,21 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
-    """Say what went wrong, for a person or a program."""
+    """Say on standard error what went wrong, for a person or a program."""
+    from nearkin.reports.hidden_characters import reveal
+
     if as_json:
-        typer.echo(
-            json.dumps(
-                {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}, ensure_ascii=False
-            )
-        )
+        told = {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}
+        typer.echo(json.dumps(told), err=True)
     else:
-        typer.secho(f"Error: {error}", fg="red", err=True)
+        typer.secho(f"Error: {reveal(str(error))}", fg="red", err=True)
     return error.exit_code
+
+
+def _say_interrupted(arguments: list[str]) -> None:
+    can_resume = "dedup" in arguments
+    hint = " What was done is kept: the same command with --resume goes on from there." if can_resume else ""
+    typer.echo(f"\nInterrupted.{hint}", err=True)
 
 
 def _as_interrupt(number: int, frame: object) -> NoReturn:

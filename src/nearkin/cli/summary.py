@@ -36,9 +36,10 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
         f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
+    _print_warnings(console, manifest)
     console.print(
-        f"{counts['groups']:,} groups from {counts['pairs']:,} verified pairs at {parameters['measure']} ≥ "
-        f"{parameters['threshold']} on {parameters['shingle']}"
+        f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
+        f"verified pairs at {parameters['measure']} ≥ {parameters['threshold']} on {parameters['shingle']}"
         + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
         highlight=False,
     )
@@ -48,6 +49,17 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     console.print(
         f"Results in [bold]{escape(str(out))}[/]; start with {escape(looked)}", highlight=False, soft_wrap=True
     )
+
+
+def _print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
+    n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
+    if n_unreadable:
+        console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)
+    if n_problems > n_unreadable:
+        console.print(
+            f"[yellow]{n_problems - n_unreadable:,} have an id that was used before: they have names of their own",
+            highlight=False,
+        )
 
 
 def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:

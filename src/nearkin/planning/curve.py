@@ -11,6 +11,10 @@ import numpy as np
 
 from nearkin.records import F64
 
+NO_SUCH_BANDS = 1 << 60
+"""More bands than anybody can have: so few pairs at the threshold agree in so many rows."""
+_LEAST_PROBABILITY = 1e-15
+
 
 def probability(similarity: F64 | float, bands: int, rows: int) -> F64:
     """The probability that a pair becomes a candidate: 1 − (1 − s^rows)^bands.
@@ -34,6 +38,8 @@ def bands_for(threshold: float, rows: int, recall: float) -> int:
     in_one_band = threshold**rows
     if in_one_band >= recall:
         return 1
+    if in_one_band < _LEAST_PROBABILITY:
+        return NO_SUCH_BANDS
     return math.ceil(math.log1p(-recall) / math.log1p(-in_one_band) - 1e-12)
 
 

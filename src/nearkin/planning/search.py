@@ -13,6 +13,7 @@ from nearkin.records import F64, I64
 
 MOST_SLOTS = 4096
 _MOST_ROWS = 32
+_SHORT = 0.05
 
 # Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
 # the plan, and with it the result, depends on nothing but the input and the parameters.
@@ -82,23 +83,32 @@ class Sample:
     ----------
     n_documents : int
         Distinct texts in the collection.
+    n_pairs : float
+        Pairs of them that may match: all, or those across two collections.
     sizes : int64 array, shape (n_sampled,)
         Shingles of the sampled documents.
+    sought_sizes : int64 array
+        Of those sampled documents that are looked for: all, or those to clean in a run against another collection.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
-        Jaccard similarity and common shingles of every pair of sampled documents.
+        Jaccard similarity and common shingles of the sampled pairs that may match.
     """
 
     n_documents: int
+    n_pairs: float
     sizes: I64
+    sought_sizes: I64
     similarity: F64
     n_common: I64
+
+    @classmethod
+    def of_one(cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64) -> Sample:
+        """Of one collection, in which every document may match every other."""
+        return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, sizes, similarity, n_common)
 
     @property
     def scale(self) -> float:
         """Pairs of documents in the collection for each sampled pair."""
-        if not len(self.similarity):
-            return 0.0
-        return self.n_documents * (self.n_documents - 1) / 2 / len(self.similarity)
+        return self.n_pairs / len(self.similarity) if len(self.similarity) else 0.0
 
     @property
     def mean_size(self) -> float:
@@ -116,7 +126,8 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 
     Examples
     --------
-    >>> nothing_alike = Sample(50_000, np.full(100, 400), np.zeros(4950), np.zeros(4950, np.int64))
+    >>> sizes, none = np.full(100, 400), np.zeros(4950, np.int64)
+    >>> nothing_alike = Sample.of_one(50_000, sizes, none.astype(np.float64), none)
     >>> plan = plan_bands(0.8, 0.99, nothing_alike)
     >>> plan.recall_at_threshold >= 0.99
     True
@@ -149,24 +160,28 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
     """The lowest sampling rate that reaches the recall at the threshold.
 
-    The recall is the mean, over the sampled documents, of the probability that one contained in another at exactly the
-    threshold is found.
+    A short document has few shingles to be found by. The rate is such that nineteen in twenty of the documents that are
+    looked for reach the recall each by itself, and all of them in the mean.
 
     Examples
     --------
-    >>> sample = Sample(1000, np.full(50, 400), np.zeros(1225), np.zeros(1225, np.int64))
-    >>> plan_sampling(0.8, 0.99, sample).rate < 0.02
+    >>> sizes, none = np.full(50, 400), np.zeros(1225, np.int64)
+    >>> plan_sampling(0.8, 0.99, Sample.of_one(1000, sizes, none.astype(np.float64), none)).rate < 0.02
     True
     """
-    shared = np.ceil(threshold * sample.sizes[sample.sizes > 0])
+    shared = np.ceil(threshold * sample.sought_sizes[sample.sought_sizes > 0])
+    short = np.quantile(shared, _SHORT, method="lower") if len(shared) else 1.0
 
     def recall_at(rate: float) -> float:
         return float((1.0 - (1.0 - rate) ** shared).mean()) if len(shared) else 1.0
 
+    def reaches(rate: float) -> bool:
+        return recall_at(rate) >= recall and 1.0 - (1.0 - rate) ** short >= recall
+
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if recall_at(middle) >= recall else (middle, high)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     rate = min(1.0, math.ceil(high * 10_000) / 10_000)
     candidates = float((1.0 - (1.0 - rate) ** sample.n_common).sum()) * sample.scale
     return SamplingPlan(rate, recall_at(rate), candidates)

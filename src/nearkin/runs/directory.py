@@ -70,6 +70,8 @@ class RunDirectory:
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
+        for leftover in self.path.glob(".*.part"):  # of a process that was killed while it wrote; we hold the lock
+            leftover.unlink(missing_ok=True)
         if self.work.exists() and resume and not self.manifest.exists():
             if (self.work / _IDENTITY).exists():
                 self._check_identity(wanted)
@@ -101,12 +103,11 @@ class RunDirectory:
             stored = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             stored = {}
-        names = sorted(stored.keys() | wanted.keys())
-        if different := [name for name in names if stored.get(name) != wanted.get(name)]:
-            name = different[0]
+        was, now = _flattened(stored), _flattened(wanted)
+        if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
+            changes = "; ".join(f"{name} was {was.get(name)} and is {now.get(name)}" for name in different[:3])
             raise ResumeError(
-                f"The unfinished run in {self.path} cannot go on: its {', '.join(different)} differ. "
-                f"{name} was {_shortened(stored.get(name))} and is {_shortened(wanted.get(name))}. "
+                f"The unfinished run in {self.path} cannot go on with this command: {changes}. "
                 "Run it as it was begun, or start anew with --overwrite."
             )
 
@@ -187,13 +188,33 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise RunError(f"Another run is writing to {path.parent}. Wait for it, or choose another --out.") from error
-        yield
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+        if not _is_same(file.fileno(), path):
+            raise RunError(f"Another run has just finished in {path.parent}. Try again.")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
     finally:
         file.close()
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()  # empty: a run that was refused before it began made it
 
 
-def _shortened(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+def _is_same(descriptor: int, path: Path) -> bool:
+    """False if the file that was opened is no longer the one at this path: its owner removed it in between."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False
+
+
+def _flattened(value: Mapping[str, object]) -> dict[str, str]:
+    """{"inputs": {"n_files": 2}} -> {"inputs n_files": "2"}: one thing a name, to be told one by one."""
+    flat: dict[str, str] = {}
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            flat |= {f"{name} {key}": text for key, text in _flattened(inner).items()}
+        else:
+            flat[name] = json.dumps(inner, ensure_ascii=False)
+    return flat

@@ -63,6 +63,11 @@ class Spool:
         ):
             writer.write_batch(batch)
 
+    def forget(self, part: int) -> None:
+        """Remove what was written of an input."""
+        for path in self.path.glob(f"{part:05d}-*.arrow"):
+            path.unlink()
+
     def chunks(self) -> tuple[Chunk, ...]:
         """All chunks in reading order."""
         found, start = [], 0

@@ -16,7 +16,10 @@ from nearkin.kernels.characters import NEEDS_LIBRARY, character_forms
 from nearkin.kernels.compiled import text
 from nearkin.stages.documents.normalisation import Normalisation
 
-ODD = "aB \t\u00a0é\u0301\u0323\u0327İẞŒΣς½ﬁ…™Ⱥ가\u1100\u1161\u11a8かがガ\u3099ไท\u0e38\u0e48\u0e33\u093c\u0915\u094dА́Й\u064b\u0651語"
+ODD = (
+    "aB \t\u00a0é\u0301\u0323\u0327İẞŒΣς½ﬁ…™Ⱥ가"
+    "\u1100\u1161\u11a8かがガ\u3099ไท\u0e38\u0e48\u0e33\u093c\u0915\u094dА́Й\u064b\u0651語"
+)
 
 
 def by_library(texts: pa.Array, *, nfkc: bool, lower: bool) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 from nearkin import kernels
 from nearkin.records import U8, U32, U64, Candidates
 
-MOST_PIVOTS = 64
-"""Rows of a run that all others of it are compared with. Up to so many, a run is compared in full."""
+LEAST_PIVOTS = 64
+"""Rows of a run that all others of it are compared with, however many entries there are."""
 MOST_PAIRS = 1 << 22
 """Pairs that one run may make; a run of over 65,536 rows has fewer pivots."""
 _ROOM = 1 << 20
@@ -30,11 +30,14 @@ class Linking:
         A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair.
     least_size_ratio : float
         Pairs whose smaller set is smaller than this part of the larger one cannot match: the Jaccard threshold, or 0.
+    most_pivots : int
+        Rows of a run that all others of it are compared with; up to so many, a run is compared in full.
     """
 
     sizes: U32
     sides: U8
     least_size_ratio: float
+    most_pivots: int = LEAST_PIVOTS
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
         """Sorted runs of distinct pairs, and how many pairs of rows with a common key were not compared.
@@ -52,7 +55,7 @@ class Linking:
         """
         kernel = kernels.twin("linking", keys.nbytes)
         keys, rows = kernel.sort_by_key(keys, rows)
-        room, start = min(_ROOM, MOST_PIVOTS * max(len(keys), MOST_PIVOTS)), 0
+        room, start = min(_ROOM, self.most_pivots * max(len(keys), self.most_pivots)), 0
         while start < len(keys):
             pairs = np.empty(room, np.uint64)
             n_pairs, after, n_not_compared = kernel.link_runs(
@@ -62,7 +65,7 @@ class Linking:
                 self.sides,
                 start=start,
                 least_size_ratio=self.least_size_ratio * (1 - _ROUNDING),
-                most_pivots=MOST_PIVOTS,
+                most_pivots=self.most_pivots,
                 most_pairs=MOST_PAIRS,
                 pairs=pairs,
             )

@@ -83,8 +83,10 @@ class BandSearch(Search):
         """The bands, each in as many ranges of keys as memory asks for, and the prefix entries."""
         n_entries = int((sizes.n_shingles >= self.exact_below).sum())
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
-        of_bands = [Part(band, i, n_ranges) for band in range(self.bands.bands) for i in range(n_ranges) if n_entries]
-        return of_bands + super()._parts(sizes)
+        if not n_entries:
+            return super()._parts(sizes)
+        places = [(band, i) for band in range(self.bands.bands) for i in range(n_ranges)]
+        return [Part(band, i, n_ranges, n_entries) for band, i in places] + super()._parts(sizes)
 
     def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
         """The keys of the long texts of one band that lie in the range, or the prefix entries."""

@@ -40,7 +40,7 @@ class Corpus:
     first_row : uint32 array, shape (n_nodes,)
         Where each text occurs first.
     repeated_ids : tuple of (row, earlier row)
-        Documents whose id was used before; they are UNREADABLE.
+        Documents whose id was used before.
     """
 
     chunks: tuple[Chunk, ...]
@@ -99,7 +99,6 @@ def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
         data, offsets = text_buffers(batch["doc_id"])
         id_hashes[rows] = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
     repeated = _repeated_ids(chunks, id_hashes, n_inputs)
-    status[[row for row, _ in repeated]] = UNREADABLE
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
     return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, repeated)
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, writing
@@ -110,10 +110,14 @@ def dedup_files(
         See `nearkin.errors`.
     """
     progress = progress or Silent()
-    found = _resolve(files, files.inputs, progress)
-    others = _resolve(files, files.against, progress) if files.against else SourceSet((), ())
+    found = _resolve(files, files.inputs, out, progress)
+    others = _resolve(files, files.against, out, progress) if files.against else SourceSet((), ())
     if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
         raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
+    if delivery.kept and (pipes := [s.path for s in found.sources if s.path != STDIN and _is_pipe(s)]):
+        raise ParameterError(
+            f"--write-kept reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
+        )
     meter = Meter(progress)
     directory = RunDirectory(out)
     identity = _identity(files, found, others, options)
@@ -143,7 +147,8 @@ def dedup_files(
     return written
 
 
-def _resolve(files: Files, arguments: Sequence[str], progress: Progress) -> SourceSet:
+def _resolve(files: Files, arguments: Sequence[str], out: Path, progress: Progress) -> SourceSet:
+    """The sources, without those that lie in the output directory: a run replaces what is there."""
     found = resolve_sources(
         arguments,
         file_format=files.file_format,
@@ -154,7 +159,18 @@ def _resolve(files: Files, arguments: Sequence[str], progress: Progress) -> Sour
     )
     for guess in found.guesses:
         progress.say(guess)
-    return found
+    place = out.resolve()
+    inside = {s.path for s in found.sources if s.path != STDIN and Path(s.path).resolve().is_relative_to(place)}
+    if named := sorted(inside & set(arguments)):
+        raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
+    if inside:
+        progress.say(f"{len(inside):,} files in {out} are not read: they are results of an earlier run")
+    return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
+
+
+def _is_pipe(source: Source) -> bool:
+    """It can be read once: standard input, a named pipe, what a shell puts in place of ``<(command)``."""
+    return source.path == STDIN or not Path(source.path).is_file()
 
 
 def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupOptions) -> dict[str, object]:
@@ -188,7 +204,7 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
 
         def digest(source: Source) -> str | None:
             try:
-                return file_sha256(source.path) if source.path != STDIN else None
+                return None if _is_pipe(source) else file_sha256(source.path)
             except OSError:
                 return None  # it was told as a problem when it was read
 

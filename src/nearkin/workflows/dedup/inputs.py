@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -33,6 +34,10 @@ class Input(Protocol):
     def size_bytes(self) -> int:
         """What reading counts up to; 0 if that is not known."""
 
+    @property
+    def can_be_read_again(self) -> bool:
+        """The same batches come a second time: not from a pipe."""
+
     def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, I64 | int]]:
         """Batches of `DOCUMENTS_SCHEMA`, the same ones every time.
 
@@ -58,6 +63,11 @@ class FileInput:
     def size_bytes(self) -> int:
         """Of the file as it lies there."""
         return self.source.size_bytes
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether this is a file on a disk."""
+        return Path(self.source.path).is_file()
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """As the reader gives them."""
@@ -88,6 +98,11 @@ class LooseFilesInput:
     def size_bytes(self) -> int:
         """Of all files."""
         return sum(source.size_bytes for source in self.sources)
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """These are files on a disk."""
+        return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Some thousand files at a time, or fewer that are long."""
@@ -132,6 +147,11 @@ class TableInput:
     def size_bytes(self) -> int:
         """Of the text and whatever else is read."""
         return sum(batch.nbytes for batch in self.held)
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """They are held."""
+        return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """The batches that are held."""

@@ -43,7 +43,8 @@ def build(
     n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
     files = [{**asdict(file), "n_documents": n} for file, n in zip([*inputs, *others], n_by_source, strict=True)]
     n_pairs = len(result.verified.matches)
-    estimated_recall = n_pairs / (n_pairs + result.estimated_missed) if n_pairs else None
+    is_known = n_pairs > 0 and result.n_not_compared == 0  # nobody knows what is among the pairs that were not compared
+    estimated_recall = n_pairs / (n_pairs + result.estimated_missed) if is_known else None
     return {
         "nearkin": __version__,
         "made_with": {
@@ -87,7 +88,7 @@ def counts(outcome: Outcome, groups: GroupTable | None, *, n_pairs: int, n_pairs
         "documents": len(outcome.reason),
         **{reason.replace(" ", "_").replace("-", "_"): n for reason, n in zip(REASONS, by_reason, strict=True)},
         "kept": n_kept,
-        "dropped": len(outcome.reason) - n_kept,
+        "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": 0 if groups is None else len(groups.principal),
         "pairs": n_pairs,
         "pairs_of_exact_copies": n_pairs_of_copies,

@@ -84,6 +84,9 @@ def _read_one(
         progress.advance(one.size_bytes)
         return InputRead(**json.loads(mark.read_text()))
 
+    if not one.can_be_read_again:  # what an earlier run read of a pipe does not come again, something else may
+        spool.forget(index)
+
     def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int]]) -> None:
         number, (batch, source) = numbered
         if spool.place(index, number).exists():

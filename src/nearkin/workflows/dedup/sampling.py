@@ -22,14 +22,26 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     """Compare some texts with one another, exactly.
 
     They are spread evenly over the reading order, and the same in every run. A larger collection has more pairs of
-    strangers, so more of them are looked at.
+    strangers, so more of them are looked at. Of two collections both have their share, and pairs go across.
     """
-    rows = corpus.first_row[_spread(corpus.n_nodes)]
-    sets = shingle.sets(pa.array(texts_of(corpus.chunks, rows.tolist()), pa.large_string()))
+    n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
+    n_others = corpus.n_nodes - n_mine
+    nodes = np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
+    sets = shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[nodes].tolist()), pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
+    if is_against := corpus.n_inputs < len(corpus):
+        crosses = (nodes[a] < n_mine) & (nodes[b] >= n_mine)
+        a, b = a[crosses], b[crosses]
     n_common = common_counts(sets)[a, b]
     union = sets.sizes[a] + sets.sizes[b] - n_common
-    return Sample(corpus.n_nodes, sets.sizes, n_common / np.maximum(union, 1), n_common)
+    return Sample(
+        corpus.n_nodes,
+        n_mine * n_others if is_against else n_mine * (n_mine - 1) / 2,
+        sets.sizes,
+        sets.sizes[nodes < n_mine],
+        n_common / np.maximum(union, 1),
+        n_common,
+    )
 
 
 def _spread(n_nodes: int) -> U64:

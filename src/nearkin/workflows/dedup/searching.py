@@ -18,12 +18,14 @@ from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.linking import Linking
+from nearkin.stages.search.linking import LEAST_PIVOTS, Linking
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
 BYTES_PER_ENTRY = 48
 """A key and a row, sorted into a second pair of arrays, and the pairs they make."""
+_PAIRS_OF_A_BAND = 5_000_000
+_PAIRS_OF_LOOSE_ENTRIES = 50_000_000
 Written = TypeVar("Written")
 
 
@@ -63,11 +65,24 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One range of the keys of one band; ``band`` None stands for the entries that belong to no band."""
+    """One range of the keys of one band; ``band`` None stands for the entries that belong to no band.
+
+    ``n_entries`` counts those of all ranges: what is decided from it does not depend on the memory that there is.
+    """
 
     band: int | None
     number: int
     n_ranges: int
+    n_entries: int
+
+    @property
+    def most_pivots(self) -> int:
+        """How far runs are compared in full: as far as so many pairs allow.
+
+        What one band does not compare another may; what loose entries do not compare is lost.
+        """
+        affordable = _PAIRS_OF_A_BAND if self.band is not None else _PAIRS_OF_LOOSE_ENTRIES
+        return max(LEAST_PIVOTS, affordable // max(1, self.n_entries))
 
     def holds(self, keys: U64) -> Bool:
         """Which keys lie in the range."""
@@ -118,11 +133,12 @@ class Search(ABC):
         with meter.stage("link", len(parts), "steps") as progress:
             if not mark.exists():
                 ratio = self.options.threshold if self.options.measure == "jaccard" else 0.0
-                linking = Linking(sizes.n_shingles, self.corpus.sides, ratio)
+                sides = self.corpus.sides
                 folder.mkdir(exist_ok=True)
 
                 def link(numbered: tuple[int, Part]) -> int:
                     number, part = numbered
+                    linking = Linking(sizes.n_shingles, sides, ratio, part.most_pivots)
                     return _link(*self._entries(part, sizes, order), linking, folder / f"{number:05d}")
 
                 n_not_compared = 0
@@ -156,9 +172,12 @@ class Search(ABC):
 
     def _parts(self, sizes: Sizes) -> list[Part]:
         """What is sorted at a time: the loose entries, in as many ranges of keys as memory asks for."""
-        n_bytes = sum(path.stat().st_size for path in self.work.glob("entries-*.npz"))
-        n_ranges = 1 + n_bytes * BYTES_PER_ENTRY // 12 // self._room_bytes
-        return [Part(None, i, n_ranges) for i in range(n_ranges) if n_bytes]
+        n_entries = 0
+        for path in self.work.glob("entries-*.npz"):
+            with np.load(path) as stored:
+                n_entries += len(stored["nodes"])
+        n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
+        return [Part(None, i, n_ranges, n_entries) for i in range(n_ranges) if n_entries]
 
     def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
         """The loose entries of the range, the most preferred text first."""
