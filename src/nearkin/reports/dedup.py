@@ -17,7 +17,7 @@ from nearkin.reports.quantities import counted, share_text, size_text
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["GroupRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
+__all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
 
 DocId = str | int
 
@@ -41,6 +41,8 @@ class SamplePair:
         The similarity's name: ``jaccard`` or ``containment``.
     text_a, text_b : str
         As they were compared: normalised.
+    is_least_alike : bool
+        A is the principal of a group and B the member least similar to it.
     """
 
     id_a: DocId
@@ -51,11 +53,34 @@ class SamplePair:
     measure: str
     text_a: str
     text_b: str
+    is_least_alike: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """A document of a group, as ``documents.parquet`` has it.
+
+    Parameters
+    ----------
+    doc_id : str or int
+    where : str
+        Where it stands: ``mail/1.jsonl:1``.
+    similarity : float or None
+        To the principal, in [0, 1]; None where it is not known.
+    reason : str
+    is_principal : bool
+    """
+
+    doc_id: DocId
+    where: str
+    similarity: float | None
+    reason: str
+    is_principal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A group of two documents or more, as ``groups.parquet`` has it."""
+    """A group of two documents or more, as ``groups.parquet`` has it; ``members`` are those of them to be listed."""
 
     group: DocId
     size: int
@@ -63,14 +88,14 @@ class GroupRow:
     n_bridges_refused: int
     n_exact_copies: int
     is_lowest_exact: bool = True
+    members: tuple[MemberRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """A document that could not be read, as ``problems.parquet`` has it."""
+    """A document of which there is something to know, as ``problems.parquet`` has it; ``where`` is ``file:line``."""
 
-    source: str
-    line: int
+    where: str
     doc_id: DocId | None
     problem: str
 
@@ -111,8 +136,7 @@ def render_dedup_report(
     Parameters
     ----------
     manifest : Mapping
-        As ``manifest.json`` has it. What it lacks is left out of the page: a run whose groups were cut anew has no
-        plan.
+        As ``manifest.json`` has it. What it lacks is left out of the page.
     similarity_bin_edges : sequence of float, shape (n_bins + 1,)
         Rising.
     similarity_counts : sequence of int, shape (n_bins,)
@@ -122,7 +146,8 @@ def render_dedup_report(
     largest_groups : sequence of GroupRow
         In the order in which they are to be shown.
     samples : sequence of SamplePair
-        Shown from the most to the least similar; equals in the order given.
+        Shown from the most to the least similar, those of a principal and the member least like it first; equals in the
+        order given.
     problems : sequence of ProblemRow
         The first of them.
     n_problems : int
@@ -156,6 +181,7 @@ def render_dedup_report(
         figures={"reasons": reasons, "similarities": similarities, "recall": recall, "sizes": sizes},
         largest_groups=largest_groups,
         n_groups=sum(group_size_counts.values()),
+        groups_told=wording.groups_told(facts, sum(group_size_counts.values())),
         samples=shown,
         problems=problems,
         n_problems=n_problems,
@@ -179,10 +205,10 @@ def _short_name(value: object) -> str:
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
-    """The samples from the most to the least similar, their differences marked."""
+    """The samples in the order in which they are shown, their differences marked."""
     from nearkin.reports.differences import mark_differences
 
-    for index, pair in enumerate(sorted(samples, key=lambda pair: -pair.similarity)):
+    for index, pair in enumerate(sorted(samples, key=lambda pair: (not pair.is_least_alike, -pair.similarity))):
         segments = mark_differences(
             pair.text_a, pair.text_b, context_words=_CONTEXT_WORDS, max_words=_COMPARED_WORDS, max_run=_LONGEST_RUN
         )

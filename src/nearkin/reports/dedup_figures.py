@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nearkin.reports.facts import RunFacts
-from nearkin.reports.quantities import parameter_text
+from nearkin.reports.quantities import parameter_text, share_text
 
 _WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
 
@@ -97,24 +97,23 @@ def recall_figure(
     bands, rows = int(facts.plan.get("bands", 0)), int(facts.plan.get("rows", 0))
     if threshold is None or (curve is None and not (bands and rows)):
         return None
+    # what was asked for was asked at the threshold of the search, where no other dot stands
+    asked = facts.recall if threshold == facts.searched_threshold else None
     drawn = []
     for tag, width in (("w", _WIDE - 24), ("n", _NARROW - 24)):
         name, measure = f"curve-{tag}", facts.measure
         if curve is None:
             drawn.append(
-                s_curve(
-                    bands, rows, threshold, facts.recall, bin_edges, counts, measure=measure, name=name, width=width
-                )
+                s_curve(bands, rows, threshold, asked, bin_edges, counts, measure=measure, name=name, width=width)
             )
             continue
-        at_threshold = facts.plan.get("recall_at_threshold", _at(curve, threshold))
         drawn.append(
             recall_curve(
                 curve.similarities,
                 curve.probabilities,
                 threshold,
-                at_threshold,
-                facts.recall,
+                _at(curve, threshold),
+                asked,
                 bin_edges,
                 counts,
                 measure=measure,
@@ -122,12 +121,23 @@ def recall_figure(
                 width=width,
             )
         )
-    how = f" with {bands:,} bands of {rows}" if curve is None else ""
-    return Figure(
-        drawn[0],
-        drawn[1],
-        f"How likely the search finds a pair{how}, by the pair's similarity (line), over the pairs of this run (bars)."
-        " The dot is the threshold.",
+    return Figure(drawn[0], drawn[1], _recall_caption(facts, f"{bands:,} bands of {rows}" if curve is None else None))
+
+
+def _recall_caption(facts: RunFacts, bands: str | None) -> str:
+    """What the curve is of, and what the plan predicts where that is another mean."""
+    how = f" with {bands}" if bands else ""
+    whose = "" if bands else ", for a text of the mean size of those that match"
+    said = (
+        f"How likely the search finds a pair{how}, by the pair's similarity (line){whose}; over the pairs of this run"
+        " (bars). The dot is the threshold."
+    )
+    predicted = facts.plan.get("recall_at_threshold")
+    if bands or predicted is None or facts.searched_threshold is None:
+        return said
+    return (
+        f"{said} Over texts of all sizes, short ones among them, the plan predicts {share_text(predicted)} at"
+        f" {parameter_text(facts.searched_threshold)}."
     )
 
 

@@ -42,6 +42,7 @@ class RunFacts:
     inputs: tuple[InputFile, ...]
     against: tuple[InputFile, ...]
     problems: Mapping[str, int]
+    found_at_threshold: float | None
     estimated_missed_pairs: float | None
     estimated_recall: float | None
 
@@ -60,6 +61,7 @@ class RunFacts:
             inputs=_input_files(manifest.get("inputs")),
             against=_input_files(manifest.get("against")),
             problems=_counts(manifest.get("problems")),
+            found_at_threshold=_number(manifest.get("found_at_threshold")),
             estimated_missed_pairs=_number(manifest.get("estimated_missed_pairs")),
             estimated_recall=_number(manifest.get("estimated_recall")),
         )
@@ -72,6 +74,11 @@ class RunFacts:
     def threshold(self) -> float | None:
         """The least similarity of a near-duplicate."""
         return _number(self.parameters.get("threshold"))
+
+    @property
+    def searched_threshold(self) -> float | None:
+        """The threshold that the search was planned for: lower than `threshold` where groups were cut anew."""
+        return self.threshold if self.found_at_threshold is None else self.found_at_threshold
 
     @property
     def recall(self) -> float | None:
@@ -107,10 +114,11 @@ class RunFacts:
     def dropped_reasons(self) -> tuple[str, ...] | None:
         """The reasons whose documents were dropped, known from the sum; ``None`` where no choice of them explains it.
 
-        Copies are always dropped; whether empty and unreadable documents are, the run decides.
+        Copies are always dropped; whether empty documents are, the run decides. Unreadable ones are neither dropped nor
+        kept.
         """
         left = self.count("dropped") - self.count("exact_copy") - self.count("near_duplicate")
-        others = [reason for reason in REASONS[3:] if self.by_reason.get(reason)]
+        others = [reason for reason in REASONS[3:5] if self.by_reason.get(reason)]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):
                 if sum(self.by_reason[reason] for reason in chosen) == left:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nearkin.planning.curve import probability
 from nearkin.reports.facts import RunFacts
 from nearkin.reports.quantities import counted, estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.normalisation import STEPS
@@ -16,7 +17,7 @@ _MEANINGS = {
     "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
     "too short": "It is shorter than one shingle. It was compared as a whole, and nothing is like it.",
-    "unreadable": "Its text could not be had; see the problems below. It is compared with nothing.",
+    "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
 }
 _GROUPING = {
     "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
@@ -67,14 +68,16 @@ class ParameterRow:
 
 def headline(facts: RunFacts) -> str:
     """What happened, in one sentence."""
-    n_read, n_dropped = facts.count("documents"), facts.count("dropped")
+    n_read, n_dropped, n_unreadable = (facts.count(name) for name in ("documents", "dropped", "unreadable"))
     if not n_read:
         return "No documents were read."
     read = f"{counted(n_read, 'document')} read"
     if facts.against:
         read += f" and compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
+    unread = f"; {n_unreadable:,} could not be read" if n_unreadable else ""
     if not n_dropped:
-        return f"{read}; all kept: no exact copies and no near-duplicates at {facts.criterion}."
+        kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"
+        return f"{read}; {kept}: no exact copies and no near-duplicates at {facts.criterion}{unread}."
     parts = []
     if n_copies := facts.count("exact_copy"):
         parts.append(counted(n_copies, "exact copy", "exact copies"))
@@ -84,11 +87,19 @@ def headline(facts: RunFacts) -> str:
         parts.append(f"{facts.by_reason[reason]:,} {reason}")
     if facts.dropped_reasons is None:
         parts.append(f"{n_dropped - n_copies - n_near:,} for other reasons")
-    return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}."
+    return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
 
 
 def promises(facts: RunFacts) -> Iterator[Note]:
     """What a reader may rely on, and what not."""
+    if n_unreadable := facts.count("unreadable"):
+        yield Note(
+            f"{counted(n_unreadable, 'document')} could not be read",
+            f"{'It was' if n_unreadable == 1 else 'They were'} compared with nothing, and"
+            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. Which and why, the part about the input"
+            " tells below.",
+            is_warning=True,
+        )
     yield Note(
         "What is reported is verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
@@ -101,7 +112,7 @@ def promises(facts: RunFacts) -> Iterator[Note]:
             "Not everything was compared",
             "Where very many documents share a key of the search, each is compared with the first of them only:"
             f" {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
-            " Near-duplicates among them may be missing here, and the estimate does not cover them.",
+            " Near-duplicates among them may be missing here.",
             is_warning=True,
         )
     yield Note(
@@ -131,12 +142,12 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         else:
             yield "The manifest holds no prediction of the search, so nothing can be said of pairs that were not found."
         return
-    if at_threshold is not None and facts.threshold is not None:
-        yield (
-            f"A pair at exactly the threshold of {parameter_text(facts.threshold)} is found with a predicted"
-            f" probability of {share_text(at_threshold)}; a more similar pair with a greater one."
-        )
-    if facts.estimated_missed_pairs is not None:
+    if at_threshold is not None and facts.searched_threshold is not None:
+        yield from _predicted(facts, facts.searched_threshold, at_threshold)
+    if n_skipped := facts.count("pairs_not_compared"):
+        verb = "was" if n_skipped == 1 else "were"
+        yield f"How many were missed is not known: {counted(n_skipped, 'pair')} {verb} not compared."
+    elif facts.estimated_missed_pairs is not None:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
             f"Over the similarities of the {among}, the model estimates"
@@ -147,20 +158,45 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none."
 
 
+def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterator[str]:
+    """What the plan predicts, at the threshold of the search and, where that differs, at the one of the groups."""
+    if facts.threshold is not None and searched != facts.threshold:
+        yield f"The groups were cut anew from the pairs of a run with threshold {parameter_text(searched)}."
+    yield (
+        f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
+        f" probability of {share_text(at_threshold)}; a more similar pair with a greater one."
+    )
+    if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan.keys():
+        here = probability(facts.threshold, int(facts.plan["bands"]), int(facts.plan["rows"]))
+        yield f"At {parameter_text(facts.threshold)} it is {share_text(float(here))}."
+
+
+def groups_told(facts: RunFacts, n_groups: int) -> str:
+    """How many groups there are and what joined them."""
+    n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
+    made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
+    made_of += [f"{counted(n_pairs, 'verified pair')} of different texts"] * (n_pairs > 0)
+    joined = f", made of {' and '.join(made_of)}" if made_of else ""
+    return f"{counted(n_groups, 'group')} of two documents or more{joined}."
+
+
 def reason_rows(facts: RunFacts) -> Iterator[ReasonRow]:
     """The table of what happened to the documents."""
-    dropped = facts.dropped_reasons
     for reason, n in facts.by_reason.items():
-        outcome = (
-            "kept"
-            if reason == "unique"
-            else "dropped"
-            if reason in (dropped or ("exact copy", "near-duplicate"))
-            else "kept"
+        yield ReasonRow(
+            reason, n, percent_text(n, facts.count("documents")), _outcome(facts, reason), _MEANINGS[reason]
         )
-        if dropped is None and reason not in ("unique", "exact copy", "near-duplicate"):
-            outcome = "see documents.parquet"
-        yield ReasonRow(reason, n, percent_text(n, facts.count("documents")), outcome, _MEANINGS[reason])
+
+
+def _outcome(facts: RunFacts, reason: str) -> str:
+    """What became of the documents of a reason."""
+    if reason in ("unique", "unreadable"):
+        return "kept" if reason == "unique" else "could not be read"
+    if reason in ("exact copy", "near-duplicate"):
+        return "dropped"
+    if facts.dropped_reasons is None:
+        return "see documents.parquet"
+    return "dropped" if reason in facts.dropped_reasons else "kept"
 
 
 def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
@@ -171,16 +207,22 @@ def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
             yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
     if {"bands", "rows"} <= facts.plan.keys():
         bands, rows = facts.plan["bands"], facts.plan["rows"]
-        text = (
-            f"chosen from the recall and the threshold: {bands * rows:,.0f} slots a sketch; two documents are compared"
-        )
+        text = f"{_chosen_from(facts)}: {bands * rows:,.0f} slots a sketch; two documents are compared"
         yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
     if rate := facts.plan.get("rate"):
-        meaning = "the share of shingles that become keys of the search, chosen from the recall and the threshold"
+        meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
         yield ParameterRow("sampling", f"{rate:.4g}", meaning)
     for name in sorted(facts.parameters.keys() - set(_EXPLAINED)):
         if facts.parameters[name] is not None:
             yield ParameterRow(name, _spelt(facts.parameters[name]), "")
+
+
+def _chosen_from(facts: RunFacts) -> str:
+    """What the plan was chosen from."""
+    of_run = (
+        f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
+    )
+    return f"chosen from the recall and the threshold{of_run}"
 
 
 def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:

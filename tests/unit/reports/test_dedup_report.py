@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from nearkin.errors import MissingExtraError
-from nearkin.reports.dedup import GroupRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
+from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
 from nearkin.reports.wording import GLOSSARY
 
 MANIFEST: dict[str, object] = {
@@ -49,7 +49,7 @@ MANIFEST: dict[str, object] = {
         "kept": 10210,
         "dropped": 2135,
         "pairs": 5000,
-        "pairs_not_compared": 7,
+        "pairs_not_compared": 0,
     },
     "plan": {"bands": 23, "rows": 6, "recall_at_threshold": 0.99909, "exact_below": 138},
     "estimated_missed_pairs": 1.31,
@@ -197,12 +197,13 @@ def test_what_documents_say_is_never_markup(hostile: str) -> None:
     }
     text = render(
         manifest,
-        largest_groups=[GroupRow(hostile, 2, 0.9, 0, 0)],
+        largest_groups=[GroupRow(hostile, 2, 0.9, 0, 0, members=(MemberRow(hostile, hostile, 0.9, hostile),))],
         samples=[SamplePair(hostile, hostile, hostile, hostile, 0.9, hostile, f"{hostile} a", f"{hostile} b")],
-        problems=[ProblemRow(hostile, 1, hostile, hostile)],
+        problems=[ProblemRow(hostile, hostile, hostile)],
         n_problems=1,
     )
-    page, harmless = Page(text), Page(render(problems=[ProblemRow("x", 1, "x", "x")], n_problems=1))
+    harmless = Page(render(problems=[ProblemRow("x", "x", "x")], n_problems=1))
+    page = Page(text)
 
     assert set(page.tags) <= set(harmless.tags)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
@@ -214,9 +215,9 @@ def test_hidden_characters_are_shown() -> None:
 
     text = render(
         samples=[SamplePair(evil, "b", evil, "b", 0.9, "jaccard", evil, "pay")],
-        problems=[ProblemRow(evil, 1, evil, evil)],
+        problems=[ProblemRow(evil, evil, evil)],
         n_problems=1,
-        largest_groups=[GroupRow(evil, 2, 0.9, 0, 0)],
+        largest_groups=[GroupRow(evil, 2, 0.9, 0, 0, members=(MemberRow(evil, evil, 0.9, "unique"),))],
     )
 
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
@@ -272,7 +273,27 @@ def test_a_manifest_may_be_odd(odd: object) -> None:
     Page(render(dict.fromkeys(MANIFEST, odd) | {"counts": MANIFEST["counts"]}))
 
 
-def test_a_run_whose_groups_were_cut_anew() -> None:
+def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> None:
+    manifest = MANIFEST | {
+        "command": "regroup",
+        "parameters": {**MANIFEST["parameters"], "threshold": 0.9},  # type: ignore[dict-item]
+        "found_at_threshold": 0.8,
+        "estimated_missed_pairs": 0.4,
+        "estimated_recall": 0.9999,
+    }
+
+    text = render_whole(manifest)
+
+    assert "cut anew from the pairs of a run with threshold 0.80. A pair at exactly the threshold of 0.80" in text
+    assert "At 0.90 it is 0.999." in text
+    assert "0.4 more that were not found (recall 0.999)" in text
+    assert "0.999 at 0.90" in text  # the dot
+    assert "asked for: 0.99" not in text
+    assert "asked for: 0.99" in render_whole()
+    assert "chosen from the recall and the threshold of 0.80 of the run" in text
+
+
+def test_a_run_whose_groups_were_cut_anew_without_a_plan() -> None:
     manifest = {
         name: part
         for name, part in MANIFEST.items()
@@ -319,16 +340,80 @@ def test_pairs_of_copies_are_told_apart() -> None:
     )
 
 
-def test_a_search_without_bands_has_its_own_curve() -> None:
+def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> None:
     manifest = MANIFEST | {"plan": {"rate": 0.02, "recall_at_threshold": 0.991}}
 
+    text = render_whole(manifest, curve=RecallCurve([0.0, 1.0], [0.0, 1.0]))
+
     assert "How likely a pair is found" not in render_whole(manifest)
-    assert "0.991 at 0.80" in render_whole(manifest, curve=RecallCurve([0.0, 1.0], [0.0, 1.0]))
+    assert "0.800 at 0.80" in text
+    assert "for a text of the mean size of those that match" in text
+    assert "Over texts of all sizes, short ones among them, the plan predicts 0.991 at 0.80." in text
 
 
-def test_what_was_not_compared_is_a_warning() -> None:
-    assert "7 candidate pairs were not compared" in render()
-    assert "Not everything was compared" not in render(MANIFEST | {"counts": {"documents": 2, "kept": 2}})
+def with_counts(**counts: int) -> dict[str, object]:
+    return MANIFEST | {"counts": {**MANIFEST["counts"], **counts}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("estimated_recall", [None, 0.9998])
+def test_where_pairs_were_not_compared_no_recall_is_told(estimated_recall: float | None) -> None:
+    text = render(with_counts(pairs_not_compared=7) | {"estimated_recall": estimated_recall})
+
+    assert "How many were missed is not known: 7 pairs were not compared." in text
+    assert "7 candidate pairs were not compared" in text
+    assert "(recall" not in text
+    assert "the model estimates" not in text
+    assert "Not everything was compared" not in render()
+
+
+def test_unreadable_documents_stand_apart_from_dropped_ones() -> None:
+    text = render(with_counts(unreadable=15, documents=12360))
+
+    assert "on word 5-grams; 15 could not be read.</h1>" in text
+    assert "2,135 dropped: 1,200 exact copies, 935 near-duplicates" in text
+    assert '<div class="note warning">\n<h3>15 documents could not be read</h3>' in text
+    assert '<td data-label="Outcome">could not be read</td>' in text
+
+
+def test_nothing_dropped_but_something_unreadable() -> None:
+    counts = {"documents": 3, "unique": 2, "unreadable": 1, "kept": 2, "dropped": 0}
+
+    text = render(MANIFEST | {"counts": counts}, **NOTHING)
+
+    assert "3 documents read; 2 kept, none dropped: no exact copies" in text
+    assert "; 1 could not be read.</h1>" in text
+
+
+def test_groups_say_what_they_are_made_of() -> None:
+    text = render(with_counts(pairs=135, exact_copy=300), group_size_counts={2: 279})
+
+    assert "279 groups of two documents or more, made of 300 exact copies and 135 verified pairs" in text
+
+
+def test_members_of_a_group_are_listed_under_it() -> None:
+    members = (
+        MemberRow("first", "a.jsonl:1", 1.0, "unique", is_principal=True),
+        MemberRow("odd", "a.jsonl:7", None, "near-duplicate"),
+        MemberRow("like", "b.txt", 0.81, "near-duplicate"),
+    )
+
+    text = render(largest_groups=[GroupRow("first", 37, 0.81, 0, 0, members=members)])
+    words = Page(text).words
+
+    assert words.index("a.jsonl:1") < words.index("unique, the principal") < words.index("a.jsonl:7")
+    assert "not known" in words
+    assert "… and 34 more: see documents.parquet" in words
+
+
+def test_what_is_least_like_a_principal_comes_first_and_says_so() -> None:
+    least = SamplePair("p", "m", "x:1", "x:2", 0.7, "jaccard", "a b", "a c", is_least_alike=True)
+
+    text = render(samples=[PAIR, least])
+
+    assert text.index("principal and least similar member") < text.index(">b</bdi>")
+    assert "first, of 1 large group, the principal and the member least similar to it" in text
+    assert "It is below the threshold: a chain of verified pairs joins the two." in text
+    assert "below the threshold" not in render()
 
 
 @pytest.mark.parametrize(
@@ -346,9 +431,9 @@ def test_what_else_was_dropped_follows_from_the_sum(dropped: int, said: str) -> 
 
 
 def test_problems_beyond_those_listed_are_counted() -> None:
-    rows = [ProblemRow("a.jsonl", i, None, "broken JSON") for i in range(1, 51)]
+    rows = [ProblemRow(f"a.jsonl:{i}", None, "broken JSON") for i in range(1, 51)]
 
-    assert "1,234 documents could not be read. The first 50 are listed" in render(problems=rows, n_problems=1234)
+    assert "1,234 remarks, each about a document. The first 50 are listed" in render(problems=rows, n_problems=1234)
 
 
 def test_the_glossary_tells_the_truth_about_the_flights() -> None:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.planning.search import BandPlan
-from nearkin.records import F64
-from nearkin.reports.dedup import GroupRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
+from nearkin.records import F64, I64, U32, Bool, Matches
+from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
 from nearkin.runs.files import published
 from nearkin.runs.spool import texts_of
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import GroupTable
+from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Outcome
 from nearkin.workflows.dedup.tables import Places
 
 _N_SAMPLES = 12
+_N_LEAST_ALIKE = 6
 _N_GROUPS = 20
+_N_MEMBERS = 25
 _N_PROBLEMS = 50
 BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
@@ -39,7 +42,7 @@ def write_report(path: Path, manifest: Mapping[str, object], result: Result, opt
         similarity_bin_edges=BIN_EDGES.tolist(),
         similarity_counts=np.histogram(similarity, BIN_EDGES)[0].tolist(),
         group_size_counts=group_sizes(result.groups),
-        largest_groups=largest_groups(result.groups, result.places),
+        largest_groups=largest_groups(result.groups, result.outcome, result.places),
         samples=_samples(result, options),
         problems=first_problems(result.places),
         n_problems=len(result.places.problems),
@@ -57,11 +60,12 @@ def group_sizes(table: GroupTable | None) -> dict[int, int]:
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
 
 
-def largest_groups(table: GroupTable | None, places: Places) -> list[GroupRow]:
-    """The largest groups first, the earlier one first among equals."""
+def largest_groups(table: GroupTable | None, outcome: Outcome, places: Places) -> list[GroupRow]:
+    """The largest groups first, the earlier one first among equals, each with some of its documents."""
     if table is None:
         return []
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
+    listed = _Listed.of(table.principal[chosen], outcome)
     ids = places.id_at(table.principal[chosen]).to_pylist()
     return [
         GroupRow(
@@ -71,70 +75,155 @@ def largest_groups(table: GroupTable | None, places: Places) -> list[GroupRow]:
             int(table.bridges_refused[i]),
             int(table.n_exact_copies[i]),
             bool(table.is_lowest_exact[i]),
+            _members(listed.rows_of(number)[:_N_MEMBERS], outcome, places),
         )
-        for doc_id, i in zip(ids, chosen, strict=True)
+        for number, (doc_id, i) in enumerate(zip(ids, chosen, strict=True))
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The documents of some groups: the principal of each, then its other documents, the least similar to it first.
+
+    Those whose similarity to it is not known come before all others.
+    """
+
+    rows: I64
+    starts: I64
+
+    @classmethod
+    def of(cls, principals: U32, outcome: Outcome) -> _Listed:
+        """Found by their principals."""
+        rows = np.flatnonzero(np.isin(outcome.principal, principals))
+        principal = outcome.principal[rows]
+        by_row = np.argsort(principals)
+        number = by_row[np.searchsorted(principals[by_row], principal)]
+        similarity = np.nan_to_num(outcome.similarity[rows], nan=-1.0)
+        order = np.lexsort((rows, similarity, principal != rows, number))
+        return cls(rows[order], np.searchsorted(number[order], np.arange(len(principals) + 1)))
+
+    def rows_of(self, number: int) -> I64:
+        """The documents of the group of that number, as the principals were given."""
+        return self.rows[self.starts[number] : self.starts[number + 1]]
+
+
+def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ...]:
+    similarity = outcome.similarity[rows]
+    return tuple(
+        MemberRow(
+            doc_id,
+            _where(places, row),
+            None if np.isnan(similarity[i]) else float(similarity[i]),
+            REASONS[int(outcome.reason[row])],
+            bool(outcome.principal[row] == row),
+        )
+        for i, (doc_id, row) in enumerate(zip(places.id_at(rows).to_pylist(), rows.tolist(), strict=True))
+    )
 
 
 def first_problems(places: Places) -> list[ProblemRow]:
-    """The first documents that could not be read."""
+    """The first documents of which there is something to know."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
-    return [
-        ProblemRow(
-            places.source_names[int(places.source[row])],
-            int(places.line[row]),
-            places.ids[row].as_py(),
-            places.problems[row],
-        )
-        for row in rows
-    ]
+    return [ProblemRow(_where(places, row), places.ids[row].as_py(), places.problems[row]) for row in rows]
+
+
+def _where(places: Places, row: int) -> str:
+    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
+    name = places.source_names[int(places.source[row])]
+    return name if places.ids[row].as_py() == name else places.where(row)
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
-    """Some near-duplicates, spread evenly over the similarities that occur."""
+    """Some principals with the members least like them, and near-duplicates of all similarities that occur."""
+    least_alike = _least_alike(result)
     near = result.matches.where(~result.is_copy)
-    if not len(near):
-        return []
-    similarity = near.similarity(options.measure)
-    by_similarity = np.lexsort((near.right, near.left, similarity))
-    chosen = by_similarity[_evenly(len(near), similarity[by_similarity])]
+    near = near.where(~_is_among(least_alike, near))
+    chosen = _spread(near, near.similarity(options.measure), result, used=[a for a, _ in least_alike])
     some = near.where(chosen)
-    texts = texts_of(result.corpus.chunks, np.concatenate([some.left, some.right]).tolist())
-    ids_a, ids_b = result.places.id_at(some.left).to_pylist(), result.places.id_at(some.right).to_pylist()
+    pairs = [*least_alike, *zip(some.left.tolist(), some.right.tolist(), strict=True)]
+    similarity = [
+        *(float(result.outcome.similarity[member]) for _, member in least_alike),
+        *some.similarity(options.measure).tolist(),
+    ]
+    rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
+    texts, ids = texts_of(result.corpus.chunks, rows.tolist()), result.places.id_at(rows).to_pylist()
     return [
         SamplePair(
-            ids_a[i],
-            ids_b[i],
-            result.places.where(int(some.left[i])),
-            result.places.where(int(some.right[i])),
-            float(similarity[chosen[i]]),
+            ids[i],
+            ids[len(pairs) + i],
+            _where(result.places, a),
+            _where(result.places, b),
+            similarity[i],
             options.measure,
             texts[i],
-            texts[len(some) + i],
+            texts[len(pairs) + i],
+            is_least_alike=i < len(least_alike),
         )
-        for i in range(len(some))
+        for i, (a, b) in enumerate(pairs)
     ]
 
 
-def _evenly(n: int, rising: F64) -> NDArray[np.intp]:
-    """Up to `_N_SAMPLES` places whose values are spread from the least to the greatest.
+def _least_alike(result: Result) -> list[tuple[int, int]]:
+    """Of some of the largest groups the principal and the member least similar to it, where that is no exact copy."""
+    if result.groups is None:
+        return []
+    outcome = result.outcome
+    principals = result.groups.principal[np.argsort(-result.groups.size, kind="stable")[:_N_GROUPS]]
+    listed = _Listed.of(principals, outcome)
+    pairs = []
+    for number, principal in enumerate(principals.tolist()):
+        others = listed.rows_of(number)[1:]
+        is_other_text = (outcome.copy_of[others] == NO_ROW) & ~np.isnan(outcome.similarity[others])
+        pairs += [(principal, member) for member in others[is_other_text][:1].tolist()]
+    return pairs[:_N_LEAST_ALIKE]
 
-    So all values have a say, not only frequent ones.
+
+def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
+    """Which matches are of these pairs of rows."""
+    is_among = np.zeros(len(matches), np.bool_)
+    for pair in pairs:
+        start, stop = np.searchsorted(matches.left, np.array([min(pair), min(pair) + 1], np.uint32))
+        is_among[start:stop] |= matches.right[start:stop] == max(pair)
+    return is_among
+
+
+def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> I64:
+    """Up to `_N_SAMPLES` matches, their similarities spread from the least to the greatest, each of another group.
+
+    So all similarities have a say, not only frequent ones, and all groups, not only large ones. Where every match of a
+    similarity belongs to a group that was used, the first is taken.
     """
-    wanted = np.linspace(rising[0], rising[-1], _N_SAMPLES)
-    return np.unique(np.minimum(np.searchsorted(rising, wanted), n - 1))
+    if not len(near):
+        return np.zeros(0, np.int64)
+    order = np.lexsort((near.right, near.left, similarity))
+    rising = similarity[order]
+    group = np.arange(len(result.corpus), dtype=np.uint32)
+    group[: len(result.outcome.principal)] = result.outcome.principal
+    of_left, of_right = group[near.left[order]], group[near.right[order]]
+    starts = np.searchsorted(rising, np.linspace(rising[0], rising[-1], _N_SAMPLES))
+    chosen, used = [], list(used)
+    for start, stop in pairwise([*np.unique(np.minimum(starts, len(near) - 1)).tolist(), len(near)]):
+        is_used = np.isin(of_left[start:stop], used) | np.isin(of_right[start:stop], used)
+        place = start + int(np.argmin(is_used))
+        chosen.append(place)
+        used += [int(of_left[place]), int(of_right[place])]
+    return order[chosen]
 
 
 def _curve(result: Result) -> RecallCurve | None:
-    """How likely pairs are to be found, where the plan samples shingles.
-
-    The chance then depends on the size too: it is drawn for the mean size of the texts that match.
-    """
+    """How likely pairs are to be found, where the plan samples shingles."""
     if isinstance(result.plan, BandPlan):
         return None
     matches = result.verified.matches
-    sizes = np.minimum(matches.n_left, matches.n_right) if len(matches) else result.sizes.n_shingles
+    return sampling_curve(result.plan.rate, matches, result.sizes.n_shingles)
+
+
+def sampling_curve(rate: float, matches: Matches, n_shingles: U32) -> RecallCurve:
+    """How likely pairs are to be found by sampled shingles.
+
+    The chance depends on the size too: it is drawn for the mean size of the texts that match, of all if none do.
+    """
+    sizes = np.minimum(matches.n_left, matches.n_right) if len(matches) else n_shingles
     mean_size = float(sizes.mean()) if len(sizes) else 1.0
     similarities = np.linspace(0.0, 1.0, 101)
-    probabilities = Sampling(result.plan.rate).probability(similarities * mean_size)
-    return RecallCurve(similarities.tolist(), probabilities.tolist())
+    return RecallCurve(similarities.tolist(), Sampling(rate).probability(similarities * mean_size).tolist())
