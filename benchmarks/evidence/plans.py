@@ -34,7 +34,7 @@ def print_plans(name: str, texts: list[str]) -> None:
         elapsed_s = _least_s(lambda shingle=shingle: shingle.sets(ready))
         sketched_s = _least_s(lambda sets=sets: MinHash(128).sign(sets))
         similarity = jaccard(sets, left, right)
-        sample = Sample(N_DOCUMENTS, sets.sizes, similarity, np.zeros(len(left), np.int64))
+        sample = Sample.of_one(N_DOCUMENTS, sets.sizes, similarity, np.zeros(len(left), np.int64))
         cells = []
         for threshold in THRESHOLDS:
             try:

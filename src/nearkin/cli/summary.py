@@ -69,7 +69,7 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
         f"found: {manifest['estimated_missed_pairs']:,.1f}",
         highlight=False,
     )
-    if counts["pairs_not_compared"]:
+    if counts.get("pairs_not_compared"):
         console.print(
             f"[yellow]Up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very many others "
             "were not compared; each such text was compared with the first ones of its kind.",

@@ -70,9 +70,8 @@ class RunDirectory:
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
-        for leftover in self.path.glob(".*.part"):  # of a process that was killed while it wrote; we hold the lock
-            leftover.unlink(missing_ok=True)
         if self.work.exists() and resume and not self.manifest.exists():
+            self._remove_leftovers()
             if (self.work / _IDENTITY).exists():
                 self._check_identity(wanted)
             else:  # it ended before it began
@@ -122,6 +121,7 @@ class RunDirectory:
             raise OutputExistsError(
                 f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
             )
+        self._remove_leftovers()
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
             for name in (*TABLES, *(written or ())):
@@ -131,6 +131,12 @@ class RunDirectory:
                     folder.rmdir()
             if self.work.exists():
                 shutil.rmtree(self.work)
+
+    def _remove_leftovers(self) -> None:
+        """What a process that was killed had begun to write; we hold the lock, so nobody is writing now."""
+        for name in (*TABLES, MANIFEST):
+            for leftover in self.path.glob(f".{name}.*.part"):
+                leftover.unlink(missing_ok=True)
 
     def _written(self) -> tuple[str, ...] | None:
         """The files that the run in the directory says it wrote; None if there is no finished run of ours."""

@@ -65,11 +65,16 @@ class StreamDeduplicator:
     size : int
         Slots of a sketch. More make estimates better (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
         each.
-    normalise : Normalisation
+    normalise : str or Normalisation
     fetch : callable, optional
         Gives the text of an earlier document by its id. With it every match is verified by its exact similarity;
         without it matches rest on the sketches, and say so.
     seed : int
+
+    Attributes
+    ----------
+    n_chains_cut : int
+        How often a document was compared with the latest 64 documents that share a key with it, and not with more.
 
     Examples
     --------
@@ -89,19 +94,19 @@ class StreamDeduplicator:
         recall: float = 0.99,
         shingle: str | Shingling = "words:5",
         size: int = 128,
-        normalise: Normalisation | None = None,
+        normalise: Normalisation | str = "nfkc,case,space",
         fetch: Callable[[object], str] | None = None,
         seed: int = 0,
     ) -> None:
-        if not 0 < threshold <= 1:
+        if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
             raise ParameterError.of("threshold", "StreamDeduplicator", "a number > 0 and <= 1", threshold)
-        if not 0 < recall < 1:
+        if not isinstance(recall, int | float) or not 0 < recall < 1:
             raise ParameterError.of("recall", "StreamDeduplicator", "a number > 0 and < 1", recall)
         self.threshold = threshold
         self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         self.minhash = MinHash(size, seed)
         self.bands = _bands_within(size, threshold, recall)
-        self.normalise = normalise or Normalisation()
+        self.normalise = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
         self.fetch = fetch
         self.n_chains_cut = 0
         self._ids: list[object] = []
@@ -135,7 +140,10 @@ class StreamDeduplicator:
     def add_many(
         self, documents: Iterable[tuple[object, str]], *, batch_size: int = 1024
     ) -> Iterator[tuple[StreamMatch, ...]]:
-        """Add documents one after another; for each what `add` would give. Much faster than as many calls of `add`."""
+        """Add documents as the answers are taken, for each what `add` would give; much faster than calls of `add`.
+
+        A batch is added when the first answer of it is asked for: what is never iterated is never added.
+        """
         batch: list[tuple[object, str]] = []
         for document in documents:
             batch.append(document)
@@ -168,10 +176,15 @@ class StreamDeduplicator:
         self.n_chains_cut += n_cut
         found: list[list[StreamMatch]] = [[] for _ in batch]
         pending = {first + i: text for i, (_, text) in enumerate(batch)}
-        for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
-            match = self._compare(i, j, pending)
-            if match.jaccard >= self.threshold:
-                found[i - first].append(match)
+        try:
+            for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
+                match = self._compare(i, j, pending)
+                if match.jaccard >= self.threshold:
+                    found[i - first].append(match)
+        except BaseException:  # of fetch, most likely: the batch is not added, and can be added again
+            del self._ids[first:]
+            self._rebuild()
+            raise
         return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
@@ -193,22 +206,23 @@ class StreamDeduplicator:
         self._digests = _enlarged(self._digests, capacity)
         self._keys = _enlarged(self._keys, capacity)
         self._previous = _enlarged(self._previous, capacity)
-        self._heads = np.full((len(self._heads), 2 * capacity), chains.NONE, np.int32)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """The chains, from the keys of the documents that there are."""
+        self._heads = np.full((len(self._heads), 2 * len(self._keys)), chains.NONE, np.int32)
         chains.rebuild(self._keys, len(self), self._heads, self._previous)
 
 
 def _strings(texts: list[str]) -> pa.LargeStringArray:
     """The texts as Arrow has them."""
     try:
-        return pa.array(texts, pa.large_string())
-    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
-        rule = "a str that UTF-8 can hold"
-        came = next((text for text in texts if not _is_text(text)), texts)
-        raise ParameterError.of("text", "StreamDeduplicator", rule, came) from error
-
-
-def _is_text(text: object) -> bool:
-    return isinstance(text, str) and text.encode(errors="replace").decode() == text
+        if all(isinstance(text, str) for text in texts):
+            return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        pass
+    came = next(text for text in texts if not isinstance(text, str) or text.encode(errors="replace").decode() != text)
+    raise ParameterError.of("text", "StreamDeduplicator", "a str that UTF-8 can hold", came)
 
 
 def _bands_within(size: int, threshold: float, recall: float) -> Bands:

@@ -15,7 +15,7 @@ from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.exhaustive import all_pairs
-from nearkin.stages.search.linking import MOST_PIVOTS, Linking, merge_runs
+from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, merge_runs
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash, must_agree
@@ -117,7 +117,7 @@ def test_a_long_run_is_compared_with_its_first_rows_and_the_rest_is_counted():
     order = np.random.default_rng(0).permutation(n)
     linking = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
     found, n_not_compared = linked(linking, np.zeros(n), order)
-    pivots = set(order[:MOST_PIVOTS].tolist())
+    pivots = set(order[:LEAST_PIVOTS].tolist())
     assert found == {(a, b) for a, b in combinations(range(n), 2) if a in pivots or b in pivots}
     assert n_not_compared == n * (n - 1) // 2 - len(found)
 
@@ -182,7 +182,7 @@ def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
 def test_sampling_reaches_the_recall_it_was_planned_for(threshold, recall):
     chance = np.random.default_rng(7)
     sizes = chance.choice([5, 30, 100, 1000], 200, p=[0.05, 0.25, 0.4, 0.3])
-    plan = plan_sampling(threshold, recall, Sample(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
+    plan = plan_sampling(threshold, recall, Sample.of_one(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
     assert plan.recall_at_threshold >= recall
     n_found = n_pairs = 0
     for size in sizes.tolist():

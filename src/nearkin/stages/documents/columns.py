@@ -68,7 +68,7 @@ def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
     # A few values of another type are bad records, not another kind of column.
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
     ids = frozenset(name for name in names if (name in lengths or name in n_others) and name not in not_ids)
-    return Sample.of_one(tuple(names), mean_length, ids)
+    return Sample(tuple(names), mean_length, ids)
 
 
 def sample_of_table(table: pa.Table) -> Sample:
@@ -82,7 +82,7 @@ def sample_of_table(table: pa.Table) -> Sample:
             ids.add(name)
         elif pa.types.is_integer(type_):
             ids.add(name)
-    return Sample.of_one(tuple(table.schema.names), mean_length, frozenset(ids))
+    return Sample(tuple(table.schema.names), mean_length, frozenset(ids))
 
 
 def holds_characters(type_: pa.DataType) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from nearkin.records import F64, U32, Bool, Matches
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, Outcome, reasons
+from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome, reasons
 from nearkin.workflows.dedup.searching import Sizes
 
 
@@ -77,6 +77,12 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
     order = np.lexsort((columns[1], columns[0]))
     is_copy = np.arange(len(order)) >= len(order) - len(parts[2][0])
     return Matches(*(column[order] for column in columns)), is_copy[order]
+
+
+def no_groups() -> GroupTable:
+    """Documents are held against the other collection and not grouped among themselves."""
+    none = np.zeros(0, np.int64)
+    return GroupTable(none.astype(np.uint32), none, none.astype(np.float64), none.astype(np.bool_), none, none, 0)
 
 
 def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> tuple[U32, F64]:

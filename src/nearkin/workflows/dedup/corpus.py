@@ -39,6 +39,8 @@ class Corpus:
         NO_NODE for documents without a text.
     first_row : uint32 array, shape (n_nodes,)
         Where each text occurs first.
+    is_against : bool
+        There is another collection, though it may be empty.
     repeated_ids : tuple of (row, earlier row)
         Documents whose id was used before.
     """
@@ -50,6 +52,7 @@ class Corpus:
     keep_value: F64
     node: U32
     first_row: U32
+    is_against: bool
     repeated_ids: tuple[tuple[int, int], ...]
 
     def __len__(self) -> int:
@@ -66,7 +69,7 @@ class Corpus:
 
         Both where there is no other.
         """
-        if self.n_inputs == len(self):
+        if not self.is_against:
             return np.full(self.n_nodes, 3, np.uint8)
         sides = np.zeros(self.n_nodes, np.uint8)
         has_node = self.node != NO_NODE
@@ -76,7 +79,7 @@ class Corpus:
         return sides
 
 
-def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
+def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:
     """Gather what later stages need of every document and find the exact copies.
 
     Copies are texts that have the same SHA-256 once they are normalised.
@@ -100,7 +103,7 @@ def survey(chunks: Sequence[Chunk], n_inputs: int) -> Corpus:
         id_hashes[rows] = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
     repeated = _repeated_ids(chunks, id_hashes, n_inputs)
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
-    return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, repeated)
+    return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, is_against, repeated)
 
 
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:

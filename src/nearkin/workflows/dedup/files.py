@@ -16,7 +16,7 @@ import numpy as np
 
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
-from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError
+from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError, SourceError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, writing
@@ -128,7 +128,7 @@ def dedup_files(
             other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
             result = job.find(
                 inputs,
-                other_inputs,
+                other_inputs if files.against else None,
                 options,
                 directory.work,
                 on_error=delivery.on_error,
@@ -205,7 +205,7 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
         def digest(source: Source) -> str | None:
             try:
                 return None if _is_pipe(source) else file_sha256(source.path)
-            except OSError:
+            except (OSError, SourceError):
                 return None  # it was told as a problem when it was read
 
         digests = []

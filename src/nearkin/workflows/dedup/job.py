@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from nearkin.errors import DocumentError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.planning.curve import missed
-from nearkin.planning.search import BandPlan, SamplingPlan, plan_bands, plan_sampling
-from nearkin.records import F64, Bool, Matches
+from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
+from nearkin.records import Bool, Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
-from nearkin.workflows.dedup.against import judge_against, matches_across, others_first
+from nearkin.workflows.dedup.against import judge_against, matches_across, no_groups, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
+from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
 from nearkin.workflows.dedup.reading import STOPPED, InputRead, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
@@ -36,8 +35,6 @@ from nearkin.workflows.dedup.tables import (
 )
 from nearkin.workflows.dedup.verifying import Verified, verify_all
 
-Plan = BandPlan | SamplingPlan
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -49,8 +46,8 @@ class Result:
         What the steps gave.
     reads : tuple of InputRead
         One for each input.
-    groups : GroupTable or None
-        None for a run against another collection: its documents are not grouped.
+    groups : GroupTable
+        Empty for a run against another collection: its documents are not grouped.
     matches : Matches
         Of rows, exact copies among them.
     is_copy : bool array, shape (n_matches,)
@@ -68,7 +65,7 @@ class Result:
     outcome: Outcome
     places: Places
     reads: tuple[InputRead, ...]
-    groups: GroupTable | None
+    groups: GroupTable
     matches: Matches
     is_copy: Bool
     n_not_compared: int
@@ -77,7 +74,7 @@ class Result:
 
 def find(
     inputs: Sequence[Input],
-    others: Sequence[Input],
+    others: Sequence[Input] | None,
     options: DedupOptions,
     work: Path,
     *,
@@ -85,9 +82,9 @@ def find(
     resources: Resources,
     meter: Meter,
 ) -> Result:
-    """Find the near-duplicates among the documents of ``inputs``, or, if there are ``others``, between the two."""
+    """Find the near-duplicates among the documents of ``inputs``, or, unless ``others`` is None, between the two."""
     threads = resources.n_threads
-    everything = [*inputs, *others]
+    everything = [*inputs, *(others or ())]
     if is_cold():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / "spool")
@@ -95,7 +92,7 @@ def find(
         reads = read_all(everything, spool, options.normalise, on_error=on_error, threads=threads, progress=progress)
         n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
     with meter.stage("exact copies", 0, "steps"):
-        corpus = survey(spool.chunks(), n_inputs)
+        corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
         names = [name for one in everything for name in one.names]
         places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
         if on_error == "stop" and corpus.repeated_ids:
@@ -112,21 +109,21 @@ def find(
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
-    order = others_first(corpus, preference.node_order) if others else preference.node_order
+    order = others_first(corpus, preference.node_order) if corpus.is_against else preference.node_order
     runs = search.link_all(sizes, order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
 
     with meter.stage("group", 0, "steps"):
-        groups: GroupTable | None = None
-        if others:
+        if corpus.is_against:
             outcome = judge_against(corpus, options, sizes, verified.matches)
             matches, is_copy = matches_across(corpus, verified.matches)
+            groups = no_groups()
         else:
             grouping = group_texts(verified.matches, preference.node_order, options, store, threads=threads)
             outcome = judge(corpus, options, sizes, preference, grouping)
             groups = tabulate(corpus, preference, grouping, outcome)
             matches, is_copy = row_matches(corpus, preference.best_row, verified.matches, outcome.copy_of)
-    estimated_missed = missed(_found_probability(verified.matches, plan))
+    estimated_missed = missed(found_probability(verified.matches, plan))
     return Result(
         corpus,
         sizes,
@@ -148,19 +145,8 @@ def write(result: Result, out: Path, meter: Meter) -> None:
     with meter.stage("write", 0, "steps"):
         write_documents(out / "documents.parquet", result.corpus, result.sizes, result.outcome, result.places)
         write_pairs(out / "pairs.parquet", result.matches, result.places)
-        if result.groups is not None:
-            write_groups(out / "groups.parquet", result.groups, result.places)
+        write_groups(out / "groups.parquet", result.groups, result.places)
         write_problems(out / "problems.parquet", result.places)
-
-
-def describe_plan(plan: Plan, options: DedupOptions) -> str:
-    """The plan in a sentence."""
-    expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-    expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
-    if isinstance(plan, BandPlan):
-        exactly = f"texts of fewer than {plan.exact_below} shingles are searched exactly"
-        return f"{plan.bands} bands of {plan.rows} rows: {expected}; {exactly}"
-    return f"{plan.rate:.2%} of shingles sampled: {expected}"
 
 
 def _plan(corpus: Corpus, options: DedupOptions) -> Plan:
@@ -173,14 +159,6 @@ def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resou
     if isinstance(plan, BandPlan):
         return BandSearch(plan, corpus, options, work, resources)
     return SampleSearch(plan, corpus, options, work, resources)
-
-
-def _found_probability(matches: Matches, plan: Plan) -> F64:
-    """How likely each match was to be found, given how it was searched."""
-    if isinstance(plan, SamplingPlan):
-        return 1.0 - (1.0 - plan.rate) ** matches.n_common.astype(np.float64)
-    is_exact = np.minimum(matches.n_left, matches.n_right) < plan.exact_below
-    return np.where(is_exact, 1.0, plan.found_probability(matches.jaccard))
 
 
 def _first_problem(chunks: Sequence[Chunk]) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.planning.search import BandPlan
 from nearkin.runs.meter import StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import REASONS, GroupTable, Outcome
+from nearkin.workflows.dedup.plans import plan_as_stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,6 @@ def build(
     n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
     files = [{**asdict(file), "n_documents": n} for file, n in zip([*inputs, *others], n_by_source, strict=True)]
     n_pairs = len(result.verified.matches)
-    is_known = n_pairs > 0 and result.n_not_compared == 0  # nobody knows what is among the pairs that were not compared
-    estimated_recall = n_pairs / (n_pairs + result.estimated_missed) if is_known else None
     return {
         "nearkin": __version__,
         "made_with": {
@@ -61,17 +59,21 @@ def build(
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
-        "plan": {
-            "kind": "bands" if isinstance(result.plan, BandPlan) else "sampling",
-            **asdict(result.plan),
-            **_size(result),
-        },
-        "estimated_missed_pairs": round(result.estimated_missed, 3),
-        "estimated_recall": None if estimated_recall is None else round(estimated_recall, 6),
+        "plan": plan_as_stored(result.plan),
+        **estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared),
         "stages": stages(costs),
         "seeds": {"sketch": options.seed},
         "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
         "has_integer_ids": pa.types.is_integer(result.places.ids.type),
+    }
+
+
+def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str, float | None]:
+    """What was missed. Nobody knows what is among the pairs that were not compared: then no recall is told."""
+    is_known = n_pairs > 0 and n_not_compared == 0
+    return {
+        "estimated_missed_pairs": round(n_missed, 3),
+        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if is_known else None,
     }
 
 
@@ -80,7 +82,7 @@ def stages(costs: Sequence[StageCost]) -> list[dict[str, object]]:
     return [asdict(cost) for cost in costs]
 
 
-def counts(outcome: Outcome, groups: GroupTable | None, *, n_pairs: int, n_pairs_of_copies: int) -> dict[str, int]:
+def counts(outcome: Outcome, groups: GroupTable, *, n_pairs: int, n_pairs_of_copies: int) -> dict[str, int]:
     """How many documents, groups and pairs."""
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
     n_kept = int(outcome.keep.sum())
@@ -89,15 +91,11 @@ def counts(outcome: Outcome, groups: GroupTable | None, *, n_pairs: int, n_pairs
         **{reason.replace(" ", "_").replace("-", "_"): n for reason, n in zip(REASONS, by_reason, strict=True)},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
-        "groups": 0 if groups is None else len(groups.principal),
+        "groups": len(groups.principal),
         "pairs": n_pairs,
         "pairs_of_exact_copies": n_pairs_of_copies,
-        "bridges_refused": 0 if groups is None else groups.n_bridges,
+        "bridges_refused": groups.n_bridges,
     }
-
-
-def _size(result: Result) -> Mapping[str, int]:
-    return {"size": result.plan.size} if isinstance(result.plan, BandPlan) else {}
 
 
 def _kind(problem: str) -> str:

@@ -69,6 +69,13 @@ class DedupOptions:
             raise ParameterError.of("measure", "dedup", " or ".join(get_args(Measure)), self.measure)
         if self.group not in get_args(Rule):
             raise ParameterError.of("group", "dedup", " or ".join(get_args(Rule)), self.group)
+        for name, kind, words in (
+            ("shingle", Shingling, "words:N or chars:N"),
+            ("keep", Keep, "longest, shortest, first, max:COLUMN or min:COLUMN"),
+            ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise ParameterError.of(name, "dedup", words, getattr(self, name))
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
 
@@ -127,9 +134,9 @@ class Resources:
     memory_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
-        if self.threads < 0:
+        if not isinstance(self.threads, int) or self.threads < 0:
             raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one a processor", self.threads)
-        if self.memory_bytes < 256 << 20:
+        if not isinstance(self.memory_bytes, int) or self.memory_bytes < 256 << 20:
             raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
 
     @property

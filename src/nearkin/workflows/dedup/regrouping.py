@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError, ParameterError, RunError
+from nearkin.planning.curve import missed
 from nearkin.records import Matches
-from nearkin.reports.dedup import render_dedup_report
+from nearkin.reports.dedup import RecallCurve, render_dedup_report
 from nearkin.runs.directory import MANIFEST, RunDirectory
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -26,7 +27,8 @@ from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, READABLE, UNREADABLE,
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
-from nearkin.workflows.dedup.reporting import BIN_EDGES, first_problems, group_sizes, largest_groups
+from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
+from nearkin.workflows.dedup.reporting import BIN_EDGES, first_problems, group_sizes, largest_groups, sampling_curve
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, write_documents, write_groups, write_pairs, write_problems
 
@@ -43,6 +45,7 @@ class FinishedRun:
         As the run had them.
     matches : Matches
         Of nodes.
+    plan : Plan
     """
 
     manifest: Mapping[str, object]
@@ -51,6 +54,7 @@ class FinishedRun:
     sizes: Sizes
     places: Places
     matches: Matches
+    plan: Plan
 
 
 def regroup(
@@ -115,9 +119,9 @@ def regroup(
             write_pairs(target.path / "pairs.parquet", of_rows, run.places)
             write_groups(target.path / "groups.parquet", groups, run.places)
             write_problems(target.path / "problems.parquet", run.places)
-        written = _manifest(run, options, outcome, groups, len(matches), int(is_copy.sum()))
+        written = _manifest(run, options, outcome, groups, matches, int(is_copy.sum()))
         if report:
-            _write_report(target.path / "report.html", written, run, options, groups, of_rows, meter)
+            _write_report(target.path / "report.html", written, run, options, outcome, groups, of_rows, meter)
         written["stages"] = manifests.stages(meter.costs)
         target.finish(written)
     return target.path, written
@@ -141,7 +145,15 @@ def load(directory: Path) -> FinishedRun:
         )
     options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
     corpus, sizes = _corpus(documents)
-    return FinishedRun(manifest, options, corpus, sizes, _places(documents), _matches(documents, pairs, corpus, sizes))
+    return FinishedRun(
+        manifest,
+        options,
+        corpus,
+        sizes,
+        _places(documents),
+        _matches(documents, pairs, corpus, sizes),
+        plan_from_stored(manifest["plan"]),
+    )
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
@@ -169,7 +181,7 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
         documents[name].to_numpy() for name in ("n_characters", "n_units", "n_shingles")
     )
     sizes = Sizes(n_shingles[first_row].astype(np.uint32), n_units[first_row].astype(np.uint32))
-    return Corpus((), n, status, n_characters, keep_value.astype(np.float64), node, first_row, ()), sizes
+    return Corpus((), n, status, n_characters, keep_value.astype(np.float64), node, first_row, False, ()), sizes
 
 
 def _readable_ids(documents: pa.Table, rows: NDArray[np.intp]) -> pa.Array:
@@ -215,18 +227,25 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 
 
 def _manifest(
-    run: FinishedRun, options: DedupOptions, outcome: Outcome, groups: GroupTable, n_pairs: int, n_copies: int
+    run: FinishedRun, options: DedupOptions, outcome: Outcome, groups: GroupTable, matches: Matches, n_copies: int
 ) -> dict[str, object]:
     """As of the run, but for what another cut changes."""
-    names = ("made_with", "inputs", "against", "seeds", "problems", "has_integer_ids")
+    names = ("made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan")
+    counts = run.manifest["counts"]
+    n_not_compared = counts["pairs_not_compared"] if isinstance(counts, dict) else 0
+    n_missed = missed(found_probability(matches, run.plan))
     return {
         **{name: run.manifest[name] for name in names},
+        **manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared),
         "nearkin": __version__,
         "command": "regroup",
         "parameters": {**options.in_words(), "preset": None},
         "fingerprint": options.fingerprint,
         "found_at_threshold": run.options.threshold,
-        "counts": manifests.counts(outcome, groups, n_pairs=n_pairs, n_pairs_of_copies=n_copies),
+        "counts": {
+            **manifests.counts(outcome, groups, n_pairs=len(matches), n_pairs_of_copies=n_copies),
+            "pairs_not_compared": n_not_compared,
+        },
     }
 
 
@@ -235,6 +254,7 @@ def _write_report(
     written: Mapping[str, object],
     run: FinishedRun,
     options: DedupOptions,
+    outcome: Outcome,
     groups: GroupTable,
     matches: Matches,
     meter: Meter,
@@ -247,13 +267,23 @@ def _write_report(
                 similarity_bin_edges=BIN_EDGES.tolist(),
                 similarity_counts=np.histogram(matches.similarity(options.measure), BIN_EDGES)[0].tolist(),
                 group_size_counts=group_sizes(groups),
-                largest_groups=largest_groups(groups, run.places),
+                largest_groups=largest_groups(groups, outcome, run.places),
                 samples=[],
                 problems=first_problems(run.places),
                 n_problems=len(run.places.problems),
+                curve=_curve(written, run, options),
             )
         except MissingExtraError as error:
             progress.say(f"{error}. Everything else is written.")
             return
         with published(path) as aside:
             aside.write_text(page, encoding="utf-8")
+
+
+def _curve(written: Mapping[str, object], run: FinishedRun, options: DedupOptions) -> RecallCurve | None:
+    """How likely the run was to find the pairs at this threshold and above, where it sampled shingles."""
+    plan = written.get("plan")
+    if not isinstance(plan, Mapping) or "rate" not in plan:
+        return None
+    matches = run.matches.where(run.matches.similarity(options.measure) >= options.threshold)
+    return sampling_curve(plan["rate"], matches, run.sizes.n_shingles)

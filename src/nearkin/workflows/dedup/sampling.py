@@ -29,14 +29,14 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     nodes = np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
     sets = shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[nodes].tolist()), pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
-    if is_against := corpus.n_inputs < len(corpus):
+    if corpus.is_against:
         crosses = (nodes[a] < n_mine) & (nodes[b] >= n_mine)
         a, b = a[crosses], b[crosses]
     n_common = common_counts(sets)[a, b]
     union = sets.sizes[a] + sets.sizes[b] - n_common
     return Sample(
         corpus.n_nodes,
-        n_mine * n_others if is_against else n_mine * (n_mine - 1) / 2,
+        n_mine * n_others if corpus.is_against else n_mine * (n_mine - 1) / 2,
         sets.sizes,
         sets.sizes[nodes < n_mine],
         n_common / np.maximum(union, 1),

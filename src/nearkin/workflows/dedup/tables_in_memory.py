@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Resources, parse_size
 
+_ACCEPTED = "a pyarrow Table, a pandas or polars DataFrame, or an iterable of texts, (id, text) pairs or dicts"
 Documents = Any
 """A pyarrow Table, a pandas or polars DataFrame, a list of texts, of (id, text) pairs or of dicts."""
 
@@ -118,11 +119,11 @@ def dedup(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
         normalise=normalise, seed=seed,
     )  # fmt: skip
-    resources = Resources(threads, memory if isinstance(memory, int) else parse_size(memory))
+    resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
     meter = Meter(progress or Silent())
     inputs = [TableInput(tuple(read_table(documents, text=text, doc_id=id, keep_column=options.keep.column)))]
     others = (
-        []
+        None
         if against is None
         else [TableInput(tuple(read_table(against, text=text, doc_id=id, keep_column=None)), "against")]
     )
@@ -130,7 +131,7 @@ def dedup(
         out = Path(folder)
         result = job.find(inputs, others, options, out, on_error="skip", resources=resources, meter=meter)
         job.write(result, out, meter)
-        described = [InputFile(one.name, one.size_bytes, None, "table", text, id) for one in (*inputs, *others)]
+        described = [InputFile(one.name, one.size_bytes, None, "table", text, id) for one in (*inputs, *(others or ()))]
         written = manifest.build(result, options, described[:1], described[1:], meter.costs, preset=preset)
         tables = {name: _read(out / f"{name}.parquet") for name in ("documents", "pairs", "groups")}
     return DedupResult(
@@ -141,13 +142,17 @@ def dedup(
 
 
 def _held(documents: Documents) -> Documents:
-    """The documents themselves, or a list of what an iterator gives: they are looked at twice."""
-    return list(documents) if isinstance(documents, Iterator) else documents
+    """The documents themselves, or a list of what an iterable gives: they are looked at twice."""
+    is_table = hasattr(documents, "__arrow_c_stream__") or isinstance(documents, pa.Table | pa.RecordBatch)
+    if is_table or isinstance(documents, list | tuple):
+        return documents
+    if isinstance(documents, Iterable) and not isinstance(documents, str | bytes | Mapping):
+        return list(documents)
+    raise ParameterError.of("documents", "dedup", _ACCEPTED, type(documents).__name__)
 
 
 def _read(path: Path) -> pa.Table:
-    """The table, or an empty one where a run against another collection made no groups."""
-    return pq.read_table(path, memory_map=False) if path.exists() else pa.table({})
+    return pq.read_table(path, memory_map=False)
 
 
 def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
@@ -178,4 +183,4 @@ def _only(documents: Documents, keep: Bool) -> Any:
         return documents.filter(polars.Series(keep))
     if isinstance(documents, list | tuple):
         return type(documents)(one for one, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
-    raise ParameterError.of("documents", "dedup", "a table, a data frame or a list", type(documents).__name__)
+    raise ParameterError.of("documents", "dedup", _ACCEPTED, type(documents).__name__)

@@ -1,0 +1,45 @@
+"""The plan of a run: how it is told, stored, read back, and how likely it found what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import numpy as np
+
+from nearkin.planning.search import BandPlan, SamplingPlan
+from nearkin.records import F64, Matches
+from nearkin.workflows.dedup.options import DedupOptions
+
+Plan = BandPlan | SamplingPlan
+
+
+def found_probability(matches: Matches, plan: Plan) -> F64:
+    """How likely each match was to be found, given how it was searched."""
+    if isinstance(plan, SamplingPlan):
+        return 1.0 - (1.0 - plan.rate) ** matches.n_common.astype(np.float64)
+    is_exact = np.minimum(matches.n_left, matches.n_right) < plan.exact_below
+    return np.where(is_exact, 1.0, plan.found_probability(matches.jaccard))
+
+
+def describe_plan(plan: Plan, options: DedupOptions) -> str:
+    """The plan in a sentence."""
+    expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
+    expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
+    if isinstance(plan, BandPlan):
+        exactly = f"texts of fewer than {plan.exact_below} shingles are searched exactly"
+        return f"{plan.bands} bands of {plan.rows} rows: {expected}; {exactly}"
+    return f"{plan.rate:.2%} of shingles sampled: {expected}"
+
+
+def plan_as_stored(plan: Plan) -> dict[str, object]:
+    """As the manifest has it."""
+    if isinstance(plan, BandPlan):
+        return {"kind": "bands", **asdict(plan), "size": plan.size}
+    return {"kind": "sampling", **asdict(plan)}
+
+
+def plan_from_stored(stored: Mapping[str, object]) -> Plan:
+    """What `plan_as_stored` gave."""
+    kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
+    return kind(**{name: stored[name] for name in kind.__dataclass_fields__})  # type: ignore[arg-type]  # as stored
