@@ -18,12 +18,13 @@ from nearkin.errors import OutputError, SourceError
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import read_blocks
 from nearkin.stages.documents.delimited import scanner_of, split_header
+from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.packing import packed
 from nearkin.stages.documents.parquet import open_parquet
 from nearkin.stages.documents.record_runs import read_runs
 from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, check_encoding, no_progress
+from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 
 _BLOCK_BYTES = 8 << 20
 _ROW_GROUP_BYTES = 64 << 20
@@ -78,6 +79,8 @@ def write_kept(
         A source cannot be read again, or is "-" and there is no copy.
     """
     encoding = check_encoding(encoding)
+    if is_told_by_line(encoding):
+        encoding = "utf-8"  # lines and records are the same bytes, which then pass as they are
     written = []
     for index, (source, name) in enumerate(zip(sources, relative_names(sources), strict=True)):
         mask = kept_lines(index)

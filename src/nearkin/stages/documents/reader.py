@@ -13,13 +13,15 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import choose_columns
 from nearkin.stages.documents.delimited import read_delimited
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.jsonl import read_jsonl
 from nearkin.stages.documents.keeping import RULE, check_keep_records
+from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.lines import read_lines
 from nearkin.stages.documents.parquet import read_parquet, sample_of_parquet
 from nearkin.stages.documents.sniffing import head_of_stream, records_of_head, sample_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, check_encoding, no_progress
+from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 from nearkin.stages.documents.text_file import read_text_file
 
 
@@ -35,7 +37,7 @@ def read_batches(
     """The documents of a source, a batch at a time.
 
     A record that cannot be read is a row whose text is null and whose ``problem`` says why; so is the place where a
-    file breaks off. The text is not checked: bytes that are not UTF-8 arrive as they are.
+    file breaks off, and a text that is not UTF-8. In Parquet such texts arrive as they are.
 
     The ids of a source are int64 while all are integers; from the batch in which one is not, they are strings (see
     :class:`.rows.IdType`). The same source and ``batch_bytes`` give the same batches, and any ``batch_bytes`` gives the
@@ -55,7 +57,9 @@ def read_batches(
     stdin : binary file, optional
         Standard input, or a copy of it, for the source "-".
     encoding : str, default "utf-8"
-        Of the characters in all formats but Parquet; a byte order mark is believed before this.
+        What text is in that is not valid UTF-8 and has no byte order mark, in all formats but Parquet. A text file is
+        judged as a whole, all else line by line, and where that would be unsound by the first MiB of the file (see
+        :mod:`.encodings`).
 
     Yields
     ------
@@ -93,18 +97,28 @@ def _read(
     if source.format == "parquet":
         yield from _read_parquet(source, raw, batch_bytes, keep_column, progress)
         return
-    stream = ByteStream(raw, source.compression, encoding=encoding, progress=progress)
+    # A file that is one document is decoded when all of it is there.
+    encoding_of_stream = "utf-8" if source.format == "file" else encoding
+    stream = ByteStream(raw, source.compression, encoding=encoding_of_stream, progress=progress)
     try:
         source = _with_columns(source, stream, keep_column)
     except StreamFault as fault:
         raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
+    for batch in _read_stream(source, stream, batch_bytes, keep_column, encoding):
+        yield without_illegible(batch, encoding)
+
+
+def _read_stream(
+    source: Source, stream: ByteStream, batch_bytes: int, keep_column: str | None, encoding: str
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a source of any format but Parquet, its texts not checked yet."""
     text = source.text if source.text is not None else "text"
     if source.format == "jsonl":
         yield from read_jsonl(stream, text=text, doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes)
     elif source.format == "lines":
         yield from read_lines(stream, batch_bytes=batch_bytes)
     elif source.format == "file":
-        yield from read_text_file(stream, source.name)
+        yield from read_text_file(stream, source.name, encoding)
     else:
         yield from read_delimited(
             stream,
@@ -120,6 +134,8 @@ def _read(
 def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -> Source:
     """The source with its columns guessed where nobody could look before, and the first bytes seen to be readable."""
     head = head_of_stream(stream)
+    if source.format != "file" and (advice := looks_like_utf16(head.data)) is not None:
+        raise SourceError(f"{source.name}: {advice}.")
     if source.text is None and source.format not in ("lines", "file"):
         sample = sample_of_head(head, source.format)
         if sample is not None:

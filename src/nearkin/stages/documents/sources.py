@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, get_args
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import choose_columns
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.parquet import sample_of_parquet
 from nearkin.stages.documents.sniffing import (
     Head,
@@ -23,7 +24,7 @@ from nearkin.stages.documents.sniffing import (
     sniff_format,
     unreadable,
 )
-from nearkin.stages.documents.streams import Compression, check_encoding
+from nearkin.stages.documents.streams import Compression
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file"]
 STDIN = "-"
@@ -233,6 +234,8 @@ def _resolve(
     if file_format is None or (file_format == "tsv" and forced is None):
         file_format = _told_by_content(head, by_suffix)
         guesses.append(f"{one.name}: read as {_IN_WORDS[file_format]} (told from its content)")
+    if file_format not in ("file", "parquet") and (advice := looks_like_utf16(head.data)) is not None:
+        raise SourceError(f"{one.name}: {advice}.")
     if head.data.startswith(b"PAR1") and file_format != "parquet":
         words = _IN_WORDS[file_format]
         raise SourceError(f"{one.name}: this is a Parquet file, not {words}. Read it with --format parquet.")

@@ -13,7 +13,17 @@ from typing import BinaryIO, Literal, Protocol
 
 import zstandard
 
-from nearkin.errors import ParameterError
+from nearkin.stages.documents.encodings import (
+    BYTE_ORDER_MARKS,
+    WINDOW_BYTES,
+    back_from_utf8,
+    escape,
+    is_taken_as_utf8,
+    is_told_by_line,
+    is_utf8,
+    lines_into_utf8,
+    with_byte_order,
+)
 
 Compression = Literal["none", "gzip", "zstd"]
 Progress = Callable[[int], None]
@@ -25,14 +35,6 @@ _READ_BYTES = 1 << 18
 # of 1 KiB unpacks to 32 MiB at most. Larger pieces are no faster.
 _ZSTD_PIECE_BYTES = 1 << 10
 _ZSTD_WINDOW_BYTES = 1 << 31
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 class StreamFault(Exception):
@@ -133,7 +135,7 @@ def _unzstd(pull: _Pull) -> _Pull:
 def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
     """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
     # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
-    decoder = codecs.getincrementaldecoder(encoding)(_escape(encoding))
+    decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
     at_end = False
 
     def pull_out(n_bytes: int) -> bytes:
@@ -154,14 +156,30 @@ def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
     return pull_out
 
 
-def _escape(encoding: str) -> str:
-    """How what does not decode is carried through a string."""
-    return "surrogatepass" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+def _lines_in_utf8(pull: _Pull, encoding: str) -> _Pull:
+    """Whole lines, those in UTF-8 as they are and the others decoded."""
+    waiting: list[bytes] = []  # the beginning of a line whose end has not come yet
+    fault: StreamFault | None = None
 
+    def pull_out(n_bytes: int) -> bytes:
+        nonlocal fault
+        while fault is None:
+            try:
+                piece = pull(max(n_bytes, _READ_BYTES))
+            except StreamFault as broken:
+                piece, fault = b"", broken
+            cut = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 if piece else 0
+            if cut or not piece:
+                waiting.append(piece[:cut])
+                lines = b"".join(waiting)
+                waiting[:] = [piece[cut:]]
+                if lines or fault is None:
+                    return lines_into_utf8(lines, encoding)
+            else:
+                waiting.append(piece)
+        raise fault
 
-def _from_utf8(data: bytes, encoding: str) -> bytes:
-    """The way back from what :func:`_in_utf8` gives."""
-    return data.decode("utf-8", "surrogatepass").encode(encoding, _escape(encoding))
+    return pull_out
 
 
 class ByteStream:
@@ -173,7 +191,7 @@ class ByteStream:
         Read from where it stands.
     compression : {"none", "gzip", "zstd"}
     encoding : str
-        Of the characters inside; a byte order mark in the file is believed before this.
+        Of the characters inside where they are not UTF-8 (see :mod:`.encodings`).
     progress : callable
         Told the bytes of the file itself that were consumed since the last call.
     """
@@ -190,8 +208,7 @@ class ByteStream:
         self._bytes_of_file: _Pull = pull
         self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place
         self._progress = progress
-        # Without a mark the order of bytes is that of the machines such files come from.
-        self._encoding = f"{encoding}-le" if encoding in ("utf-16", "utf-32") else encoding
+        self._encoding = with_byte_order(encoding)
         self._left = b""
         self._fault: StreamFault | None = None
         self._started = False
@@ -204,10 +221,13 @@ class ByteStream:
         return self._mark
 
     def as_it_was(self, data: bytes) -> bytes:
-        """Whole characters that were read, in the encoding of the file again."""
+        """Whole characters that were read, in the encoding of the file again.
+
+        Not where the encoding is told line by line; a stream that is to be written again reads such a file as UTF-8.
+        """
         if self._pull is self._bytes_of_file:
             return data
-        return _from_utf8(data, self._encoding)
+        return back_from_utf8(data, self._encoding)
 
     def read(self, n_bytes: int) -> bytes:
         """Exactly ``n_bytes``, less only at the end; a fault is raised once all before it was handed out."""
@@ -262,17 +282,24 @@ class ByteStream:
     def _start(self) -> None:
         """Take the byte order mark off and put the decoding in."""
         self._started = True
-        encoding, head = self._encoding, self.read(4)
-        for mark, marked in _BYTE_ORDER_MARKS:
+        encoding = self._encoding
+        is_by_line = is_told_by_line(encoding)
+        n_bytes = 4 if is_by_line or is_utf8(encoding) else WINDOW_BYTES
+        head = self.read(n_bytes)
+        for mark, marked in BYTE_ORDER_MARKS:
             if head.startswith(mark):
                 self._mark, encoding, head = mark, marked, head[len(mark) :]
                 break
+        else:
+            if not is_by_line and is_taken_as_utf8(head, encoding, is_all=len(head) < n_bytes):
+                encoding = "utf-8"
         head += self._left
         if is_utf8(encoding):
             self._left = head
-        else:
-            self._left, self._encoding = b"", encoding
-            self._pull, self._raw = _in_utf8(_with_head(head, self._pull), encoding), None
+            return
+        decoded = _lines_in_utf8 if is_by_line and not self._mark else _in_utf8
+        self._left, self._encoding = b"", encoding
+        self._pull, self._raw = decoded(_with_head(head, self._pull), encoding), None
 
 
 def _with_head(head: bytes, pull: _Pull) -> _Pull:
@@ -283,20 +310,3 @@ def _with_head(head: bytes, pull: _Pull) -> _Pull:
         return waiting.pop() if waiting else pull(n_bytes)
 
     return pull_out
-
-
-def is_utf8(encoding: str) -> bool:
-    """Whether the name is one of UTF-8's; ASCII is a part of it."""
-    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
-
-
-def check_encoding(encoding: str) -> str:
-    """The encoding's own name; ParameterError where Python knows none of that name."""
-    try:
-        name = codecs.lookup(encoding).name
-        "".encode(name)
-        codecs.getincrementaldecoder(name)
-    except (LookupError, TypeError, ValueError) as error:
-        rule = "the name of a character encoding such as utf-8, cp1252 or utf-16"
-        raise ParameterError.of("encoding", "read_batches", rule, encoding) from error
-    return name

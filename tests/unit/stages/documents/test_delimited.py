@@ -155,9 +155,10 @@ def test_a_missing_column_names_those_there_are(read: Read) -> None:
         read(b'"id,text\n1,a\n', "csv")
 
 
-def test_bytes_that_are_not_utf8_arrive_as_they_are(read: Read) -> None:
+def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
     rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
-    assert rows[0] == ("b\ufffdc", b"t\xfe", 2, None)
+    problem = "not valid UTF-8 at byte 1 (0xfe); if it is older Western text, add --encoding cp1252"
+    assert rows[0] == ("b\ufffdc", None, 2, problem)
     assert rows[1][3] == "3 fields where the header has 2"
 
 
@@ -170,9 +171,33 @@ def test_other_encodings_end_in_utf8(read: Read, encoding: str) -> None:
 
 def test_what_an_encoding_does_not_know_hurts_one_record(read: Read) -> None:
     rows = read(b"id,text\na,\x81\nb,\xe9\n", "csv", encoding="cp1252")
-    assert rows[1] == ("b", "é".encode(), 3, None)
-    with pytest.raises(UnicodeDecodeError):
-        (rows[0][1] or b"").decode()
+    assert rows == [("a", None, 2, "neither valid UTF-8 nor valid cp1252"), ("b", "é".encode(), 3, None)]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+def test_lines_of_utf8_and_of_an_older_encoding_in_one_file(read: Read, size: int, line_end: bytes) -> None:
+    lines = [b"id,text", "a,née".encode(), "b,née".encode("cp1252"), '"ß,",né€'.encode("cp1252"), "d,字".encode()]
+    rows = read(line_end.join(lines), "csv", encoding="cp1252", batch_bytes=size)
+    assert [(row[0], (row[1] or b"").decode()) for row in rows] == [
+        ("a", "née"), ("b", "née"), ("ß,", "né€"), ("d", "字")
+    ]  # fmt: skip
+
+
+def test_a_file_in_an_encoding_of_several_bytes_is_taken_as_a_whole(read: Read) -> None:
+    data = "id,text\n1,こんにちは\n2,ﾂｱ\n"  # the last word is valid UTF-8 by chance
+    for encoding, other in (("shift_jis", "utf-8"), ("utf-16-le", "utf-8"), ("utf-8", "utf-8"), ("utf-16", "utf-8")):
+        for written in {encoding, other}:
+            rows = read(data.encode(written), "csv", encoding=encoding)
+            assert [(row[1] or b"").decode() for row in rows] == ["こんにちは", "ﾂｱ"]
+    assert read(b"text\n+AGE-\n", "csv", encoding="utf-7", doc_id=None)[0][1] == b"a"
+
+
+def test_utf16_without_a_mark_is_told_from_utf8(read: Read) -> None:
+    for encoding in ("utf-16-le", "utf-16-be"):
+        for text in ("plain words\n", "два слова и ещё\n"):
+            with pytest.raises(SourceError, match=f"input: looks like UTF-16 .*: add --encoding {encoding}."):
+                read(f"id,text\n1,{text}".encode(encoding), "csv")
 
 
 def test_a_mark_in_the_middle_of_a_file_stays(read: Read) -> None:

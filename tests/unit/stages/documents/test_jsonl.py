@@ -77,7 +77,7 @@ def _text_by_json(line: bytes) -> bytes | None:
     if not isinstance(text, str):
         return None
     try:
-        return text.encode("utf-8", "surrogateescape")
+        return text.encode()
     except UnicodeEncodeError:
         return None
 

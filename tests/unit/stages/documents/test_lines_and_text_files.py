@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+import zstandard
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents import blocks
+from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+NOT_UTF8 = "not valid UTF-8 at byte {place}; if it is older Western text, add --encoding cp1252"
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")
 
 
@@ -49,34 +53,63 @@ def test_bad_lines_are_rows_of_their_own(read: Read) -> None:
         (None, None, 2, "the line has no tab between an id and a text"),
         (None, b"no id", 5, None),
         (2, b"", 6, None),
-        (3, b"\xff", 7, None),
+        (3, None, 7, NOT_UTF8.format(place="0 (0xff)")),
         (4, b"x", 8, None),
     ]
     assert [row[1:] for row in read(b"1\ta\nx\ty\n", "lines", batch_bytes=1)] == [(b"a", 1, None), (b"y", 2, None)]
 
 
 @shared_folder
-@given(st.binary(max_size=200), st.sampled_from(["none", "gzip", "zstd"]))
-def test_a_text_file_is_one_document_byte_for_byte(read: Read, data: bytes, compression: str) -> None:
-    import gzip
-
-    import zstandard
-
+@given(st.text(max_size=200), st.sampled_from(["none", "gzip", "zstd"]))
+def test_a_text_file_is_one_document_byte_for_byte(read: Read, text: str, compression: str) -> None:
     pack = {"none": bytes, "gzip": gzip.compress, "zstd": zstandard.compress}[compression]
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:3] == b"\xef\xbb\xbf":
-        data = b"a" + data
-    assert read(pack(data), "file", compression=compression) == [("input", data, 1, None)]
+    data = text.encode()
+    assume(looks_like_utf16(data) is None)
+    rows = read(pack(data), "file", compression=compression)
+    assert rows == [("input", data.removeprefix(b"\xef\xbb\xbf"), 1, None)]
+
+
+@shared_folder
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_text_or_a_problem(read: Read, data: bytes) -> None:
+    ((_, text, _, problem),) = read(data, "file")
+    assert (text is None) != (problem is None)
+    if text is not None:
+        text.decode()
 
 
 def test_text_files_in_other_encodings(read: Read) -> None:
     assert read("née".encode("utf-16"), "file")[0][1] == "née".encode()
     assert read("née".encode("utf-8-sig"), "file")[0][1] == "née".encode()
     assert read(b"n\xe9e", "file", encoding="latin-1")[0][1] == "née".encode()
-    half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0][1]
-    assert half == "née".encode() + b"\xff"
-    with pytest.raises(
-        ParameterError, match="The 'encoding' parameter of read_batches must be the name of a character"
-    ):
+    assert read(b"n\xe9e", "file")[0][3] == NOT_UTF8.format(place="1 (0xe9)")
+    half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0]
+    assert half[1:] == (None, 1, "neither valid UTF-8 nor valid utf-16-le")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "gb18030"])
+def test_what_is_utf8_stays_so_whatever_encoding_is_named(read: Read, encoding: str) -> None:
+    text = "née, ß. " * 200_000
+    for written in ("utf-8", "utf-8-sig", "utf-16", encoding):
+        assert read(text.encode(written), "file", encoding=encoding)[0][1] == text.encode()
+
+
+def test_a_text_file_is_judged_by_all_of_it(read: Read) -> None:
+    data = "ß".encode() + b"a" * (3 << 20) + b"\xe9"
+    assert read(data, "file", encoding="cp1252")[0][1] == "ÃŸ".encode() + b"a" * (3 << 20) + "é".encode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
+    data = "plain words, née\n".encode(encoding)
+    advice = f"looks like UTF-16 without a byte order mark: add --encoding {encoding}"
+    for named in ("utf-8", "cp1252"):
+        assert read(data, "file", encoding=named)[0][3] == advice
+    assert read(data, "file", encoding=encoding)[0][1] == "plain words, née\n".encode()
+
+
+def test_an_encoding_must_be_one(read: Read) -> None:
+    with pytest.raises(ParameterError, match=r"The encoding \(--encoding\) must be the name of a character"):
         read(b"", "file", encoding="utf-9")
     with pytest.raises(ParameterError):
         read(b"", "file", encoding="hex")

@@ -1,0 +1,185 @@
+"""Which characters the bytes of a file are: valid UTF-8 is believed first, and what is not is in the encoding named.
+
+A folder often holds files of several times and hands. A named encoding says what text is in *if it is not UTF-8*:
+
+- one byte a character, ASCII among them (cp1252, latin-1, cp1251, …): each line is taken on its own, so that a file put
+  together from several is read right; text in such an encoding is hardly ever valid UTF-8 by chance
+- all others: the file is taken as a whole, by its first `WINDOW_BYTES`
+- a file that is one document: as a whole, by all of it
+- a byte order mark is believed before all this
+"""
+
+from __future__ import annotations
+
+import codecs
+from functools import lru_cache
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+WINDOW_BYTES = 1 << 20
+WIDE = ("utf-16", "utf-32")
+_FEWEST_ZEROS = 4
+_BLANKS = np.frombuffer(b" \r\n", np.uint8)
+
+
+def check_encoding(encoding: str) -> str:
+    """The encoding's own name; ParameterError where Python knows none of that name."""
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)
+        codecs.getincrementaldecoder(name)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ParameterError(
+            "The encoding (--encoding) must be the name of a character encoding such as utf-8, cp1252 or utf-16. "
+            f"Got {encoding!r} instead."
+        ) from error
+    return name
+
+
+def with_byte_order(encoding: str) -> str:
+    """The encoding of a file without a byte order mark: that of the machines such files come from."""
+    return f"{encoding}-le" if encoding in WIDE else encoding
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether the name is one of UTF-8's; ASCII is a part of it."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
+@lru_cache
+def is_told_by_line(encoding: str) -> bool:
+    """Whether each byte is a character and those below 128 are ASCII's.
+
+    Then lines, quotes and delimiters are the same bytes as in UTF-8.
+
+    Examples
+    --------
+    >>> [is_told_by_line(encoding) for encoding in ("cp1252", "utf-16", "shift_jis")]
+    [True, False, False]
+    """
+    if is_utf8(encoding) or not _keeps_ascii(encoding):
+        return False
+    for byte in range(128, 256):
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        characters = decoder.decode(bytes([byte]))  # of a character of several bytes the first gives nothing yet
+        if len(characters) != 1 or characters.isascii():
+            return False
+    return True
+
+
+@lru_cache
+def _keeps_ascii(encoding: str) -> bool:
+    """Whether ASCII text is the same bytes in this encoding."""
+    ascii_bytes = bytes(range(128))
+    try:
+        return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
+    except ValueError:
+        return False
+
+
+def is_taken_as_utf8(data: bytes, encoding: str, *, is_all: bool) -> bool:
+    """Whether a file that begins with ``data`` is read as UTF-8 although another encoding was named."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=is_all)
+    except UnicodeDecodeError:
+        return False
+    if encoding.startswith(WIDE):
+        return b"\0" not in data
+    # In UTF-7 and its like all characters are written in ASCII's.
+    return _keeps_ascii(encoding) or not data.isascii()
+
+
+def escape(encoding: str) -> str:
+    """How what does not decode is carried through a string: as half a character, which no UTF-8 check lets pass."""
+    return "surrogatepass" if encoding.startswith(WIDE) else "surrogateescape"
+
+
+def into_utf8(data: bytes, encoding: str) -> bytes:
+    """All of some text in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
+    decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
+    text = decoder.decode(data)
+    try:
+        text += decoder.decode(b"", final=True)
+        rest = b""
+    except UnicodeDecodeError:
+        rest = b"\xff"  # half a character at the end
+    return text.encode("utf-8", "surrogatepass") + rest
+
+
+def back_from_utf8(data: bytes, encoding: str) -> bytes:
+    """The way back from what :func:`into_utf8` gives."""
+    return data.decode("utf-8", "surrogatepass").encode(encoding, escape(encoding))
+
+
+def lines_into_utf8(data: bytes, encoding: str) -> bytes:
+    r"""Whole lines in UTF-8: those that are not yet are decoded.
+
+    Examples
+    --------
+    >>> lines_into_utf8("née\n".encode() + "née\n".encode("cp1252"), "cp1252").decode()
+    'née\nnée\n'
+    """
+    if _is_valid(data):
+        return data
+    lines = data.splitlines(keepends=True)
+    return b"".join(line if _is_valid(line) else into_utf8(line, encoding) for line in lines)
+
+
+def _is_valid(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def why_not_utf8(data: bytes, encoding: str) -> str | None:
+    r"""Why a text that was read cannot be used, and what may help; None where it can.
+
+    Examples
+    --------
+    >>> why_not_utf8(b"\xe4", "utf-8")
+    'not valid UTF-8 at byte 0 (0xe4); if it is older Western text, add --encoding cp1252'
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        if not is_utf8(encoding):
+            return f"neither valid UTF-8 nor valid {encoding}"
+        place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
+        return f"{place}; if it is older Western text, add --encoding cp1252"
+    return None
+
+
+def looks_like_utf16(data: bytes) -> str | None:
+    r"""What to do about a file that begins like UTF-16 without a byte order mark; None where it does not.
+
+    In every script blanks and line ends then have a zero byte, always on the same side.
+
+    Examples
+    --------
+    >>> looks_like_utf16("plain words".encode("utf-16-le"))
+    'looks like UTF-16 without a byte order mark: add --encoding utf-16-le'
+    """
+    view = np.frombuffer(data[: len(data[:4096]) // 2 * 2], np.uint8)
+    for name, low, high in (("utf-16-le", view[::2], view[1::2]), ("utf-16-be", view[1::2], view[::2])):
+        is_zero = high == 0
+        n_zeros = int(is_zero.sum())
+        if n_zeros < max(_FEWEST_ZEROS, len(high) // 16) or 20 * int((low == 0).sum()) > n_zeros:
+            continue
+        beside_blanks = is_zero[np.isin(low, _BLANKS)]
+        if (beside_blanks if len(beside_blanks) else is_zero).mean() > 0.9:
+            return f"looks like UTF-16 without a byte order mark: add --encoding {name}"
+    return None
