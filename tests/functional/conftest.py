@@ -81,6 +81,11 @@ def results(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(out.iterdir()) if path.suffix in (".parquet", ".html")}
 
 
+def listing(out: Path) -> set[str]:
+    """Every file and folder below a directory."""
+    return {str(path.relative_to(out)) for path in out.rglob("*")}
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended."""

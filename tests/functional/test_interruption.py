@@ -1,0 +1,384 @@
+"""A run that is cut off at any moment leaves nothing that looks whole, and goes on to the same bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import CHOSEN, command, listing, nearkin, results, run_here, write_jsonl
+from nearkin.errors import OutputExistsError, ResumeError
+from nearkin.runs import files
+from nearkin.workflows.dedup import inputs
+from nearkin.workflows.dedup.files import Delivery
+
+RESUME = Delivery(report=False, resume=True, kept=True)
+FRESH = Delivery(report=False, kept=True)
+
+# A command that signals itself when it is about to give a file a certain name, or just gave it.
+SUICIDE = """
+import os, signal, sys, time
+name, when, how = sys.argv.pop(1), sys.argv.pop(1), int(sys.argv.pop(1))
+from nearkin.workflows.dedup import inputs
+inputs.BATCH_BYTES = 120_000
+rename = os.replace
+def watched(a, b):
+    is_it = name in str(b)
+    if is_it and when == "before":
+        os.kill(os.getpid(), how)
+    rename(a, b)
+    if is_it and when == "after":
+        os.kill(os.getpid(), how)
+    if is_it and when == "sleep":
+        time.sleep(how)
+os.replace = watched
+from nearkin.cli import main
+main()
+"""
+NEVER = "no such name"
+
+
+def cut_short(
+    name: str, when: str, how: int, *arguments: str, stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """The command above, to its end."""
+    own = [sys.executable, "-c", SUICIDE, name, when, str(int(how)), *arguments]
+    return subprocess.run(own, input=stdin, capture_output=True, timeout=120, check=False)
+
+
+class PowerCut(BaseException):
+    """Nothing may catch it to tidy up."""
+
+
+class Cutter:
+    """Stands in for ``os.replace``; at the n-th call the lights go out, and no clean-up works from then on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+        self.n, self.is_dark, self.rename, self.unlink = n, False, os.replace, Path.unlink
+        monkeypatch.setattr(os, "replace", self)
+        monkeypatch.setattr(Path, "unlink", lambda path, **how: None if self.is_dark else self.unlink(path, **how))
+        monkeypatch.setattr("shutil.rmtree", self._rmtree(__import__("shutil").rmtree))
+
+    def __call__(self, a: str, b: str) -> None:
+        self.n -= 1
+        if self.n <= 0:
+            self.is_dark = True
+            raise PowerCut
+        self.rename(a, b)
+
+    def _rmtree(self, rmtree):
+        return lambda *args, **how: None if self.is_dark else rmtree(*args, **how)
+
+
+@pytest.fixture(scope="module")
+def whole(corpus, tmp_path_factory) -> Path:
+    """What an uninterrupted run leaves."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    run_here(corpus, out, delivery=FRESH)
+    return out
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 120_000)
+
+
+def assert_nothing_looks_whole(out: Path) -> None:
+    assert not (out / "manifest.json").exists()
+    for path in out.glob("*.parquet"):
+        pq.read_table(path)  # whatever has its name is all there
+    for path in out.glob("*.html"):
+        assert path.read_text().rstrip().endswith("</html>")
+
+
+def assert_same(out: Path, whole: Path) -> None:
+    assert results(out) == results(whole)
+    for path in (whole / "kept").iterdir():
+        assert (out / "kept" / path.name).read_bytes() == path.read_bytes()
+    assert listing(out) == listing(whole)
+    assert json.loads((out / "manifest.json").read_text())["counts"]["documents"] == 579
+
+
+def test_cut_at_every_file(corpus, whole, tmp_path, small_batches):
+    """The lights go out at each file that is published, in turn; each time the run is resumed."""
+    n, is_done = 0, False
+    while not is_done:
+        n += 1
+        out = tmp_path / f"out-{n}"
+        with pytest.MonkeyPatch.context() as patched:
+            cutter = Cutter(patched, n)
+            with contextlib.suppress(PowerCut):
+                run_here(corpus, out, delivery=FRESH, threads=1 + n % 2)
+            is_done = not cutter.is_dark
+        if not is_done:
+            assert_nothing_looks_whole(out)
+            run_here(corpus, out, delivery=RESUME)
+        assert_same(out, whole)
+    assert n > 40
+
+
+def test_cut_again_and_again(corpus, whole, tmp_path, small_batches):
+    """Each attempt gets further than the one before."""
+    out, n = tmp_path / "out", 0
+    while not (out / "manifest.json").exists():
+        n += 1
+        assert n < 100
+        with pytest.MonkeyPatch.context() as patched:
+            Cutter(patched, 8 * n)
+            try:
+                run_here(corpus, out, delivery=RESUME)
+            except PowerCut:
+                assert_nothing_looks_whole(out)
+    assert n > 2
+    assert_same(out, whole)
+
+
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [
+        ("run.json", "before"),
+        ("00001-0000001.arrow", "before"),
+        ("search/sizes.npz", "before"),
+        ("runs/00001", "after"),
+        ("matches.npz", "before"),
+        ("pairs.parquet", "before"),
+        ("/out/kept/part-1", "before"),
+        ("manifest.json", "before"),
+    ],
+)
+def test_killed(corpus, whole, tmp_path, small_batches, name, when):
+    """kill -9, as a process of its own: nothing is tidied up."""
+    out = tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report", "-q"]
+    killed = cut_short(name, when, signal.SIGKILL, *arguments)
+    assert killed.returncode == -signal.SIGKILL
+    assert_nothing_looks_whole(out)
+    refused = nearkin(*arguments)
+    assert (refused.code, "--resume" in refused.err) == (5, True)
+    run_here(corpus, out, delivery=RESUME)
+    assert_same(out, whole)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["00000-0000001.arrow", "pairs.parquet"])
+def test_interrupted(corpus, whole, tmp_path, how, name):
+    """Ctrl-C and the polite kill: the exit code, the hint, no traceback, no file half-written."""
+    out = tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report"]
+    stopped = cut_short(name, "before", how, *arguments)
+    assert stopped.returncode == 130
+    assert b"--resume" in stopped.stderr
+    assert b"Traceback" not in stopped.stderr
+    assert stopped.stdout == b""
+    assert_nothing_looks_whole(out)
+    assert not list(out.rglob("*.part"))
+    resumed = cut_short(NEVER, "before", how, *arguments, "--resume", "-q")
+    assert (resumed.returncode, resumed.stderr) == (0, b"")
+    assert_same(out, whole)
+
+
+@pytest.mark.parametrize("delay_s", [0.3, 0.9, 1.5])
+def test_ctrl_c_at_any_moment(corpus, whole, tmp_path, delay_s):
+    """Whatever it is doing."""
+    out = tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report"]
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(delay_s)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    if (out / "manifest.json").exists():  # it was done already
+        assert_same(out, whole)
+        return
+    if out.exists():  # before that, Python itself was still starting
+        assert process.returncode == 130
+        assert "Traceback" not in err
+        assert_nothing_looks_whole(out)
+    run_here(corpus, out, delivery=RESUME)
+    assert_same(out, whole)
+
+
+# -- what a run may go on with ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unfinished(corpus, tmp_path, small_batches) -> Path:
+    out = tmp_path / "unfinished"
+    with pytest.MonkeyPatch.context() as patched:
+        Cutter(patched, 16)
+        with pytest.raises(PowerCut):
+            run_here(corpus, out, delivery=FRESH)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"threshold": 0.85}, "0.85"), ({"seed": 7}, "7"), ({"keep": "first"}, "first"), ({"recall": 0.9}, "0.9")],
+)
+def test_other_parameters_are_refused_by_name(corpus, unfinished, change, named):
+    with pytest.raises(ResumeError) as caught:
+        run_here(corpus, unfinished, delivery=RESUME, **change)
+    assert "parameters" in str(caught.value)
+    assert named in str(caught.value)
+    assert "--overwrite" in str(caught.value)
+
+
+def test_other_input_is_refused_by_name(corpus, unfinished):
+    for others in (corpus[:2], [*corpus[:2], corpus[0]]):
+        with pytest.raises(ResumeError, match="inputs"):
+            run_here(others, unfinished, delivery=RESUME)
+    with pytest.raises(ResumeError, match="against"):
+        run_here(corpus, unfinished, delivery=RESUME, against=corpus[:1])
+
+
+def test_a_changed_input_is_refused(records, tmp_path):
+    path, out = write_jsonl(tmp_path / "all.jsonl", records), tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patched:
+        Cutter(patched, 4)
+        with pytest.raises(PowerCut):
+            run_here([str(path)], out)
+    write_jsonl(path, records[1:])
+    with pytest.raises(ResumeError, match="inputs"):
+        run_here([str(path)], out, delivery=Delivery(report=False, resume=True))
+
+
+def test_other_threads_and_memory_are_none_of_its_business(corpus, whole, unfinished):
+    run_here(corpus, unfinished, delivery=RESUME, threads=1, memory=300 << 20)
+    assert_same(unfinished, whole)
+
+
+def test_an_unfinished_run_is_not_taken_over_unasked(corpus, unfinished):
+    with pytest.raises(OutputExistsError, match="--resume"):
+        run_here(corpus, unfinished)
+
+
+def test_resuming_where_nothing_began(corpus, whole, tmp_path):
+    run_here(corpus, tmp_path / "new", delivery=RESUME)
+    assert_same(tmp_path / "new", whole)
+
+
+def test_resuming_a_finished_run_leaves_it_alone(corpus, whole, tmp_path):
+    run_here(corpus, tmp_path / "out", delivery=FRESH)
+    before = results(tmp_path / "out")
+    with pytest.raises(OutputExistsError, match="already holds"):
+        run_here(corpus, tmp_path / "out", delivery=RESUME)
+    assert results(tmp_path / "out") == before
+    assert listing(tmp_path / "out") == listing(whole)
+
+
+def test_cut_after_the_manifest(corpus, whole, tmp_path, monkeypatch):
+    """Only the work was still to be removed: the run is done, and may be replaced."""
+    out = tmp_path / "out"
+    run_here(corpus, out, delivery=FRESH)
+    (out / ".work/spool").mkdir(parents=True)
+    for delivery in (FRESH, RESUME):
+        with pytest.raises(OutputExistsError, match="already holds"):
+            run_here(corpus, out, delivery=delivery)
+    run_here(corpus, out, delivery=Delivery(report=False, overwrite=True, kept=True))
+    assert_same(out, whole)
+
+
+def test_standard_input_that_was_cut_off_is_not_mixed_with_another(records, tmp_path):
+    """What comes from a pipe the second time may be anything: it is read anew, or refused."""
+    first, second = records[:300], records[200:]
+    plain = [write_jsonl(tmp_path / f"{name}.jsonl", some).read_bytes() for name, some in zip("ab", (first, second))]
+    out = tmp_path / "out"
+    arguments = ["dedup", "-", "--out", str(out), "-q", "--no-report"]
+    cut = cut_short("00000-0000000.arrow", "after", signal.SIGKILL, *arguments, stdin=plain[0])
+    assert cut.returncode == -signal.SIGKILL
+    resumed = cut_short(NEVER, "after", signal.SIGKILL, *arguments, "--resume", stdin=plain[1])
+    if resumed.returncode == 0:
+        ids = pq.read_table(out / "documents.parquet")["id"].to_pylist()
+        assert ids == [record["id"] for record in second]
+    else:
+        assert resumed.returncode == 5
+        assert b"tandard input" in resumed.stderr
+
+
+# -- two at once, and what is not ours -------------------------------------------------------------------------------
+
+
+def test_two_runs_in_one_directory(corpus, whole, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report", "-q"]
+    own = [sys.executable, "-c", SUICIDE, "sizes.npz", "sleep", "6"]
+    first = subprocess.Popen([*own, *arguments], stderr=subprocess.PIPE)
+    while not list(out.glob(".work/spool/*")):
+        assert first.poll() is None
+        time.sleep(0.05)
+    for extra in ([], ["--resume"], ["--overwrite"]):
+        second = nearkin(*arguments, *extra)
+        assert second.code == 5
+        assert "Another run is writing" in second.err
+    assert first.wait(60) == 0
+    assert_same(out, whole)
+
+
+def test_overwriting_removes_what_a_run_wrote_and_nothing_else(corpus, whole, tmp_path):
+    out = tmp_path / "out"
+    run_here(corpus, out, delivery=FRESH)
+    mine = [out / "notes.txt", out / "kept/mine.txt", out / "kept/deep/er.txt", out / "other.parquet"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    run_here(corpus[:1], out, delivery=Delivery(report=False, overwrite=True))
+    assert [path.read_text() for path in mine] == ["mine"] * 4
+    kept = {path.name for path in (out / "kept").iterdir()}
+    assert kept == {"mine.txt", "deep"}  # what the first run kept is gone: the second kept nothing
+    assert json.loads((out / "manifest.json").read_text())["counts"]["documents"] < 579
+
+
+@pytest.mark.parametrize(
+    "files_there",
+    [
+        {"manifest.json": '{"name": "an extension of a browser", "version": 3}'},
+        {"manifest.json": "not JSON", "report.html": "mine"},
+        {"manifest.json": "[1]", "kept/a.txt": "mine"},
+        {"documents.parquet": "mine"},
+        {"notes.txt": "mine"},
+    ],
+)
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_directory_that_is_no_run_is_left_alone(corpus, tmp_path, files_there, overwrite):
+    out = tmp_path / "out"
+    for name, content in files_there.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(content)
+    with pytest.raises(OutputExistsError):
+        run_here(corpus, out, delivery=Delivery(report=False, overwrite=overwrite))
+    for name, content in files_there.items():
+        assert (out / name).read_text() == content
+    assert listing(out) - {".lock", "kept"} == set(files_there)
+
+
+def test_an_empty_directory_will_do(corpus, whole, tmp_path):
+    (tmp_path / "out").mkdir()
+    run_here(corpus, tmp_path / "out", delivery=FRESH)
+    assert_same(tmp_path / "out", whole)
+
+
+def write_half(path: Path) -> None:
+    with files.published(path) as aside:
+        aside.write_text("half")
+        raise ZeroDivisionError
+
+
+def test_published_files_are_all_or_nothing(tmp_path):
+    path = tmp_path / "a.txt"
+    with pytest.raises(ZeroDivisionError):
+        write_half(path)
+    assert list(tmp_path.iterdir()) == []
+    with files.published(path) as aside:
+        aside.write_text("whole")
+        assert not path.exists()
+    with pytest.raises(ZeroDivisionError):
+        write_half(path)
+    assert path.read_text() == "whole"
+    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]

@@ -1,0 +1,166 @@
+"""Of a whole run: what was found of all pairs, against what was predicted and what the run itself estimates."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+import nearkin
+from nearkin.planning.curve import probability
+from oracles.brute_force import Shingle, shingles
+from oracles.chance import SIGMAS
+
+Pairs = dict[tuple[int, int], float]
+
+
+def all_matches(sets: list[set[Shingle]], threshold: float, measure: str = "jaccard") -> Pairs:
+    """Every pair at or above the threshold, from a count of what each two sets share."""
+    holders = defaultdict(list)
+    for row, one in enumerate(sets):
+        for shingle in one:
+            holders[shingle].append(row)
+    shared = Counter((a, b) for rows in holders.values() for i, a in enumerate(rows) for b in rows[i + 1 :])
+    found = {}
+    for (a, b), common in shared.items():
+        least, union = min(len(sets[a]), len(sets[b])), len(sets[a]) + len(sets[b]) - common
+        similarity = common / (union if measure == "jaccard" else least)
+        if similarity >= threshold:
+            found[a, b] = similarity
+    return found
+
+
+def found_by(texts: list[str], **options: object) -> tuple[Pairs, nearkin.DedupResult]:
+    result = nearkin.dedup([(row, text) for row, text in enumerate(texts)], **options)
+    measure = options.get("measure", "jaccard")
+    pairs = {}
+    for row in result.pairs.to_pylist():
+        both = row["containment_a_in_b"], row["containment_b_in_a"]
+        pairs[row["id_a"], row["id_b"]] = row["jaccard"] if measure == "jaccard" else max(both)
+    return pairs, result
+
+
+def edited(seed: int, *, n_bases: int, n_words: int, most_edits: int) -> list[str]:
+    """Each base with three versions, whose likeness spreads over a wide range."""
+    chance = random.Random(seed)
+    texts = []
+    for _ in range(n_bases):
+        base = [f"w{chance.randrange(10**6)}" for _ in range(n_words)]
+        for n_edits in (0, *(chance.randint(1, most_edits) for _ in range(3))):
+            version = list(base)
+            for at in chance.sample(range(n_words), n_edits):
+                version[at] = f"v{chance.randrange(10**9)}"
+            texts.append(" ".join(version))
+    return chance.sample(texts, len(texts))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "recall", "n_words"), [(0.8, 0.99, 150), (0.7, 0.9, 150), (0.6, 0.99, 150), (0.9, 0.8, 150)]
+)
+def test_of_long_texts_as_many_are_found_as_predicted(threshold, recall, n_words):
+    texts = edited(1, n_bases=500, n_words=n_words, most_edits=n_words // 10)
+    truth = all_matches([shingles(text, "words", 3) for text in texts], threshold)
+    found, result = found_by(texts, threshold=threshold, recall=recall, shingle="words:3")
+    plan = result.manifest["plan"]
+    assert found.items() <= truth.items()
+    assert n_words - 2 >= plan["exact_below"]  # bands had to find them
+    chances = np.array([probability(s, plan["bands"], plan["rows"]) for s in truth.values()])
+    assert plan["recall_at_threshold"] >= recall
+    assert chances.min() >= recall - 1e-9
+    spread = SIGMAS * math.sqrt((chances * (1 - chances)).sum()) + SIGMAS
+    n_missed = len(truth) - len(found)
+    assert len(truth) > 150
+    assert n_missed <= (1 - chances).sum() + spread
+    assert abs(result.manifest["estimated_missed_pairs"] - n_missed) <= 2 * spread
+    assert result.manifest["counts"]["pairs_not_compared"] == 0
+
+
+def made_up_names(seed: int, n: int) -> list[str]:
+    """Names of a few syllables, some of them misspelt: short texts that share all they are made of with many others."""
+    chance = random.Random(seed)
+    syllables = ["an", "be", "ca", "do", "el", "fa", "gi", "ha", "io", "ju", "ka", "li", "mo", "no", "ol"]
+    names = ["".join(chance.choices(syllables, k=3)) + " " + "".join(chance.choices(syllables, k=4)) for _ in range(n)]
+    for _ in range(n // 8):
+        letters = list(chance.choice(names))
+        letters[chance.randrange(len(letters))] = chance.choice("aeiou")
+        names.append("".join(letters))
+    return chance.sample(sorted(set(names)), len(set(names)))
+
+
+@pytest.mark.parametrize(("shingle", "threshold"), [("chars:2", 0.7), ("chars:3", 0.6), ("chars:4", 0.5)])
+def test_short_texts_that_share_much_are_searched_exactly_too(shingle, threshold):
+    texts = made_up_names(3, 1800)
+    truth = all_matches([shingles(text, "chars", int(shingle[-1])) for text in texts], threshold)
+    found, result = found_by(texts, threshold=threshold, shingle=shingle)
+    assert max(result.documents["n_shingles"].to_pylist()) < result.manifest["plan"]["exact_below"]
+    assert len(truth) > 40
+    assert found == truth
+    assert result.manifest["estimated_missed_pairs"] == 0
+
+
+@pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.99), (0.6, 0.9), (1.0, 0.99)])
+def test_contained_texts_are_found_as_often_as_predicted(threshold, recall):
+    chance = random.Random(5)
+    texts = []
+    for _ in range(300):
+        long = [f"w{chance.randrange(10**6)}" for _ in range(chance.randint(150, 400))]
+        start, n_words = chance.randrange(100), chance.randint(20, 150)
+        part = long[start : start + n_words]
+        for at in chance.sample(range(len(part)), chance.randint(0, len(part) // 12)):
+            part[at] = f"v{chance.randrange(10**9)}"
+        texts += [" ".join(long), " ".join(part)]
+    truth = all_matches([shingles(text, "words", 3) for text in texts], threshold, "containment")
+    found, result = found_by(texts, threshold=threshold, recall=recall, shingle="words:3", measure="containment")
+    assert found.items() <= truth.items()
+    plan = result.manifest["plan"]
+    assert plan["recall_at_threshold"] >= recall
+    assert len(truth) > 40
+    rare = SIGMAS * math.sqrt(len(truth) * recall * (1 - recall)) + SIGMAS
+    assert len(truth) - len(found) <= (1 - recall) * len(truth) + rare
+    assert abs(result.manifest["estimated_missed_pairs"] - (len(truth) - len(found))) <= 2 * rare
+
+
+# -- many alike: bounded work, and an answer that still holds ---------------------------------------------------------
+
+
+def test_fifty_thousand_equal_documents():
+    text = " ".join(f"w{i}" for i in range(60))
+    result = nearkin.dedup([text] * 25_000 + [text.upper()] * 25_000)
+    (group,) = result.groups.to_pylist()
+    assert (group["size"], group["n_exact_copies"], group["lowest_similarity"]) == (50_000, 49_999, 1.0)
+    assert result.manifest["counts"]["candidates"] == 0
+    assert len(result.pairs) == 49_999
+    assert len(result.kept) == 1
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_many_documents_all_near_one_another(measure):
+    """Every pair would be 50 million; the work is bounded, and all the same they are one group."""
+    n = 10_000
+    texts = [" ".join(f"w{i}" for i in range(50)) + f" tail{i}" for i in range(n)]
+    result = nearkin.dedup(texts, measure=measure, threshold=0.8)
+    (group,) = result.groups.to_pylist()
+    assert group["size"] == n
+    assert group["lowest_similarity"] >= 0.8
+    counts = result.manifest["counts"]
+    assert (counts["kept"], counts["near_duplicate"], counts["bridges_refused"]) == (1, n - 1, 0)
+    assert n - 1 <= counts["pairs"] < n * (n - 1) // 2
+    assert counts["pairs_not_compared"] > 0  # and it is said
+    assert min(result.documents["similarity_to_principal"].to_pylist()) >= 0.8
+
+
+def test_a_family_hidden_among_many_that_share_a_header():
+    """Long texts with a common part below the threshold: the keys of that part are shared by all of them."""
+    chance = random.Random(9)
+    header = " ".join(f"h{i}" for i in range(70))
+    bodies = [" ".join(f"w{chance.randrange(10**6)}" for _ in range(50)) for _ in range(1200)]
+    texts = [f"{header} {body}" for body in bodies]
+    texts += [f"{text} more words here" for text in texts[600:700]]
+    found, result = found_by(texts, threshold=0.8, shingle="words:3")
+    planted = {(600 + i, 1200 + i) for i in range(100)}
+    assert set(found) <= planted
+    assert len(planted - set(found)) <= 8  # 1 expected
+    assert result.manifest["counts"]["groups"] == len(found)
