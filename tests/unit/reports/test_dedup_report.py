@@ -433,7 +433,7 @@ def test_what_else_was_dropped_follows_from_the_sum(dropped: int, said: str) -> 
 def test_problems_beyond_those_listed_are_counted() -> None:
     rows = [ProblemRow(f"a.jsonl:{i}", None, "broken JSON") for i in range(1, 51)]
 
-    assert "1,234 remarks, each about a document. The first 50 are listed" in render(problems=rows, n_problems=1234)
+    assert "1,234 remarks, each about one document. The first 50 are listed" in render(problems=rows, n_problems=1234)
 
 
 def test_the_glossary_tells_the_truth_about_the_flights() -> None:

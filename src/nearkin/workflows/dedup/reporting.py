@@ -52,18 +52,14 @@ def write_report(path: Path, manifest: Mapping[str, object], result: Result, opt
         aside.write_text(page, encoding="utf-8")
 
 
-def group_sizes(table: GroupTable | None) -> dict[int, int]:
+def group_sizes(table: GroupTable) -> dict[int, int]:
     """How many groups there are of each size."""
-    if table is None:
-        return {}
     sizes, n = np.unique(table.size, return_counts=True)
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
 
 
-def largest_groups(table: GroupTable | None, outcome: Outcome, places: Places) -> list[GroupRow]:
+def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[GroupRow]:
     """The largest groups first, the earlier one first among equals, each with some of its documents."""
-    if table is None:
-        return []
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
     listed = _Listed.of(table.principal[chosen], outcome)
     ids = places.id_at(table.principal[chosen]).to_pylist()
@@ -165,8 +161,6 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
     """Of some of the largest groups the principal and the member least similar to it, where that is no exact copy."""
-    if result.groups is None:
-        return []
     outcome = result.outcome
     principals = result.groups.principal[np.argsort(-result.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)
