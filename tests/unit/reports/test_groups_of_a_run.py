@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.reports.dedup import MemberRow
+from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Outcome
+from nearkin.workflows.dedup.reporting import first_problems, largest_groups
+from nearkin.workflows.dedup.tables import Places
+
+
+def places(ids: list[str]) -> Places:
+    """The last document is a file of its own, the others are lines of one file."""
+    n = len(ids)
+    return Places(
+        pa.array(ids, pa.large_string()),
+        ["a.jsonl", ids[-1]],
+        np.array([0] * (n - 1) + [1], np.int32),
+        np.array([*range(1, n), 1], np.int64),
+        {n - 1: "odd", 0: "repeated"},
+    )
+
+
+def outcome(principal: list[int], similarity: list[float], reason: list[str]) -> Outcome:
+    rows = np.array(principal, np.uint32)
+    return Outcome(
+        rows,
+        np.array(similarity),
+        np.full(len(rows), NO_ROW),
+        np.array([REASONS.index(word) for word in reason], np.uint8),
+        rows == np.arange(len(rows)),
+    )
+
+
+def table(principal: list[int], size: list[int]) -> GroupTable:
+    n = len(principal)
+    zeros = np.zeros(n, np.int64)
+    return GroupTable(np.array(principal, np.uint32), np.array(size), np.ones(n), np.ones(n, np.bool_), zeros, zeros, 0)
+
+
+def test_the_principal_comes_first_then_what_is_least_like_it() -> None:
+    nowhere = int(NO_ROW)
+    found = outcome(
+        [1, 1, nowhere, 1, 4, 1, 4],
+        [0.9, 1.0, np.nan, 0.8, 1.0, np.nan, 1.0],
+        ["near-duplicate", "unique", "empty", "near-duplicate", "unique", "near-duplicate", "exact copy"],
+    )
+
+    large, small = largest_groups(table([1, 4], [4, 2]), found, places([*"abcdef", "g.txt"]))
+
+    assert large.members == (
+        MemberRow("b", "a.jsonl:2", 1.0, "unique", is_principal=True),
+        MemberRow("f", "a.jsonl:6", None, "near-duplicate"),
+        MemberRow("d", "a.jsonl:4", 0.8, "near-duplicate"),
+        MemberRow("a", "a.jsonl:1", 0.9, "near-duplicate"),
+    )
+    assert [member.where for member in small.members] == ["a.jsonl:5", "g.txt"]
+
+
+def test_of_many_groups_and_members_the_first_are_listed() -> None:
+    n_groups, size = 30, 40
+    principal = np.repeat(np.arange(n_groups) * size, size).tolist()
+    found = outcome(principal, [1.0] * len(principal), ["unique"] * len(principal))
+    rows = largest_groups(
+        table(principal[::size], [size] * (n_groups - 1) + [size + 1]), found, places([f"d{i}" for i in range(1200)])
+    )
+
+    assert [row.group for row in rows[:2]] == ["d1160", "d0"]
+    assert len(rows) == 20
+    assert {len(row.members) for row in rows} == {25}
+    assert [member.doc_id for member in rows[1].members[:3]] == ["d0", "d1", "d2"]
+
+
+def test_no_groups_have_no_members() -> None:
+    assert largest_groups(table([], []), outcome([0], [1.0], ["unique"]), places(["a"])) == []
+
+
+def test_what_is_told_of_the_input_names_a_line_only_where_there_are_lines() -> None:
+    assert [row.where for row in first_problems(places(["a", "b", "c.txt"]))] == ["a.jsonl:1", "c.txt"]
