@@ -92,6 +92,10 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.slots)
 
+    def where(self, rows: Selection | list[int]) -> Signatures:
+        """Some of the rows."""
+        return Signatures(self.slots[rows], self.fingerprint)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -178,15 +182,3 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.principal)
-
-
-PAIRS_SCHEMA = pa.schema(
-    [
-        pa.field("id_a", pa.large_string(), nullable=False),
-        pa.field("id_b", pa.large_string(), nullable=False),
-        pa.field("jaccard", pa.float64(), nullable=False),
-        pa.field("containment_a_in_b", pa.float64(), nullable=False),
-        pa.field("containment_b_in_a", pa.float64(), nullable=False),
-    ]
-)
-"""``pairs.parquet``; where every doc_id of the run is an integer, the ids are int64."""

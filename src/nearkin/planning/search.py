@@ -169,7 +169,7 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
     >>> plan_sampling(0.8, 0.99, Sample.of_one(1000, sizes, none.astype(np.float64), none)).rate < 0.02
     True
     """
-    shared = np.ceil(threshold * sample.sought_sizes[sample.sought_sizes > 0])
+    shared = np.ceil(threshold * sample.sought_sizes[sample.sought_sizes > 0] - 1e-9)
     short = np.quantile(shared, _SHORT, method="lower") if len(shared) else 1.0
 
     def recall_at(rate: float) -> float:

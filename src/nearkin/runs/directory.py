@@ -16,6 +16,7 @@ from nearkin.runs.files import write_json, writing
 MANIFEST = "manifest.json"
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html")
 _IDENTITY = "run.json"
+_MOVED = "kept.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +125,20 @@ class RunDirectory:
         self._remove_leftovers()
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *(written or ())):
+            for name in (*TABLES, *(written or ()), *self._moved()):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
                     folder.rmdir()
             if self.work.exists():
                 shutil.rmtree(self.work)
+
+    def _moved(self) -> tuple[str, ...]:
+        """The kept files that an unfinished run was putting into their places."""
+        try:
+            return tuple(json.loads((self.work / _MOVED).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return ()
 
     def _remove_leftovers(self) -> None:
         """What a process that was killed had begun to write; we hold the lock, so nobody is writing now."""
@@ -147,7 +155,8 @@ class RunDirectory:
         if not isinstance(manifest, dict) or not {"nearkin", "command"} <= manifest.keys():
             return None
         inside = self.path.resolve()
-        named = [name for name in manifest.get("files", ()) if isinstance(name, str)]
+        files = manifest.get("files", ())
+        named = [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
         return tuple(name for name in named if (inside / name).resolve().is_relative_to(inside))
 
     def _forget_if_nothing_is_done(self) -> None:
@@ -171,11 +180,15 @@ class RunDirectory:
     def _place_kept(self) -> list[str]:
         """Move the kept corpus out of the work; the names of its files."""
         names = sorted(str(p.relative_to(self.work)) for p in self.kept_aside.rglob("*") if p.is_file())
+        already = self._moved()  # by a run that ended in the middle of this
+        names = sorted({*names, *already})
+        write_json(self.work / _MOVED, names)
         for name in names:
             target = self.path / name
             with writing(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(self.work / name, target)
+                if (self.work / name).exists():
+                    os.replace(self.work / name, target)
         return names
 
 

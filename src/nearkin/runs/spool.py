@@ -52,7 +52,7 @@ class Spool:
 
     def place(self, part: int, number: int) -> Path:
         """Where chunk ``number`` of an input stands."""
-        return self.path / f"{part:05d}-{number:07d}.arrow"
+        return self.path / f"{part:09d}-{number:09d}.arrow"
 
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
         """Write a chunk: whole or not at all."""
@@ -65,7 +65,7 @@ class Spool:
 
     def forget(self, part: int) -> None:
         """Remove what was written of an input."""
-        for path in self.path.glob(f"{part:05d}-*.arrow"):
+        for path in self.path.glob(f"{part:09d}-*.arrow"):
             path.unlink()
 
     def chunks(self) -> tuple[Chunk, ...]:

@@ -18,7 +18,7 @@ from nearkin.stages.search.exhaustive import all_pairs
 from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, merge_runs
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.stages.search.sampling import Sampling
-from nearkin.stages.signatures.minhash import MinHash, must_agree
+from nearkin.stages.signatures.minhash import MinHash
 from oracles.chance import is_plausible, pairs_of_sets
 
 small_sets = st.lists(st.sets(st.integers(0, 25), max_size=22), max_size=10)
@@ -215,9 +215,9 @@ def test_methods_refuse_what_breaks_their_rule():
 
 def test_signatures_of_different_methods_are_not_mixed():
     sets = as_sets([{1, 2}])
-    must_agree(MinHash(8).sign(sets), MinHash(8).sign(sets))
+    MinHash(8).similarity(MinHash(8).sign(sets), MinHash(8).sign(sets))
     with pytest.raises(FingerprintError, match=r"seed=0.*seed=1"):
-        must_agree(MinHash(8).sign(sets), MinHash(8, 1).sign(sets))
+        MinHash(8).similarity(MinHash(8).sign(sets), MinHash(8, 1).sign(sets))
 
 
 def test_another_seed_is_another_sketch_and_a_key_depends_on_band_and_order():

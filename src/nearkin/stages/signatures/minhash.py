@@ -14,7 +14,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.records import F64, U64, ShingleSets, Signatures
+from nearkin.records import F64, Bool, ShingleSets, Signatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class MinHash:
     >>> from nearkin.stages.features.shingles import Words
     >>> texts = pa.array(["the cat sat on the mat", "the cat sat on the mat!"], pa.large_string())
     >>> signatures = MinHash(64).sign(Words(2).sets(texts))
-    >>> float(MinHash(64).similarity(signatures.slots[:1], signatures.slots[1:])[0])
+    >>> float(MinHash(64).similarity(signatures.where([0]), signatures.where([1]))[0])
     1.0
     """
 
@@ -61,24 +61,27 @@ class MinHash:
         slots = kernel.sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
         return Signatures(slots, f"{sets.fingerprint};{self.fingerprint}")
 
-    def similarity(self, a: U64, b: U64) -> F64:
-        """Estimate the Jaccard similarity of rows of ``a`` and ``b``, in [0, 1].
+    def similarity(self, a: Signatures, b: Signatures) -> F64:
+        """Estimate the Jaccard similarity of each row of ``a`` with the same row of ``b``.
 
-        The standard error is at most ``0.5 / sqrt(size)``.
+        Parameters
+        ----------
+        a, b : Signatures
+            With as many rows, or one with one row.
+
+        Returns
+        -------
+        float64 array, shape (n_rows,)
+            In [0, 1]; the standard error is at most ``0.5 / sqrt(size)``.
+
+        Raises
+        ------
+        FingerprintError
+            If they were made by different methods: that would compare nothing with nothing.
         """
-        similarity: F64 = np.equal(a, b).mean(axis=-1)
-        return similarity
-
-
-def must_agree(a: Signatures, b: Signatures) -> None:
-    """Refuse to mix signatures of different methods.
-
-    Raises
-    ------
-    FingerprintError
-        Naming both.
-    """
-    if a.fingerprint != b.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {a.fingerprint!r} and {b.fingerprint!r}."
-        )
+        if a.fingerprint != b.fingerprint:
+            raise FingerprintError(
+                f"Signatures of different methods cannot be compared: {a.fingerprint!r} and {b.fingerprint!r}."
+            )
+        agree: Bool = a.slots == b.slots
+        return np.asarray(agree.mean(axis=-1), np.float64)

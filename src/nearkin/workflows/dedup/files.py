@@ -120,7 +120,7 @@ def dedup_files(
         )
     meter = Meter(progress)
     directory = RunDirectory(out)
-    identity = _identity(files, found, others, options)
+    identity, before = _identity(files, found, others, options), _state(found, others)
     with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
         piped = _save_pipe(files, found.sources, directory.work) if delivery.kept else None
         with open(piped, "rb") if piped else contextlib.nullcontext(files.stdin) as stdin:
@@ -135,9 +135,11 @@ def dedup_files(
                 resources=resources,
                 meter=meter,
             )
+        _check_unchanged(before, found, others)
         job.write(result, out, meter)
         if delivery.kept:
             _write_kept(files, found.sources, result, directory.kept_aside, piped, meter)
+            _check_unchanged(before, found, others)
         described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
         written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
         if delivery.report:
@@ -184,6 +186,24 @@ def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupO
     }
 
 
+def _state(found: SourceSet, others: SourceSet) -> dict[str, object]:
+    """Of the files of many documents: when they were changed, and how large they are."""
+    return _listed([source for source in (*found.sources, *others.sources) if source.format != "file"])
+
+
+def _check_unchanged(before: Mapping[str, object], found: SourceSet, others: SourceSet) -> None:
+    """Lines are kept by their numbers: a file that changed since it was read would be cleaned by another's lines."""
+    if _state(found, others) != before:
+        raise SourceError(
+            "A file of the input changed while it was read. Run again when nothing writes to it, or on a copy."
+        )
+
+
+def _printable(path: str) -> str:
+    """A path that JSON and a terminal can hold, though its bytes be no UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
     """The files, named while they are few.
 
@@ -191,9 +211,18 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
     """
     told = hashlib.sha256()
     for source in sources:
-        changed = os.stat(source.path).st_mtime_ns if source.path != STDIN else 0
-        told.update(repr((source.path, source.format, source.text, source.id, source.size_bytes, changed)).encode())
-    return {"n_files": len(sources), "first": [source.path for source in sources[:5]], "state": told.hexdigest()[:16]}
+        changed = (0, 0)
+        with contextlib.suppress(OSError):
+            found = os.stat(source.path)
+            changed = (0, 0) if _is_pipe(source) else (found.st_mtime_ns, found.st_size)
+        told.update(
+            repr((source.path, source.format, source.text, source.id, changed)).encode(errors="surrogateescape")
+        )
+    return {
+        "n_files": len(sources),
+        "first": [_printable(source.path) for source in sources[:5]],
+        "state": told.hexdigest()[:16],
+    }
 
 
 def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
@@ -213,7 +242,7 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
             digests.append(value)
             progress.advance(source.size_bytes)
     return [
-        InputFile(s.path, s.size_bytes, value, s.format, s.text, s.id)
+        InputFile(_printable(s.path), s.size_bytes, value, s.format, s.text, s.id)
         for s, value in zip(sources, digests, strict=True)
     ]
 

@@ -15,7 +15,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.workflows.dedup.against import judge_against, matches_across, no_groups, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
-from nearkin.workflows.dedup.corpus import Corpus, survey
+from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
@@ -95,10 +95,10 @@ def find(
         corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
         names = [name for one in everything for name in one.names]
         places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
-        if on_error == "stop" and corpus.repeated_ids:
-            row = min(row for row, _ in corpus.repeated_ids)
+        if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
+            row = min(places.problems)
             raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
-    if not (corpus.status != 2).any() and len(corpus):
+    if not (corpus.status != UNREADABLE).any() and len(corpus):
         raise SourceError(
             f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}."
         )

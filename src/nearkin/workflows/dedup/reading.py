@@ -79,7 +79,7 @@ def _read_one(
     progress: Progress,
 ) -> InputRead:
     """Read one input; ``first_source`` is the number of its first source among all of the run."""
-    mark = spool.path / f"{index:05d}.json"
+    mark = spool.path / f"{index:09d}.json"
     if mark.exists():
         progress.advance(one.size_bytes)
         return InputRead(**json.loads(mark.read_text()))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -104,6 +105,8 @@ def regroup(
         )
     changed = {**run.options.in_words(), "threshold": threshold, "group": group or run.options.group}
     options = DedupOptions.of(preset=None, **changed)
+    if out is not None and out.resolve() == directory.resolve():
+        raise ParameterError("--out is the run itself: it would lose the pairs below the new threshold. Name another.")
     target = RunDirectory(out or directory / f"threshold-{threshold:g}{f'-{group}' if group else ''}")
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
@@ -133,26 +136,25 @@ def load(directory: Path) -> FinishedRun:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         documents = pq.read_table(directory / "documents.parquet")
         pairs = pq.read_table(directory / "pairs.parquet")
+        if manifest.get("command") in ("dedup", "regroup") and not manifest.get("against"):
+            return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:
         raise RunError(
             f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is not there."
         ) from error
-    except (OSError, ValueError) as error:
-        raise RunError(f"The run in {directory} is damaged: {error}. Run nearkin dedup again.") from error
-    if manifest.get("command") not in ("dedup", "regroup") or manifest.get("against"):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # whatever a damaged file leads to
         raise RunError(
-            f"{directory} has no groups to cut anew: it is not a run of nearkin dedup, or one with --against."
-        )
+            f"The run in {directory} is damaged ({type(error).__name__}: {error}). Run nearkin dedup again."
+        ) from error
+    raise RunError(f"{directory} has no groups to cut anew: it is not a run of nearkin dedup, or one with --against.")
+
+
+def _understood(manifest: Mapping[str, Any], documents: pa.Table, pairs: pa.Table) -> FinishedRun:
     options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
     corpus, sizes = _corpus(documents)
+    matches = _matches(documents, pairs, corpus, sizes)
     return FinishedRun(
-        manifest,
-        options,
-        corpus,
-        sizes,
-        _places(documents),
-        _matches(documents, pairs, corpus, sizes),
-        plan_from_stored(manifest["plan"]),
+        manifest, options, corpus, sizes, _places(documents), matches, plan_from_stored(manifest["plan"])
     )
 
 

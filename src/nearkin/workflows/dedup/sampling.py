@@ -16,6 +16,7 @@ from nearkin.stages.search.exhaustive import common_counts
 from nearkin.workflows.dedup.corpus import Corpus
 
 _LEAST, _MOST = 300, 2_000
+_MOST_CHARACTERS = 32 << 20
 
 
 def look(corpus: Corpus, shingle: Shingling) -> Sample:
@@ -27,6 +28,8 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     n_others = corpus.n_nodes - n_mine
     nodes = np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
+    n_characters = int(corpus.n_characters[corpus.first_row[nodes]].sum())
+    nodes = nodes[:: 1 + n_characters // _MOST_CHARACTERS]  # of long documents fewer are enough
     sets = shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[nodes].tolist()), pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
     if corpus.is_against:

@@ -139,7 +139,7 @@ class Search(ABC):
                 def link(numbered: tuple[int, Part]) -> int:
                     number, part = numbered
                     linking = Linking(sizes.n_shingles, sides, ratio, part.most_pivots)
-                    return _link(*self._entries(part, sizes, order), linking, folder / f"{number:05d}")
+                    return _link(*self._entries(part, sizes, order), linking, folder / f"{number:09d}")
 
                 n_not_compared = 0
                 for n in map_ordered(link, enumerate(parts), threads=self.resources.n_threads):
@@ -224,6 +224,6 @@ def _link(keys: U64, nodes: U32, linking: Linking, name: Path) -> int:
     n_not_compared = 0
     for i, (pairs, n_left) in enumerate(linking.link(keys, nodes)):
         n_not_compared += n_left
-        with published(name.with_name(f"{name.name}-{i:05d}.u64"), durable=False) as aside:
+        with published(name.with_name(f"{name.name}-{i:09d}.u64"), durable=False) as aside:
             pairs.tofile(aside)
     return n_not_compared
