@@ -108,7 +108,7 @@ def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str 
         if named is not None and named not in sample.names:
             raise missing_column(label, parameter, named, sample.names)
     if text is not None and text == doc_id:
-        raise ParameterError.of("id", label, "another column than the text", doc_id)
+        raise ParameterError(f"{label}: the id must be another column than the text. Got '{text}' for both.")
     guesses = []
     every = ", ".join(sample.names)
     if text is None:

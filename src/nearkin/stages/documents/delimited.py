@@ -42,16 +42,11 @@ class _Layout:
     keep: int | None
 
 
-def scanner_of(file_format: str) -> Scanner:
-    """How the records of "csv" and of "tsv" are told apart."""
-    return Scanner(b",", is_lenient=False) if file_format == "csv" else Scanner(b"\t", is_lenient=True)
-
-
 def read_delimited(
     stream: ByteStream,
     *,
     name: str,
-    file_format: str,
+    scanner: Scanner,
     text: str,
     doc_id: str | None,
     keep_column: str | None,
@@ -64,7 +59,6 @@ def read_delimited(
     SourceError
         The header cannot be read or lacks a column.
     """
-    scanner = scanner_of(file_format)
     layout: _Layout | None = None
     ids = IdType()
     for runs in read_runs(stream, scanner, batch_bytes):

@@ -283,7 +283,8 @@ def _load(line: bytes) -> _Loaded:
     try:
         return _Loaded(_parsed(characters), None, is_utf8)
     except json.JSONDecodeError as error:
-        return _Loaded(None, f"not valid JSON: {error.msg} at column {error.colno}", is_utf8)
+        # Some of the messages end in "at" already.
+        return _Loaded(None, f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8)
     except RecursionError:
         return _Loaded(None, "not valid JSON: nested too deeply", is_utf8)
 

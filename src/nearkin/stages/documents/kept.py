@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from nearkin.errors import OutputError, SourceError
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import read_blocks
-from nearkin.stages.documents.delimited import scanner_of, split_header
+from nearkin.stages.documents.delimited import split_header
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.packing import packed
 from nearkin.stages.documents.parquet import open_parquet
-from nearkin.stages.documents.record_runs import read_runs
-from nearkin.stages.documents.sniffing import unreadable
+from nearkin.stages.documents.record_runs import read_runs, scanner_of
+from nearkin.stages.documents.sniffing import head_of_stream, told_delimiter, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 
@@ -228,7 +228,8 @@ def _copy_lines(mask: Mask, stream: ByteStream, sink: _Sink) -> None:
 
 def _copy_records(source: Source, mask: Mask, stream: ByteStream, sink: _Sink) -> None:
     """The header and the kept records."""
-    scanner = scanner_of(source.format)
+    delimiter = source.delimiter or told_delimiter(head_of_stream(stream), source.text, source.id)
+    scanner = scanner_of(source.format, delimiter)
     is_first = True
     for runs in read_runs(stream, scanner, _BLOCK_BYTES):
         if is_first:

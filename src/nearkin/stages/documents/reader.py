@@ -19,7 +19,15 @@ from nearkin.stages.documents.keeping import RULE, check_keep_records
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.lines import read_lines
 from nearkin.stages.documents.parquet import read_parquet, sample_of_parquet
-from nearkin.stages.documents.sniffing import head_of_stream, records_of_head, sample_of_head, unreadable
+from nearkin.stages.documents.record_runs import scanner_of
+from nearkin.stages.documents.sniffing import (
+    empty_stdin,
+    head_of_stream,
+    records_of_head,
+    sample_of_head,
+    told_delimiter,
+    unreadable,
+)
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 from nearkin.stages.documents.text_file import read_text_file
@@ -123,7 +131,7 @@ def _read_stream(
         yield from read_delimited(
             stream,
             name=source.name,
-            file_format=source.format,
+            scanner=scanner_of(source.format, source.delimiter or ","),
             text=text,
             doc_id=source.id,
             keep_column=keep_column,
@@ -136,13 +144,17 @@ def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -
     head = head_of_stream(stream)
     if source.format != "file" and (advice := looks_like_utf16(head.data)) is not None:
         raise SourceError(f"{source.name}: {advice}.")
+    if source.path == STDIN and not head.data:
+        raise empty_stdin()
+    if source.format == "csv" and source.delimiter is None:
+        source = replace(source, delimiter=told_delimiter(head, source.text, source.id))
     if source.text is None and source.format not in ("lines", "file"):
-        sample = sample_of_head(head, source.format)
+        sample = sample_of_head(head, source.format, source.delimiter)
         if sample is not None:
             columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)
             source = replace(source, text=columns.text, id=columns.id)
     if keep_column is not None:
-        records = records_of_head(head, source.format)
+        records = records_of_head(head, source.format, source.delimiter)
         check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
     return source
 

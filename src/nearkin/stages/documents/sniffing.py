@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
-from nearkin.stages.documents.record_runs import Scanner
+from nearkin.stages.documents.record_runs import Scanner, scanner_of
 from nearkin.stages.documents.streams import (
     GZIP_MAGIC,
     ZSTD_MAGIC,
@@ -21,6 +21,7 @@ from nearkin.stages.documents.streams import (
 )
 
 PARQUET_MAGIC = b"PAR1"
+TAB = "\t"
 _HEAD_BYTES = 1 << 16
 _LONG_HEAD_BYTES = 1 << 20
 _SAMPLE_RECORDS = 20
@@ -69,7 +70,7 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
         raise SourceError(f"{name}: cannot be read: {fault}.") from fault
 
 
-def head_of_stdin(stdin: BinaryIO) -> Head:
+def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
     """What standard input shows without anything being taken from it."""
     if not isinstance(stdin, io.BufferedReader):
         if not stdin.seekable():
@@ -79,14 +80,24 @@ def head_of_stdin(stdin: BinaryIO) -> Head:
         stdin.seek(place)
     else:
         data = stdin.peek(_HEAD_BYTES)
+    if not data:
+        return Head(b"", "none", is_all=True)
     compression = _compression_of(data[:4])
     if compression == "none":
         # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
-        return _head_of_stream(ByteStream(io.BytesIO(data), compression), compression, is_cut=True)
+        stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
+        return _head_of_stream(stream, compression, is_cut=True)
     try:
-        return Head(ByteStream(io.BytesIO(data), compression).read(_HEAD_BYTES), compression, is_all=False)
+        return Head(
+            ByteStream(io.BytesIO(data), compression, encoding=encoding).read(_HEAD_BYTES), compression, is_all=False
+        )
     except StreamFault:
         return Head(b"", compression, is_all=False)
+
+
+def empty_stdin() -> SourceError:
+    """The error of a pipe through which nothing came."""
+    return SourceError("standard input is empty. Check the command before the pipe, or name a file.")
 
 
 def unreadable(name: str, error: OSError) -> SourceError:
@@ -126,14 +137,18 @@ def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
     """The format where the content says so, None where it is a text like any other."""
     if head.data.startswith(PARQUET_MAGIC):
         return "parquet"
-    lines = [line for line in head.lines if line.strip()]
+    lines = _first_lines(head)
     if not lines:
         return None
     if lines[0].lstrip().startswith(b"{"):
         return "jsonl"
-    if _are_id_and_text(lines):
-        return "lines"
-    return None
+    n_lines, n_seen = n_id_and_text(head)
+    return "lines" if n_lines >= 2 and 3 * n_lines >= 2 * n_seen else None
+
+
+def _first_lines(head: Head) -> list[bytes]:
+    """The first lines that are not blank."""
+    return [line for line in head.lines if line.strip()][:_SAMPLE_RECORDS]
 
 
 def has_header(head: Head, delimiter: bytes) -> bool:
@@ -142,25 +157,52 @@ def has_header(head: Head, delimiter: bytes) -> bool:
     return not {name.strip().strip('"').casefold() for name in names}.isdisjoint((*TEXT_NAMES, *ID_NAMES))
 
 
-def _are_id_and_text(lines: list[bytes]) -> bool:
-    """Whether at least two lines are there and each is ``ID<TAB>TEXT`` with an id of its own."""
-    ids = [line.partition(b"\t")[0] for line in lines[:_SAMPLE_RECORDS] if b"\t" in line]
-    is_each = len(ids) == len(lines[:_SAMPLE_RECORDS]) >= 2 and len(set(ids)) == len(ids)
-    return is_each and all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids)
+def n_id_and_text(head: Head) -> tuple[int, int]:
+    """How many of the first lines are ``ID<TAB>TEXT``, and of how many; none where the ids are not all different."""
+    lines = _first_lines(head)
+    ids = [line.partition(b"\t")[0] for line in lines if b"\t" in line]
+    if len(set(ids)) < len(ids) or not all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids):
+        return 0, len(lines)
+    return len(ids), len(lines)
 
 
-def records_of_head(head: Head, file_format: str) -> list[dict[str, object]]:
+def told_delimiter(head: Head, *named: str | None) -> str:
+    r"""The delimiter of a CSV file: a comma, unless the header has none and falls apart at another sign.
+
+    As the records do then too, most of them: one column of texts may have a semicolon in its name.
+
+    Examples
+    --------
+    >>> told_delimiter(Head(b"id;text\n1;It was\n", "none", is_all=True))
+    ';'
+    """
+    header = next(_rows(head, scanner_of("csv", ",")), [])
+    wanted = {name for name in named if name is not None}
+    if len(header) > 1 or (wanted and wanted <= set(header)):
+        return ","
+    best, most = ",", 1
+    for delimiter in (";", TAB, "|"):
+        names, *records = [*_rows(head, scanner_of("csv", delimiter))] or [[]]
+        n_alike = sum(len(record) == len(names) for record in records)
+        is_known = not {name.strip().casefold() for name in names}.isdisjoint((*TEXT_NAMES, *ID_NAMES))
+        is_told = 2 * n_alike > len(records) if records else is_known
+        if (is_told or (wanted and wanted <= set(names))) and len(names) > most:
+            best, most = delimiter, len(names)
+    return best
+
+
+def records_of_head(head: Head, file_format: str, delimiter: str | None = None) -> list[dict[str, object]]:
     """The first records; of a CSV file the first is the header, each column with an empty value."""
     if file_format == "jsonl":
         return list(_first_objects(head))
     if file_format in ("csv", "tsv"):
-        return _first_rows(head, "," if file_format == "csv" else "\t")
+        return _first_rows(head, scanner_of(file_format, delimiter or told_delimiter(head)))
     return []
 
 
-def sample_of_head(head: Head, file_format: str) -> Sample | None:
+def sample_of_head(head: Head, file_format: str, delimiter: str | None = None) -> Sample | None:
     """The columns of the first records; None where the format has none or nothing is to be seen."""
-    records = records_of_head(head, file_format)
+    records = records_of_head(head, file_format, delimiter)
     return sample_of_records(records) if records else None
 
 
@@ -207,23 +249,26 @@ def _first_members(characters: str) -> Iterator[tuple[str, object]]:
         yield key, value
 
 
-def _first_rows(head: Head, delimiter: str) -> list[dict[str, object]]:
+def _first_rows(head: Head, scanner: Scanner) -> list[dict[str, object]]:
     """The header and the first records under it."""
-    scanner = Scanner(delimiter.encode(), is_lenient=delimiter == "\t")
-    records: list[dict[str, object]] = []
-    names: list[str] | None = None
-    place = 0
-    while place < len(head.data) and len(records) <= _SAMPLE_RECORDS:
+    rows = (row for row in _rows(head, scanner) if row)
+    names = next(rows, None)
+    if names is None:
+        return []
+    records: list[dict[str, object]] = [dict.fromkeys(names, "")]
+    records += [dict(zip(names, row)) for row in rows if len(row) == len(names)]
+    return records
+
+
+def _rows(head: Head, scanner: Scanner) -> Iterator[list[str]]:
+    """The fields of the header and of the first records; none where they cannot be told apart."""
+    n_rows = place = 0
+    while place < len(head.data) and n_rows <= _SAMPLE_RECORDS:
         scanned = scanner.scan(head.data, place)
-        if scanned.is_open and not head.is_all and names is not None:
-            break
+        if scanned.is_open and not head.is_all and n_rows:
+            return
         place = scanned.end
         row = [value.decode("utf-8", "replace") for value in scanned.fields]
-        if scanned.problem is not None or row == [""]:
-            continue
-        if names is None:
-            names = row
-            records.append(dict.fromkeys(names, ""))
-        elif len(row) == len(names):
-            records.append(dict(zip(names, row)))
-    return records
+        if row != [""]:
+            yield row
+            n_rows += 1

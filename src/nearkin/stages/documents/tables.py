@@ -97,8 +97,8 @@ def read_table(
         raise _not_accepted(table)
 
 
-def _not_accepted(table: object) -> ParameterError:
-    return ParameterError.of("table", "read_table", _ACCEPTED, type(table).__name__)
+def _not_accepted(table: object, came: str = "") -> ParameterError:
+    return ParameterError(f"The documents must be {_ACCEPTED}. Got {came or type(table).__name__} instead.")
 
 
 def _as_arrow(table: object) -> pa.Table | None:
@@ -157,7 +157,7 @@ def _read_records(
     names = _Names(text, doc_id, keep_column)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
-        raise ParameterError.of("table", "read_table", _ACCEPTED, f"an iterable of {type(first).__name__}")
+        raise _not_accepted(records, f"an iterable of {type(first).__name__}")
     ids = IdType()
     rows, n_bytes = RowList(), 0
     for row, record in enumerate(chain(head, stream), start=1):

@@ -4,14 +4,18 @@ import gzip
 import io
 import json
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
 
@@ -49,6 +53,8 @@ def only(found: SourceSet) -> Source:
         ("a.tsv", b"key\tbody\n1\ta\n", "tsv", ("body", "key")),
         ("a.tab", b"d1\tsome text\nd2\tother text\n", "lines", (None, None)),
         ("a.txt", b"d1\tsome text\nd2\tother text\n", "lines", (None, None)),
+        ("e.txt", b"d1\tsome text\nbroken\nd2\tother text\n", "lines", (None, None)),
+        ("f.txt", b"a\tb\nd1 text\nc d\te\nmore\n", "file", (None, None)),
         ("b.txt", b"some text\twith a tab\n", "file", (None, None)),
         ("c.txt", b"some text\n", "file", (None, None)),
         ("d.txt", b"", "file", (None, None)),
@@ -146,7 +152,8 @@ def test_a_folder_of_texts(folder: Path) -> None:
     assert [(s.path, s.name, s.format) for s in found.sources] == [
         ("in/a/x", "a/x", "file"), ("in/b.txt", "b.txt", "file"), ("in/data.csv", "data.csv", "file")
     ]  # fmt: skip
-    assert "in: each of its 3 files is read as one text, although 1 have the suffix of a table" in found.guesses[0]
+    assert "in: each of its 3 files is read as one text, although 1 have the suffix of a table" in found.guesses[1]
+    assert found.guesses[0] == "in: hidden files and folders are not read (2 whose names begin with a dot)"
     assert [b["doc_id"].to_pylist() for s in found.sources for b in read_batches(s)] == [
         ["a/x"],
         ["b.txt"],
@@ -179,9 +186,10 @@ def test_what_is_not_there_is_named_with_what_to_do(folder: Path) -> None:
     for argument, message in {
         "gone.jsonl": "gone.jsonl: cannot be opened: No such file or directory. Check the path.",
         "*.jsonl": "no file matches. Check the pattern",
+        "data[1]/*.jsonl": "no file matches.*Where a name holds [, escape it as [[].",
         "empty": "the folder holds no files",
     }.items():
-        with pytest.raises(SourceError, match=message.replace("*", r"\*")):
+        with pytest.raises(SourceError, match=re.escape(message).replace(r"\.\*", ".*")):
             resolve_sources([argument])
     with pytest.raises(SourceError, match="No input was named"):
         resolve_sources([])
@@ -213,6 +221,69 @@ def stdin_of(data: bytes) -> io.BufferedReader:
             return n_bytes
 
     return io.BufferedReader(Pipe())
+
+
+@pytest.mark.parametrize("file_format", [None, "jsonl", "file"])
+def test_empty_standard_input_is_refused(file_format: str | None) -> None:
+    for stdin in (stdin_of(b""), io.BytesIO()):
+        with pytest.raises(SourceError, match="standard input is empty"):
+            resolve_sources(["-"], file_format=file_format, stdin=stdin)
+    source = Source("-", "-", "file", "none", None, None, 0)
+    with pytest.raises(SourceError, match="standard input is empty"):
+        next(read_batches(source, stdin=stdin_of(b"")))
+
+
+def test_lines_on_standard_input_of_which_one_is_broken() -> None:
+    stdin = stdin_of(b"a\tIt was\nbroken\nb\ta dark night\n")
+    found = resolve_sources(["-"], stdin=stdin)
+    assert only(found).format == "lines"
+    said = "-: read as lines of ID<TAB>TEXT (told from its content: 2 of its first 3 lines are such)"
+    assert found.guesses == (said,)
+
+
+@pytest.mark.parametrize(
+    ("data", "delimiter"),
+    [
+        (b"id;text\n1;a, b\n2;c\n", ";"),
+        (b'"id";"text"\n1;"a;\n b"\n', ";"),
+        (b"\xef\xbb\xbfid;text\n", ";"),
+        (b"nr;wort\n", ","),  # not a word of it is known, and no records follow
+        (b"nr;wort\n1;eins\n", ";"),
+        (b"id\ttext\n1\ta\n", "\t"),
+        (b"id|text|a;b\n1|a|b\n", "|"),
+        (b"id,text;more\n1,a\n", ","),
+        (b"question; answer\nIt was\nIt was; or was it?\na; b; c\n", ","),
+        (b"text\na;b\nc;d\n", ","),
+    ],
+)
+def test_the_delimiter_of_csv_is_told_from_the_header(folder: Path, data: bytes, delimiter: str) -> None:
+    found = resolve_sources([write("a.csv", data)])
+    assert only(found).delimiter == delimiter
+    words = {"\t": "tab"}.get(delimiter, repr(delimiter))
+    assert (f"delimiter: {words} (told from the header)" in found.guesses) == (delimiter != ",")
+
+
+def test_csv_with_semicolons_is_read_and_kept(folder: Path) -> None:
+    data = b'id;text\n1;"a;b"\n2;c,d\n3;e\n'
+    source = only(resolve_sources([write("a.csv", data)]))
+    (batch,) = read_batches(source)
+    assert (batch["doc_id"].to_pylist(), batch["text"].to_pylist()) == ([1, 2, 3], [b"a;b", b"c,d", b"e"])
+    unseen = replace(source, delimiter=None)
+    assert list(read_batches(unseen)) == [batch]
+    mask = np.array([False, False, False, True, True])
+    for one in (source, unseen):
+        (written,) = write_kept([one], lambda _: mask, folder / "out")
+        assert written.read_bytes() == b"id;text\n2;c,d\n3;e\n"
+    assert only(resolve_sources(["a.csv"], text="id;text")).delimiter == ","
+
+
+def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> None:
+    write("a.jsonl", JSONL)
+    found = resolve_sources(["a.jsonl"], text="question", doc_id="url", text_optional=True)
+    assert (only(found).text, only(found).id) == ("text", "url")
+    assert found.guesses[0] == "a.jsonl: there is no column 'question', so another is looked for"
+    assert found.guesses[1].startswith("text column: 'text' (guessed")
+    assert resolve_sources(["a.jsonl"], text="url", doc_id="id", text_optional=True).guesses == ()
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])

@@ -122,7 +122,7 @@ def test_columns_are_guessed_named_and_missed() -> None:
 
 @pytest.mark.parametrize("table", ["text", b"text", 5, {"a": 1}, object(), [5], np.array([1])])
 def test_what_is_no_table_is_refused_with_what_is(table: object) -> None:
-    with pytest.raises(ParameterError, match="The 'table' parameter of read_table must be a pyarrow Table or array"):
+    with pytest.raises(ParameterError, match="The documents must be a pyarrow Table or array"):
         rows_of(table)
 
 
