@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,33 @@ from nearkin.stages.documents.columns import missing_column
 RULE = "the column that chooses what to keep holds numbers, true and false, dates or times"
 
 
+def no_note(note: str) -> None:
+    """Tell nobody."""
+
+
+def check_has_columns(name: str, file_format: str) -> None:
+    """SourceError where a format has no columns to keep by."""
+    if file_format in ("lines", "file"):
+        raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
+
+
+def noting_values_without_number(
+    batches: Iterable[pa.RecordBatch], name: str, column: str, note: Callable[[str], None]
+) -> Iterator[pa.RecordBatch]:
+    """The batches as they are, and at the end of them a sentence about the documents that have no number to keep by."""
+    n_documents = n_without = 0
+    for batch in batches:
+        yield batch
+        is_document = batch["problem"].is_null()
+        n_documents += is_document.true_count
+        n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
+    if n_without:
+        note(
+            f"{name}: {column}: {n_without:,} of {n_documents:,} documents have no number in it; "
+            "they come after all that have one"
+        )
+
+
 def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
     """SourceError where a table lacks the column or it holds nothing that can be ordered as numbers."""
     if column not in schema.names:
@@ -21,7 +48,9 @@ def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
               pa.types.is_timestamp, pa.types.is_date)  # fmt: skip
     if not any(check(type_) for check in checks):
-        raise SourceError(f"{name}: {RULE}. The column '{column}' holds {type_}.")
+        raise SourceError(
+            f"{name}: {RULE}. The column '{column}' holds {type_}. The columns are: {', '.join(schema.names)}."
+        )
 
 
 def check_keep_records(name: str, column: str, records: Sequence[Mapping[str, object]], *, is_text: bool) -> None:
@@ -37,7 +66,10 @@ def check_keep_records(name: str, column: str, records: Sequence[Mapping[str, ob
     if is_text:
         is_no_number = bool(strings) and not any(_reads_as_number(str(value)) for value in strings)
     if is_no_number:
-        raise SourceError(f"{name}: {RULE}. The column '{column}' holds {str(strings[0])[:60]!r}.")
+        raise SourceError(
+            f"{name}: {RULE}. The column '{column}' holds {str(strings[0])[:60]!r}. "
+            f"The columns are: {', '.join(names)}."
+        )
 
 
 def _reads_as_number(characters: str) -> bool:

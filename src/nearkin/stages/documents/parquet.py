@@ -40,14 +40,17 @@ def sample_of_parquet(file: BinaryIO | str, name: str) -> Sample:
     return sample_of_table(schema.empty_table() if first is None else pa.Table.from_batches([first]))
 
 
-def check_columns(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
+def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
     """SourceError where a column is missing or of a type that cannot serve."""
     for parameter, column in (("text", text), ("id", doc_id)):
         if column is not None and schema.get_field_index(column) < 0:
             raise missing_column(name, parameter, column, schema.names)
     type_ = schema.field(text).type
     if not holds_characters(type_) and not pa.types.is_null(type_):
-        raise SourceError(f"{name}: the text must be a column of strings. The column '{text}' holds {type_}.")
+        raise SourceError(
+            f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
+            f"The columns are: {', '.join(schema.names)}."
+        )
     if keep_column is not None:
         check_keep_type(name, keep_column, schema)
 
@@ -67,7 +70,7 @@ def read_parquet(
     with open_parquet(file, name) as parquet:
         metadata = parquet.metadata
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        check_columns(name, parquet.schema_arrow, text, doc_id, keep_column)
+        check_schema(name, parquet.schema_arrow, text, doc_id, keep_column)
         ids = IdType(doc_id is None or not pa.types.is_integer(parquet.schema_arrow.field(doc_id).type))
         columns = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
         row = 1

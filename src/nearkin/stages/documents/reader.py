@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,12 @@ from nearkin.stages.documents.columns import choose_columns
 from nearkin.stages.documents.delimited import read_delimited
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.jsonl import read_jsonl
-from nearkin.stages.documents.keeping import RULE, check_keep_records
+from nearkin.stages.documents.keeping import (
+    check_has_columns,
+    check_keep_records,
+    no_note,
+    noting_values_without_number,
+)
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.lines import read_lines
 from nearkin.stages.documents.parquet import read_parquet, sample_of_parquet
@@ -41,6 +46,7 @@ def read_batches(
     progress: Progress = no_progress,
     stdin: BinaryIO | None = None,
     encoding: str = "utf-8",
+    note: Callable[[str], None] = no_note,
 ) -> Iterator[pa.RecordBatch]:
     """The documents of a source, a batch at a time.
 
@@ -68,6 +74,8 @@ def read_batches(
         What text is in that is not valid UTF-8 and has no byte order mark, in all formats but Parquet. A text file is
         judged as a whole, all else line by line, and where that would be unsound by the first MiB of the file (see
         :mod:`.encodings`).
+    note : callable, optional
+        Told at the end of the source, in one sentence, if some documents have no number in ``keep_column``.
 
     Yields
     ------
@@ -84,8 +92,22 @@ def read_batches(
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
-    if keep_column is not None and source.format in ("lines", "file"):
-        raise SourceError(f"{source.name}: {RULE}. {source.format} has no columns.")
+    batches = _read_source(source, batch_bytes, keep_column, progress, stdin, encoding)
+    if keep_column is not None:
+        check_has_columns(source.name, source.format)
+        batches = noting_values_without_number(batches, source.name, keep_column, note)
+    yield from batches
+
+
+def _read_source(
+    source: Source,
+    batch_bytes: int,
+    keep_column: str | None,
+    progress: Progress,
+    stdin: BinaryIO | None,
+    encoding: str,
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a source that is opened for them."""
     if source.path == STDIN:
         raw = stdin if stdin is not None else sys.stdin.buffer
         yield from _read(source, raw, batch_bytes, keep_column, progress, encoding)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import Columns, choose_columns, sample_of_records, sample_of_table
-from nearkin.stages.documents.parquet import check_columns, piece_of_columns, slices_of_batch
+from nearkin.stages.documents.keeping import no_note, noting_values_without_number
+from nearkin.stages.documents.parquet import check_schema, piece_of_columns, slices_of_batch
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.values import id_of, in_words, number_of, text_of
 
@@ -57,6 +58,7 @@ def read_table(
     doc_id: str | None = None,
     keep_column: str | None = None,
     batch_rows: int = _BATCH_ROWS,
+    note: Callable[[str], None] = no_note,
 ) -> Iterator[pa.RecordBatch]:
     """The documents of a table, a batch at a time, as :func:`.reader.read_batches` gives those of a file.
 
@@ -71,6 +73,8 @@ def read_table(
         Its numbers become ``keep_value``.
     batch_rows : int
         At most so many rows a batch; less where texts are long.
+    note : callable, optional
+        Told at the end if some documents have no number in ``keep_column``.
 
     Yields
     ------
@@ -86,6 +90,16 @@ def read_table(
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
+    batches = _read(table, text, doc_id, keep_column, batch_rows)
+    if keep_column is not None:
+        batches = noting_values_without_number(batches, _LABEL, keep_column, note)
+    yield from batches
+
+
+def _read(
+    table: object, text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a table of any kind."""
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a column on its own
@@ -124,7 +138,7 @@ def _read_arrow(
     if text is None:
         columns = choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
         text, doc_id = columns.text, columns.id
-    check_columns(_LABEL, table.schema, text, doc_id, keep_column)
+    check_schema(_LABEL, table.schema, text, doc_id, keep_column)
     needed = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
     ids = IdType(doc_id is None or not pa.types.is_integer(table.schema.field(doc_id).type))
     row = 1

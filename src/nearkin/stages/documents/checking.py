@@ -1,0 +1,98 @@
+"""Whether the sources have the columns that will be read, told before anything is read or written."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.encodings import check_encoding
+from nearkin.stages.documents.keeping import check_has_columns, check_keep_records
+from nearkin.stages.documents.parquet import check_schema, open_parquet
+from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
+from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.values import in_words
+
+
+def check_columns(
+    sources: Sequence[Source],
+    *,
+    keep_column: str | None = None,
+    encoding: str = "utf-8",
+    stdin: BinaryIO | None = None,
+) -> None:
+    """Look whether each source has its columns of text, of ids and to keep by, and whether they can serve.
+
+    Only the beginning of a file is looked at, of Parquet the schema; of a pipe nothing is taken. Files that are one
+    document are not opened.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        From :func:`.sources.resolve_sources`.
+    keep_column : str, optional
+        The column that chooses which copy survives.
+    encoding : str
+        As for :func:`.reader.read_batches`.
+    stdin : binary file, optional
+        Standard input; only looked at, nothing is taken from it.
+
+    Raises
+    ------
+    SourceError
+        A column is missing or holds what it must not; the message names the file, the column and those there are.
+    """
+    encoding = check_encoding(encoding)
+    for source in sources:
+        if source.format in ("lines", "file"):
+            if keep_column is not None:
+                check_has_columns(source.name, source.format)
+        elif source.format == "parquet":
+            _check_parquet(source, keep_column)
+        else:
+            _check_records(source, _first_records(source, encoding, stdin), keep_column)
+
+
+def _check_parquet(source: Source, keep_column: str | None) -> None:
+    """By the schema alone."""
+    if source.path == STDIN or source.text is None:
+        return
+    with open_parquet(source.path, source.name) as parquet:
+        check_schema(source.name, parquet.schema_arrow, source.text, source.id, keep_column)
+
+
+def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:
+    """What can be seen of a source; nothing of a named pipe."""
+    if source.path == STDIN:
+        head = head_of_stdin(stdin or sys.stdin.buffer, encoding)
+    else:
+        try:
+            if not stat.S_ISREG(Path(source.path).stat().st_mode):
+                return []
+        except OSError as error:
+            raise unreadable(source.name, error) from error
+        head = head_of_file(source.path, source.name, encoding)
+    return records_of_head(head, source.format, source.delimiter)
+
+
+def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None) -> None:
+    """By the first records, if any can be seen."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    if not names:
+        return
+    for parameter, column in (("text", source.text), ("id", source.id)):
+        if column is not None and column not in names:
+            raise missing_column(source.name, parameter, column, names)
+    if source.text is not None:
+        values = [record[source.text] for record in records if record.get(source.text) is not None]
+        if values and not any(isinstance(value, str) for value in values):
+            raise SourceError(
+                f"{source.name}: the text must be a column of strings. The column '{source.text}' holds "
+                f"{in_words(values[0])}. The columns are: {', '.join(names)}."
+            )
+    if keep_column is not None:
+        check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
