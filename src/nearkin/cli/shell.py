@@ -73,6 +73,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
             "Not enough memory. Give --memory a smaller size, or close other programs, and add --resume.", err=True
         )
         code = 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
     sys.exit(code if isinstance(code, int) else 0)
 
 

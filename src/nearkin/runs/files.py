@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -46,7 +47,8 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        if error.errno == 28 or "No space left" in str(error):
+        # numpy tells of a full disk by the number of elements that it could not write
+        if error.errno == errno.ENOSPC or "No space left" in str(error) or " requested and " in str(error):
             reason = "the disk is full; free some space and run the same command with --resume"
         raise OutputError(f"Cannot write {path}: {reason}.") from error
 

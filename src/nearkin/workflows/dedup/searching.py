@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 
@@ -49,18 +50,25 @@ class Runs:
 
     Parameters
     ----------
-    paths : tuple of Path
-        Files of sorted uint64: the lower node in the upper 32 bits, the higher in the lower.
+    path : Path
+        Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
+    lengths : tuple of int
+        Of each run.
     n_not_compared : int
         At most so many pairs shared a key with too many others to be compared.
     """
 
-    paths: tuple[Path, ...]
+    path: Path
+    lengths: tuple[int, ...]
     n_not_compared: int
 
     def arrays(self) -> list[U64]:
-        """The runs, mapped into memory."""
-        return [np.memmap(path, np.uint64, "r") for path in self.paths if path.stat().st_size]
+        """The runs, mapped into memory from one file: there may be more of them than files can be open."""
+        if not sum(self.lengths):
+            return []
+        mapped: U64 = np.memmap(self.path, np.uint64, "r")
+        ends = np.cumsum(self.lengths).tolist()
+        return [mapped[end - n : end] for end, n in zip(ends, self.lengths, strict=True) if n]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,26 +135,27 @@ class Search(ABC):
             The most preferred text first: in a run of many equal keys the first are the ones all others are compared
             with.
         """
-        mark = self.work / "runs.json"
-        folder = self.work / "runs"
+        mark, path = self.work / "runs.json", self.work / "runs.u64"
         parts = self._parts(sizes)
         with meter.stage("link", len(parts), "steps") as progress:
             if not mark.exists():
                 ratio = self.options.threshold if self.options.measure == "jaccard" else 0.0
                 sides = self.corpus.sides
-                folder.mkdir(exist_ok=True)
 
-                def link(numbered: tuple[int, Part]) -> int:
+                def link(numbered: tuple[int, Part]) -> tuple[list[Path], int]:
                     number, part = numbered
                     linking = Linking(sizes.n_shingles, sides, ratio, part.most_pivots)
-                    return _link(*self._entries(part, sizes, order), linking, folder / f"{number:09d}")
+                    return _link(*self._entries(part, sizes, order), linking, self.work / f"run-{number:09d}")
 
-                n_not_compared = 0
-                for n in map_ordered(link, enumerate(parts), threads=self.resources.n_threads):
-                    n_not_compared += n
-                    progress.advance(1)
-                write_json(mark, {"n_not_compared": n_not_compared}, durable=False)
-        return Runs(tuple(sorted(folder.glob("*.u64"))), json.loads(mark.read_text())["n_not_compared"])
+                lengths, n_not_compared = [], 0
+                with published(path, durable=False) as aside, open(aside, "wb") as joined:
+                    for runs, n in map_ordered(link, enumerate(parts), threads=self.resources.n_threads):
+                        lengths += [_move(run, joined) for run in runs]
+                        n_not_compared += n
+                        progress.advance(1)
+                write_json(mark, {"lengths": lengths, "n_not_compared": n_not_compared}, durable=False)
+        stored = json.loads(mark.read_text())
+        return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
@@ -219,11 +228,21 @@ def save_entries(path: Path, keys: U64, nodes: U32) -> None:
         np.savez(file, keys=keys, nodes=nodes)
 
 
-def _link(keys: U64, nodes: U32, linking: Linking, name: Path) -> int:
-    """Write the candidates of some entries to runs beside ``name``; gives how many pairs were not compared."""
-    n_not_compared = 0
+def _link(keys: U64, nodes: U32, linking: Linking, name: Path) -> tuple[list[Path], int]:
+    """Write the candidates of some entries to files beside ``name``; gives how many pairs were not compared, too."""
+    runs, n_not_compared = [], 0
     for i, (pairs, n_left) in enumerate(linking.link(keys, nodes)):
         n_not_compared += n_left
-        with published(name.with_name(f"{name.name}-{i:09d}.u64"), durable=False) as aside:
-            pairs.tofile(aside)
-    return n_not_compared
+        runs.append(name.with_name(f"{name.name}-{i:09d}.u64"))
+        with published(runs[-1], durable=False) as aside:
+            aside.write_bytes(pairs.data)
+    return runs, n_not_compared
+
+
+def _move(run: Path, joined: BinaryIO) -> int:
+    """Append a run to the file of all runs; its length in pairs."""
+    with open(run, "rb") as file:
+        shutil.copyfileobj(file, joined, 1 << 20)
+        n_bytes = file.tell()
+    run.unlink()
+    return n_bytes // 8
