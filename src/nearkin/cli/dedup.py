@@ -60,7 +60,7 @@ _Format = Annotated[
         show_default=False,
     ),
 ]
-_Encoding = Annotated[str, _input(help="Of text files, lines, CSV and TSV.")]
+_Encoding = Annotated[str, _input(help="What text files, lines, CSV and TSV are taken for where they are not UTF-8.")]
 _Against = Annotated[
     list[str] | None,
     _input(help="Report what of INPUT is already in these files instead. May be repeated.", show_default=False),

@@ -53,6 +53,17 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"Cannot write {path}: {reason}.") from error
 
 
+def printable(path: str) -> str:
+    r"""A path as JSON, Arrow and a terminal can hold it, though its bytes be no UTF-8.
+
+    Examples
+    --------
+    >>> print(printable("notes-\udcff.txt"))
+    notes-\xff.txt
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:
     """Publish a JSON file with sorted keys, so that equal values are equal bytes."""
     with published(path, durable=durable) as aside:

@@ -19,9 +19,10 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError, SourceError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.files import published, writing
+from nearkin.runs.files import printable, published, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
@@ -111,7 +112,9 @@ def dedup_files(
     """
     progress = progress or Silent()
     found = _resolve(files, files.inputs, out, progress)
-    others = _resolve(files, files.against, out, progress) if files.against else SourceSet((), ())
+    others = _resolve(files, files.against, out, progress, is_against=True) if files.against else SourceSet((), ())
+    check_columns(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
+    check_columns(others.sources, encoding=files.encoding, stdin=files.stdin)
     if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
         raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
     if delivery.kept and (pipes := [s.path for s in found.sources if s.path != STDIN and _is_pipe(s)]):
@@ -149,13 +152,19 @@ def dedup_files(
     return written
 
 
-def _resolve(files: Files, arguments: Sequence[str], out: Path, progress: Progress) -> SourceSet:
-    """The sources, without those that lie in the output directory: a run replaces what is there."""
+def _resolve(
+    files: Files, arguments: Sequence[str], out: Path, progress: Progress, *, is_against: bool = False
+) -> SourceSet:
+    """The sources, without those that lie in the output directory: a run replaces what is there.
+
+    The columns are named for the input; the other collection may have them under other names.
+    """
     found = resolve_sources(
         arguments,
         file_format=files.file_format,
         text=files.text,
         doc_id=files.doc_id,
+        text_optional=is_against,
         encoding=files.encoding,
         stdin=files.stdin,
     )
@@ -199,11 +208,6 @@ def _check_unchanged(before: Mapping[str, object], found: SourceSet, others: Sou
         )
 
 
-def _printable(path: str) -> str:
-    """A path that JSON and a terminal can hold, though its bytes be no UTF-8."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
     """The files, named while they are few.
 
@@ -220,7 +224,7 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         )
     return {
         "n_files": len(sources),
-        "first": [_printable(source.path) for source in sources[:5]],
+        "first": [printable(source.path) for source in sources[:5]],
         "state": told.hexdigest()[:16],
     }
 
@@ -242,7 +246,7 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
             digests.append(value)
             progress.advance(source.size_bytes)
     return [
-        InputFile(_printable(s.path), s.size_bytes, value, s.format, s.text, s.id)
+        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id)
         for s, value in zip(sources, digests, strict=True)
     ]
 

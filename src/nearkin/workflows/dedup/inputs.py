@@ -78,6 +78,7 @@ class FileInput:
             progress=progress.advance,
             stdin=self.stdin,
             encoding=self.encoding,
+            note=progress.say,
         ):
             yield batch, 0
 

@@ -11,6 +11,7 @@ from nearkin.kernels.compiled.cache import is_cold
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
 from nearkin.records import Bool, Matches
+from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.workflows.dedup.against import judge_against, matches_across, no_groups, others_first
@@ -93,7 +94,7 @@ def find(
         n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
     with meter.stage("exact copies", 0, "steps"):
         corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
-        names = [name for one in everything for name in one.names]
+        names = [printable(name) for one in everything for name in one.names]
         places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
         if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
             row = min(places.problems)
