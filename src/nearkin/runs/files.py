@@ -66,5 +66,8 @@ def printable(path: str) -> str:
 
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:
     """Publish a JSON file with sorted keys, so that equal values are equal bytes."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    if any("\ud800" <= character <= "\udfff" for character in text):  # of a file name that is no UTF-8: escaped then
+        text = json.dumps(value, indent=2, sort_keys=True)
     with published(path, durable=durable) as aside:
-        aside.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        aside.write_text(text + "\n", encoding="utf-8")
