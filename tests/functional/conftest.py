@@ -116,3 +116,24 @@ def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None
         check=False,
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def nearkin_here(*arguments: str | Path) -> Ended:
+    """The command line in this process, which is faster to start; nothing on standard input."""
+    import contextlib
+    import io
+    import signal
+
+    from nearkin.cli.shell import run
+
+    out, err = io.StringIO(), io.StringIO()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            run([str(argument) for argument in arguments])
+    except SystemExit as ended:
+        return Ended(int(ended.code or 0), out.getvalue(), err.getvalue())
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    raise AssertionError("run() came back")

@@ -20,7 +20,9 @@ RECALL = 0.99
 def plan_for(threshold: float, n_documents: int, strangers: float) -> BandPlan:
     """What the planner chooses for documents of 200 shingles and strangers of this likeness."""
     n_common = np.full(4950, int(200 * strangers), np.int64)
-    return plan_bands(threshold, RECALL, Sample.of_one(n_documents, np.full(100, 200), np.full(4950, strangers), n_common))
+    return plan_bands(
+        threshold, RECALL, Sample.of_one(n_documents, np.full(100, 200), np.full(4950, strangers), n_common)
+    )
 
 
 PLANS = sorted(

@@ -1,0 +1,147 @@
+"""Where the machine says no: a full disk, too many open files; and documents as large as they come."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin as package
+from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
+from nearkin.errors import OutputError
+from nearkin.runs import files
+from nearkin.workflows.dedup.files import Delivery
+
+
+@pytest.fixture
+def few_open_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(100, hard), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_more_runs_than_open_files(few_open_files):
+    """Long texts at a low threshold: hundreds of bands, and candidates in most of them."""
+    chance = random.Random(1)
+    texts = [" ".join(f"w{chance.randrange(10**6)}" for _ in range(1600)) for _ in range(60)]
+    head = " ".join(f"h{i}" for i in range(700))  # strangers a little alike, so that bands are many
+    texts = [f"{head} {text}" for text in texts]
+    planted = []
+    for row in range(60):
+        words = texts[row].split()
+        for at in chance.sample(range(700, len(words)), 150):
+            words[at] = f"x{chance.randrange(10**9)}"
+        planted.append((row, len(texts)))
+        texts.append(" ".join(words))
+    result = package.dedup(list(enumerate(texts)), threshold=0.5, shingle="words:3")
+    assert result.manifest["plan"]["bands"] > 120
+    found = set(zip(result.pairs["id_a"].to_pylist(), result.pairs["id_b"].to_pylist(), strict=True))
+    assert set(planted) <= found
+
+
+# -- a full disk ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(corpus, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("whole") / "out"
+    run_here(corpus, out)
+    return out
+
+
+@pytest.mark.parametrize("size_bytes", [100, 20_000, 60_000, 150_000])
+def test_files_that_may_not_grow(corpus, whole, tmp_path, size_bytes):
+    """Files are cut off at some size, as on a full disk: a message, nothing whole, and a resume once there is room."""
+    out = tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--no-report", "-q"]
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size_bytes}, {size_bytes}))\n"
+    code = limit + "from nearkin.cli import main; main()"
+    ended = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 5, ended.stderr
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("Error: Cannot write")
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert not (out / "manifest.json").exists()
+    assert not list(out.rglob("*.part"))
+    again = run_here(corpus, out, delivery=Delivery(report=False, resume=True))
+    assert again["counts"]["documents"] == 579
+    assert results(out) == results(whole)
+    assert listing(out) == listing(whole)
+
+
+def with_numpy(path: Path) -> None:
+    np.arange(1_000_000).tofile(path)
+
+
+def with_npz(path: Path) -> None:
+    with path.open("wb") as file:
+        np.savez(file, a=np.arange(1_000_000))
+
+
+def with_arrow(path: Path) -> None:
+    batch = pa.record_batch({"a": pa.array(range(100_000))})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+        writer.write_batch(batch)
+
+
+def with_parquet(path: Path) -> None:
+    table = pa.table({"a": pa.array(range(100_000))})
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+def with_text(path: Path) -> None:
+    path.write_text("x" * 100_000)
+
+
+def with_pwrite(path: Path) -> None:
+    with path.open("rb+", buffering=0) as file:
+        os.pwrite(file.fileno(), bytes(100_000), 10)
+
+
+@pytest.mark.parametrize("write", [with_numpy, with_npz, with_arrow, with_parquet, with_text, with_pwrite])
+def test_a_full_disk_is_called_one_whatever_library_meets_it(write):
+    with pytest.raises(OutputError) as caught, files.writing(Path("results/pairs.parquet")):
+        write(Path("/dev/full"))
+    assert str(caught.value).startswith("Cannot write results/pairs.parquet: the disk is full")
+    assert "--resume" in str(caught.value)
+
+
+# -- large documents --------------------------------------------------------------------------------------------------
+
+
+def test_a_document_of_60_mb(tmp_path):
+    """Beside small ones, twice, with a word changed: found and verified like any other."""
+    chance = np.random.default_rng(0)
+    words = [f"w{n}" for n in chance.integers(0, 10**7, 7_500_000).tolist()]
+    text = " ".join(words)
+    assert len(text) > 60_000_000
+    words[1000] = "changed"
+    records = [
+        {"id": "small", "text": "a small one"},
+        {"id": "large", "text": text},
+        {"id": "changed", "text": " ".join(words)},
+        {"id": "copy", "text": "A small one"},
+    ]
+    counts = run_here([str(write_jsonl(tmp_path / "a.jsonl", records))], tmp_path / "out")["counts"]
+    assert (counts["near_duplicate"], counts["exact_copy"], counts["kept"]) == (1, 1, 2)
+    (near, _) = sorted(pq.read_table(tmp_path / "out/pairs.parquet").to_pylist(), key=lambda row: row["jaccard"])
+    assert 0.99999 < near["jaccard"] < 1
+    lengths = pq.read_table(tmp_path / "out/documents.parquet")["n_characters"].to_pylist()
+    assert lengths == [len(record["text"]) for record in records]
+
+
+def test_one_word_repeated(tmp_path):
+    texts = ["same " * 1_000_000, "same " * 999_999, "ab" * 2_000_000, " " * 3_000_000]
+    result = package.dedup(texts)
+    assert result.documents["n_shingles"].to_pylist() == [1, 1, 1, 0]
+    assert result.documents["reason"].to_pylist() == ["unique", "near-duplicate", "too short", "empty"]
