@@ -1,0 +1,105 @@
+"""What the package promises to whoever imports it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import nearkin
+from nearkin import errors
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has after some code."""
+    program = f"import sys\n{code}\nprint(' '.join(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    return set(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_importing_it_loads_nothing_heavy():
+    heavy = {"numba", "llvmlite", "numpy", "pyarrow", "pandas", "polars", "rich", "typer", "click", "altair", "jinja2"}
+    assert not loaded_by("import nearkin; nearkin.__version__; dir(nearkin)") & heavy
+    assert not loaded_by("from nearkin import NearkinError; import nearkin.errors") & heavy
+
+
+def test_help_loads_neither_numba_nor_arrow():
+    code = "from nearkin.cli.shell import run\ntry:\n    run(['dedup', '--help'])\nexcept SystemExit:\n    pass"
+    assert not loaded_by(
+        f"import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()):\n    {indented(code)}"
+    ) & {
+        "numba",
+        "llvmlite",
+        "pandas",
+        "polars",
+        "altair",
+    }
+
+
+def indented(code: str) -> str:
+    return code.replace("\n", "\n    ")
+
+
+def test_a_small_run_takes_no_optional_package():
+    """Arrow looks for pandas by itself, so that one may be there."""
+    optional = {"polars", "altair", "jinja2", "rapidfuzz", "vl_convert"}
+    assert not loaded_by("import nearkin; nearkin.dedup(['a b c d e f', 'a b c d e g', 'x'])") & optional
+
+
+def test_the_public_names_are_these():
+    assert nearkin.__all__ == sorted(nearkin.__all__)
+    assert set(nearkin.__all__) == {
+        "Bands", "Characters", "DedupOptions", "DedupResult", "MinHash", "NearkinError", "Normalisation",
+        "StreamDeduplicator", "StreamMatch", "Words", "__version__", "dedup",
+    }  # fmt: skip
+    assert dir(nearkin) == sorted(nearkin.__all__)
+
+
+@pytest.mark.parametrize("name", nearkin.__all__)
+def test_each_public_name_is_there_and_documented(name):
+    value = getattr(nearkin, name)
+    assert name == "__version__" or (value.__doc__ or "").strip()
+
+
+def test_another_name_is_refused_as_python_does_it():
+    with pytest.raises(AttributeError, match="module 'nearkin' has no attribute 'dedupe'"):
+        nearkin.dedupe  # noqa: B018
+    with pytest.raises(ImportError):
+        from nearkin import dedupe  # noqa: F401
+
+
+def every_error() -> list[type[errors.NearkinError]]:
+    found, waiting = [], [errors.NearkinError]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        waiting += one.__subclasses__()
+    return found
+
+
+def test_the_tree_of_errors_is_the_one_drawn():
+    drawn = [line for line in (errors.__doc__ or "").splitlines() if "Error" in line]
+    names = {word for line in drawn for word in line.replace("(", " ").split() if word.endswith("Error")}
+    assert {one.__name__ for one in every_error()} <= names
+
+
+def test_codes_tell_kinds_of_errors_apart():
+    codes = {one.__name__: one.exit_code for one in every_error()}
+    assert codes["ParameterError"] == 2
+    assert codes["InputError"] == codes["SourceError"] == 3
+    assert codes["DocumentError"] == 4
+    assert codes["RunError"] == codes["OutputError"] == codes["ResumeError"] == codes["OutputExistsError"] == 5
+    assert codes["MissingExtraError"] == 6
+    assert issubclass(errors.ParameterError, ValueError)
+    assert issubclass(errors.MissingExtraError, ImportError)
+
+
+def test_every_module_can_be_imported():
+    names = [info.name for info in pkgutil.walk_packages(nearkin.__path__, "nearkin.") if "__main__" not in info.name]
+    assert len(names) > 60
+    for name in names:
+        importlib.import_module(name)

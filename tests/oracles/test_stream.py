@@ -1,0 +1,174 @@
+"""One document after another finds what the brute force finds among the earlier ones."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nearkin import Normalisation, StreamDeduplicator
+from nearkin.errors import ParameterError
+from oracles.brute_force import Collection
+from oracles.texts import families, named
+
+CERTAIN = 0.999_999_99
+
+
+def truth(collection: Collection, threshold: float) -> list[list[tuple[str, float, bool]]]:
+    """For each document the earlier ones it is like, the most similar first, the earliest first among equals."""
+    told = []
+    for row, text in enumerate(collection.texts):
+        found = []
+        for earlier in range(row):
+            is_copy = bool(text) and text == collection.texts[earlier]
+            likeness = collection.likeness(earlier, row)
+            similarity = 1.0 if is_copy else float(likeness.jaccard)
+            if is_copy or (likeness.n_common and similarity >= threshold):
+                found.append((collection.id(earlier), similarity, is_copy))
+        told.append(sorted(found, key=lambda match: -match[1]))
+    return told
+
+
+@given(
+    texts=families(most=14),
+    threshold=st.sampled_from([0.3, 0.5, 2 / 3, 0.8, 1.0]),
+    shingle=st.sampled_from(["words:1", "words:2", "words:5", "chars:3"]),
+    batch_size=st.sampled_from([1, 2, 5, 1000]),
+)
+@settings(max_examples=80)
+def test_matches_with_fetch(texts, threshold, shingle, batch_size):
+    unit, length = shingle.split(":")
+    collection = Collection(named(texts), unit=unit, length=int(length))
+    by_id = dict(collection.documents)
+    stream = StreamDeduplicator(threshold=threshold, shingle=shingle, recall=CERTAIN, fetch=by_id.__getitem__)
+    found = list(stream.add_many(collection.documents, batch_size=batch_size))
+    said = [[(m.doc_id, m.jaccard, m.is_exact_copy) for m in matches] for matches in found]
+    assert said == truth(collection, threshold)
+    assert all(match.is_verified for matches in found for match in matches)
+    assert len(stream) == len(texts)
+
+
+@given(texts=families(), threshold=st.sampled_from([0.5, 0.8]))
+@settings(max_examples=40)
+def test_without_fetch_similarities_are_estimates_and_say_so(texts, threshold):
+    collection = Collection(named(texts), length=2)
+    stream = StreamDeduplicator(threshold=threshold, shingle="words:2", recall=CERTAIN, size=512)
+    row_of = {doc_id: row for row, (doc_id, _) in enumerate(collection.documents)}
+    for row, matches in enumerate(stream.add_many(collection.documents)):
+        for match in matches:
+            earlier = row_of[match.doc_id]
+            assert earlier < row
+            is_copy = collection.texts[row] == collection.texts[earlier]
+            assert match.is_exact_copy == match.is_verified == is_copy
+            if not is_copy:
+                assert abs(match.jaccard - float(collection.likeness(earlier, row).jaccard)) < 0.15
+            assert match.jaccard >= threshold
+
+
+def test_add_one_by_one_or_many_at_once():
+    chance = random.Random(2)
+    texts = [
+        " ".join(chance.choices(["to", "be", "or", "not", "that", "is"], k=chance.randrange(12))) for _ in range(300)
+    ]
+    answers = []
+    for batch_size in (1, 7, 1024):
+        stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+        answers.append(list(stream.add_many(enumerate(texts), batch_size=batch_size)))
+    stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+    answers.append([stream.add(i, text) for i, text in enumerate(texts)])
+    assert answers[0] == answers[1] == answers[2] == answers[3]
+    assert any(answers[0])
+
+
+def test_memory_for_a_document_is_fixed_and_told():
+    stream = StreamDeduplicator(size=64)
+    told = stream.bytes_per_document
+    assert f"{told:,} bytes a document" in repr(stream)
+    list(stream.add_many((i, f"text number {i} " * (1 + i % 50)) for i in range(5000)))
+    assert stream.bytes_per_document == told
+    held = [getattr(stream, name) for name in vars(stream) if isinstance(getattr(stream, name), np.ndarray)]
+    assert sum(array.nbytes for array in held) <= told * 2 * 5000  # room for as many again, and no more
+    short, long = StreamDeduplicator(), StreamDeduplicator()
+    short.add("a", "short")
+    long.add("a", "a long text " * 100_000)
+    assert short.bytes_per_document == long.bytes_per_document
+
+
+def test_found_after_the_index_has_grown_many_times():
+    stream = StreamDeduplicator(threshold=0.9, shingle="words:2")
+    texts = [f"alpha {i} beta {i + 1} gamma {i + 2} delta" for i in range(6000)]
+    assert not any(list(stream.add_many(enumerate(texts))))
+    for i in (0, 1023, 1024, 3000, 5999):
+        (match,) = stream.add(f"again-{i}", texts[i].upper())
+        assert (match.doc_id, match.is_exact_copy) == (i, True)
+
+
+def test_recall_is_at_least_what_was_asked_for():
+    chance = random.Random(3)
+    documents, planted = [], {}
+    for i in range(1500):
+        words = [f"w{chance.randrange(10**6)}" for _ in range(100)]
+        documents.append((i, " ".join(words)))
+        for at in chance.sample(range(100), 5):  # Jaccard about 0.8
+            words[at] = f"v{chance.randrange(10**9)}"
+        planted[i + 1500] = " ".join(words)
+    documents += planted.items()
+    texts = dict(documents)
+    stream = StreamDeduplicator(threshold=0.75, shingle="words:2", recall=0.95, fetch=texts.__getitem__)
+    found = dict(zip(texts, stream.add_many(documents), strict=True))
+    n_found = sum(any(match.doc_id == i for match in found[i + 1500]) for i in range(1500))
+    expected = stream.bands.probability(0.81)
+    assert n_found / 1500 >= min(0.95, expected) - 4.5 * (0.05 * 0.95 / 1500) ** 0.5
+    assert all(match.jaccard >= 0.75 for matches in found.values() for match in matches)
+
+
+def test_a_chain_of_copies_is_cut_and_counted():
+    stream = StreamDeduplicator()
+    answers = list(stream.add_many((i, "one and the same text again and again") for i in range(500)))
+    assert [len(matches) for matches in answers[:3]] == [0, 1, 2]
+    assert answers[-1]
+    assert max(map(len, answers)) < 500
+    assert stream.n_chains_cut > 0
+
+
+def test_a_fetch_that_fails_adds_nothing():
+    stream = StreamDeduplicator(threshold=0.3, shingle="words:1", fetch={}.__getitem__)
+    stream.add("a", "one two three four")
+    with pytest.raises(KeyError):
+        stream.add("b", "one two three five")
+    assert len(stream) == 1
+    stream.fetch = {"a": "one two three four", "b": "one two three five"}.__getitem__
+    assert [match.doc_id for match in stream.add("b", "one two three five")] == ["a"]
+    assert [match.doc_id for match in stream.add("c", "ONE two three four")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"threshold": 0}, {"threshold": 1.1}, {"threshold": float("nan")}, {"threshold": "0.8"}, {"recall": 1},
+        {"recall": 0}, {"shingle": "words"}, {"size": 0}, {"size": 8, "threshold": 0.1}, {"seed": -1},
+        {"normalise": "stem"},
+    ],
+)  # fmt: skip
+def test_parameters_that_break_their_rule(wrong):
+    with pytest.raises(ParameterError):
+        StreamDeduplicator(**wrong)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"bytes", "half \ud800 of it"])
+def test_texts_that_are_none(text):
+    stream = StreamDeduplicator()
+    with pytest.raises(ParameterError, match="text"):
+        stream.add("a", text)
+    assert len(stream) == 0
+    assert stream.add("a", "fine") == ()
+
+
+def test_what_is_made_equal_can_be_chosen():
+    for normalise, is_copy in (("nfkc,case,space", True), (Normalisation(case=False), False), ("none", False)):
+        stream = StreamDeduplicator(normalise=normalise)
+        stream.add("a", "One And The Same")
+        assert bool(stream.add("b", "one and  the same")) == is_copy
