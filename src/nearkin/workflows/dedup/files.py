@@ -219,9 +219,8 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         with contextlib.suppress(OSError):
             found = os.stat(source.path)
             changed = (0, 0) if _is_pipe(source) else (found.st_mtime_ns, found.st_size)
-        told.update(
-            repr((source.path, source.format, source.text, source.id, changed)).encode(errors="surrogateescape")
-        )
+        read_as = (source.format, source.text, source.id, source.delimiter)
+        told.update(repr((source.path, read_as, changed)).encode())
     return {
         "n_files": len(sources),
         "first": [printable(source.path) for source in sources[:5]],
