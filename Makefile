@@ -58,8 +58,9 @@ browser:
 bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 	@$(BIN)/python -m benchmarks
 
-docs: $(READY)  ## write docs/reference/cli.md anew
+docs: $(READY)  ## write docs/reference/cli.md and the output of commands on the pages anew
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
+	@$(BIN)/python scripts/refresh_pages.py
 
 format: $(READY)  ## put the code in its style
 	@$(BIN)/ruff check --quiet --fix || true

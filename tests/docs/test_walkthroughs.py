@@ -1,30 +1,25 @@
 """The commands and the Python of each page run, from top to bottom, and print what the page says they print.
 
-"..." on a page stands for anything, as in doctests; runs of white space count as one space.
+"..." on a page stands for anything, as in doctests; runs of white space count as one space. Where a command that fails
+is meant to, the page shows its exit code as "[exit code 3]". ``make docs`` puts the output of today onto the pages.
 """
 
 from __future__ import annotations
 
 import doctest
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from docs.pages import ROOT, Block, blocks, commands, name_of, pages
+from docs.pages import Block, blocks, commands, name_of, pages
+from docs.running import OPTIONS, matches, run_in_shell, workplace
 
-OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-SAID_ONCE = "· first run on this machine"  # kernels are compiled once, and the pages do not count on being that run
 WALKED = [page for page in pages() if blocks(page, "console", "python")]
 
 
 @pytest.mark.parametrize("page", WALKED, ids=name_of)
 def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "home").mkdir()
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(workplace(tmp_path))
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page, "console", "python"):
         if block.language == "console":
@@ -34,31 +29,15 @@ def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 def _run_console(page: Path, block: Block, folder: Path) -> None:
-    environment = {
-        **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "HOME": str(folder / "home"),
-        "COLUMNS": "100",
-        "LANG": "C.UTF-8",
-    }
     for command in commands(block):
-        ran = subprocess.run(
-            ["bash", "-c", command.text],
-            cwd=folder,
-            env=environment,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        came = run_in_shell(command.text, folder)
         where = f"{name_of(page)}:{command.line}: $ {command.text}"
-        assert ran.returncode == 0 or "\n[exit code " in f"\n{command.output}", f"{where}\n{ran.stdout}"
-        lines = [line for line in ran.stdout.splitlines() if not line.startswith(SAID_ONCE)]
-        came = "\n".join(lines) + (f"\n[exit code {ran.returncode}]" if ran.returncode else "")
+        assert "[exit code" not in came or "[exit code" in command.output, f"{where}\n{came}"
         if command.output.strip():
-            matches = doctest.OutputChecker().check_output(command.output.strip() + "\n", came.strip() + "\n", OPTIONS)
-            assert matches, f"{where}\n--- the page says\n{command.output}\n--- it printed\n{came}"
+            ways = "Run: make docs"
+            assert matches(command.output, came), (
+                f"{where}\n- the page says\n{command.output}\n- it printed\n{came}\n{ways}"
+            )
 
 
 def _run_python(page: Path, block: Block, names: dict[str, object]) -> None:

@@ -1,0 +1,51 @@
+"""Running what a page shows, in a folder of its own."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from docs.pages import ROOT
+
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SAID_ONCE = "· first run on this machine"  # kernels are compiled once, and the pages do not count on being that run
+
+
+def workplace(folder: Path) -> Path:
+    """A folder in which the commands of a page find the examples, and a home without settings."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "home").mkdir()
+    return folder
+
+
+def run_in_shell(command: str, folder: Path) -> str:
+    """What a command prints, its errors too, and its exit code when it is not 0."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "HOME": str(folder / "home"),
+        "COLUMNS": "100",
+        "LANG": "C.UTF-8",
+    }
+    ran = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    lines = [line.rstrip() for line in ran.stdout.splitlines() if not line.startswith(SAID_ONCE)]
+    if ran.returncode:
+        lines.append(f"[exit code {ran.returncode}]")
+    return "\n".join(lines)
+
+
+def matches(said: str, came: str) -> bool:
+    """Whether a page says what came; "..." stands for anything, and white space is white space."""
+    return doctest.OutputChecker().check_output(said.strip() + "\n", came.strip() + "\n", OPTIONS)
