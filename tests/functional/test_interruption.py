@@ -145,9 +145,9 @@ def test_cut_again_and_again(corpus, whole, tmp_path, small_batches):
     ("name", "when"),
     [
         ("run.json", "before"),
-        ("00001-0000001.arrow", "before"),
+        ("000000001-000000001.arrow", "before"),
         ("search/sizes.npz", "before"),
-        ("runs/00001", "after"),
+        ("search/run-000000001", "after"),
         ("matches.npz", "before"),
         ("pairs.parquet", "before"),
         ("/out/kept/part-1", "before"),
@@ -168,7 +168,7 @@ def test_killed(corpus, whole, tmp_path, small_batches, name, when):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", ["00000-0000001.arrow", "pairs.parquet"])
+@pytest.mark.parametrize("name", ["000000000-000000001.arrow", "pairs.parquet"])
 def test_interrupted(corpus, whole, tmp_path, how, name):
     """Ctrl-C and the polite kill: the exit code, the hint, no traceback, no file half-written."""
     out = tmp_path / "out"
@@ -291,7 +291,7 @@ def test_standard_input_that_was_cut_off_is_not_mixed_with_another(records, tmp_
     plain = [write_jsonl(tmp_path / f"{name}.jsonl", some).read_bytes() for name, some in zip("ab", (first, second))]
     out = tmp_path / "out"
     arguments = ["dedup", "-", "--out", str(out), "-q", "--no-report"]
-    cut = cut_short("00000-0000000.arrow", "after", signal.SIGKILL, *arguments, stdin=plain[0])
+    cut = cut_short("000000000-000000000.arrow", "after", signal.SIGKILL, *arguments, stdin=plain[0])
     assert cut.returncode == -signal.SIGKILL
     resumed = cut_short(NEVER, "after", signal.SIGKILL, *arguments, "--resume", stdin=plain[1])
     if resumed.returncode == 0:
