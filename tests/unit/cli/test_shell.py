@@ -1,0 +1,171 @@
+"""The shell around the commands, bars and table among it."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+
+import pytest
+import typer
+from rich.console import Console
+
+from nearkin.cli import commands, shell  # noqa: F401  (the commands register themselves when they are imported)
+from nearkin.cli.bars import Bars
+from nearkin.cli.summary import print_summary
+from nearkin.errors import DocumentError, NearkinError, ParameterError
+
+MANIFEST = {
+    "counts": {
+        "documents": 1234, "unique": 1000, "exact_copy": 200, "near_duplicate": 30, "empty": 1, "too_short": 2,
+        "unreadable": 1, "kept": 1002, "dropped": 231, "groups": 12, "pairs": 345, "pairs_of_exact_copies": 200,
+        "bridges_refused": 6, "candidates": 999, "pairs_not_compared": 0,
+    },
+    "parameters": {"measure": "jaccard", "threshold": 0.7, "shingle": "words:5"},
+    "plan": {"recall_at_threshold": 0.9912},
+    "estimated_missed_pairs": 1.25,
+    "estimated_recall": 0.996,
+    "stages": [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": 100 << 20}],
+    "problems": {"not valid JSON": 1},
+}  # fmt: skip
+
+
+@pytest.fixture
+def ends(monkeypatch, capsys):
+    """Run the shell around a command that does what the test says; the handlers of signals are put back."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def run(*arguments: str, doing=None):
+        monkeypatch.setattr(shell, "app", lambda arguments, standalone_mode: doing())
+        with pytest.raises(SystemExit) as caught:
+            shell.run(list(arguments))
+        said = capsys.readouterr()
+        return caught.value.code, said.out, said.err
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def raising(error: BaseException):
+    def do():
+        raise error
+
+    return do
+
+
+def test_all_is_well(ends):
+    assert ends("dedup", doing=lambda: None) == (0, "", "")
+
+
+@pytest.mark.parametrize("error", [NearkinError("x"), ParameterError.of("a", "b", "c", 1), DocumentError("f:3: bad")])
+def test_errors_end_with_their_code_and_say_why(ends, error):
+    code, out, err = ends("dedup", doing=raising(error))
+    assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")
+
+
+def test_ctrl_c_says_how_to_go_on(ends):
+    code, out, err = ends("dedup", "x", doing=raising(KeyboardInterrupt()))
+    assert (code, out) == (130, "")
+    assert "--resume" in err
+    code, _, err = ends("dedup", "x", doing=raising(typer.Abort()))
+    assert (code, "--resume" in err) == (130, True)
+
+
+def test_ctrl_c_where_nothing_can_be_resumed(ends):
+    code, _, err = ends("regroup", "x", doing=raising(KeyboardInterrupt()))
+    assert (code, "--resume" in err) == (130, False)
+
+
+def test_too_little_memory_says_what_helps(ends):
+    code, _, err = ends("dedup", doing=raising(MemoryError()))
+    assert (code, "--memory" in err) == (1, True)
+
+
+def test_a_fault_of_ours_shows_itself(monkeypatch):
+    monkeypatch.setattr(shell, "app", lambda arguments, standalone_mode: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        shell.run([])
+
+
+def printed(manifest, tmp_path) -> str:
+    file = io.StringIO()
+    print_summary(Console(file=file, width=200), manifest, tmp_path)
+    return file.getvalue()
+
+
+def test_the_table_has_every_number(tmp_path):
+    said = printed(MANIFEST, tmp_path)
+    for words in (
+        "1,000",
+        "81.0%",
+        "exact copy",
+        "200",
+        "near-duplicate",
+        "1,002 kept",
+        "12 groups",
+        "345",
+        "jaccard ≥ 0.7",
+    ):
+        assert words in said, words
+    assert "6 bridges" in said
+    assert "99.12%" in said
+    assert "1.2" in said
+    assert str(tmp_path) in said
+    assert "100 MiB" in said
+
+
+def test_what_was_not_compared_is_said(tmp_path):
+    counts = MANIFEST["counts"] | {"pairs_not_compared": 12345}
+    assert "12,345" in printed(MANIFEST | {"counts": counts, "estimated_recall": None}, tmp_path)
+    assert "12,345" not in printed(MANIFEST, tmp_path)
+
+
+def test_nothing_at_all(tmp_path):
+    nothing = dict.fromkeys(MANIFEST["counts"], 0)
+    said = printed(MANIFEST | {"counts": nothing, "stages": []}, tmp_path)
+    assert "0 kept" in said
+
+
+def test_bars_are_shown_on_a_terminal_only():
+    for is_terminal in (True, False):
+        file = io.StringIO()
+        bars = Bars(Console(file=file, force_terminal=is_terminal, width=120), is_quiet=False)
+        with bars.shown():
+            bars.start("read", 5_000_000, "bytes")
+            bars.advance(2_000_000)
+            bars.say("text column: 'x[/red]' [bold]")
+            bars.finish()
+            bars.start("group", 0, "steps")
+            bars.finish()
+        assert ("read" in file.getvalue()) == is_terminal
+        assert "text column: 'x[/red]' [bold]" in file.getvalue()
+
+
+def test_bars_say_nothing_when_told_to_be_quiet():
+    file = io.StringIO()
+    bars = Bars(Console(file=file, force_terminal=True), is_quiet=True)
+    with bars.shown():
+        bars.start("read", 5, "steps")
+        bars.say("something")
+        bars.advance(5)
+        bars.finish()
+    assert file.getvalue() == ""
+
+
+def test_bars_bear_a_stage_that_never_began():
+    bars = Bars(Console(file=io.StringIO()), is_quiet=False)
+    bars.advance(3)
+    bars.finish()
+
+
+def test_the_module_runs_as_a_program(monkeypatch):
+    import runpy
+
+    monkeypatch.setattr(sys, "argv", ["nearkin", "--version"])
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("nearkin.cli", run_name="__main__")
+    assert caught.value.code == 0
+    signal.signal(signal.SIGTERM, before[0])
+    signal.signal(signal.SIGINT, before[1])
