@@ -24,7 +24,7 @@ from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 
 SIMILARITY_BINS = 100
-_BYTES_PER_PAIR = 4096  # the shingles of both texts, as they come into memory, and the pair itself
+_PAGES_OF_A_PAIR = 8192  # the sets of both texts begin and end somewhere in a page, and come into memory by whole pages
 _MOST_PAIRS = 1 << 18
 
 
@@ -100,7 +100,8 @@ def verify_all(
     folder = work / "verification"
     folder.mkdir(exist_ok=True)
     arrays = runs.arrays()
-    block_pairs = int(min(_MOST_PAIRS, resources.memory_bytes // 4 // _BYTES_PER_PAIR))
+    mean_shingles = int(sizes.n_shingles.mean()) if corpus.n_nodes else 0
+    block_pairs = min(_MOST_PAIRS, resources.memory_bytes // 8 // (16 * mean_shingles + _PAGES_OF_A_PAIR))
     store = store_sets(
         corpus,
         options,
