@@ -24,7 +24,6 @@ def workplace(folder: Path) -> Path:
 def run_in_shell(command: str, folder: Path) -> str:
     """What a command prints, its errors too, and its exit code when it is not 0."""
     environment = {
-        **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(folder / "home"),
         "COLUMNS": "100",
