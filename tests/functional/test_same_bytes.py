@@ -53,12 +53,12 @@ def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, 
     """What little memory does to a large run."""
     for module in (searching, band_search):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 256 << 10)
-    monkeypatch.setattr(verifying, "_BYTES_PER_PAIR", 4 << 20)
+    monkeypatch.setattr(verifying, "_MOST_PAIRS", 50)
     run_here(corpus, tmp_path / "out", memory=256 << 20)
     same_bytes(tmp_path / "out", expected)
 
 
-@pytest.mark.parametrize("batch_bytes", [1, 3000, 50_000])
+@pytest.mark.parametrize("batch_bytes", [1500, 3000, 50_000])
 def test_batches(expected, corpus, tmp_path, monkeypatch, batch_bytes):
     monkeypatch.setattr(inputs, "BATCH_BYTES", batch_bytes)
     run_here(corpus, tmp_path / "out", delivery=Delivery(report=batch_bytes == 3000))
@@ -72,12 +72,12 @@ def test_order_of_the_files(expected, corpus, tmp_path):
 
 def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "TINY_BYTES", -1)
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
     run_here(corpus, tmp_path / "out")
     same_bytes(tmp_path / "out", expected)
 
 
-@pytest.mark.parametrize("seed", ["0", "4242"])
+@pytest.mark.parametrize("seed", ["4242"])
 def test_another_process_with_other_hashes_of_strings(expected, corpus, tmp_path, seed):
     arguments = ["dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--threads", seed[0], "-q"]
     ended = nearkin(*arguments, PYTHONHASHSEED=seed)  # the report too

@@ -75,7 +75,7 @@ def _is_match(inputs: Collection, a: int, others: Collection, b: int, threshold:
     threshold=st.sampled_from([0.2, 0.5, 0.55, 0.7, 0.8, 1.0]),
     measure=st.sampled_from(["jaccard", "containment"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 @example(texts=[NEAR, NEAR + " again"], sides=["both", "both"], threshold=0.5, measure="jaccard")
 @example(texts=[NEAR, NEAR + " again"], sides=["in", "both"], threshold=0.5, measure="jaccard")
 @example(texts=[NEAR, NEAR.upper(), NEAR + " again"], sides=["in", "in", "other"], threshold=0.5, measure="jaccard")

@@ -91,7 +91,7 @@ def assert_hangs_together(result: nearkin.DedupResult, collection: Collection) -
 
 @pytest.mark.parametrize("floor", ["compiled", "as they come"])
 @given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules, keep=keeps)
-@settings(max_examples=100)
+@settings(max_examples=60)
 @example(texts=COUNTS, threshold=0.55, shingle="words:1", rule="principal", keep="first")
 def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, keep):
     collection = collection_of(texts, shingle)
@@ -104,7 +104,7 @@ def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, ke
 
 
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")
 @example(texts=["!?", "!?", ",", "..."], threshold=0.1, shingle="words:1")
 @example(texts=["ΣΊΣΥΦΟΣ", "σίσυφοσ", "σίσυφος"], threshold=1.0, shingle="chars:9")
@@ -118,7 +118,7 @@ def test_odd_unicode_and_no_text(texts, threshold, shingle):
 
 
 @given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules)
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_containment(texts, threshold, shingle, rule):
     collection = collection_of(texts, shingle)
     result = nearkin.dedup(
@@ -129,7 +129,7 @@ def test_containment(texts, threshold, shingle, rule):
 
 
 @given(texts=families(), threshold=thresholds, shingle=shinglings, measure=st.sampled_from(["jaccard", "containment"]))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shingle, measure):
     collection = collection_of(texts, shingle)
     result = nearkin.dedup(
@@ -150,7 +150,7 @@ def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shi
     scores=st.lists(st.one_of(st.none(), st.integers(-2, 2), st.floats(allow_nan=True)), min_size=12, max_size=12),
     rule=st.sampled_from(["max", "min"]),
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_keep_by_a_column(texts, scores, rule):
     collection = collection_of(texts, "words:2")
     scores = [None if score is None else float(score) for score in scores[: len(texts)]]
@@ -167,7 +167,7 @@ def test_keep_by_a_column(texts, scores, rule):
 
 
 @given(texts=families(most=16), threshold=st.sampled_from([0.5, 0.7, 1.0]))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_every_member_is_within_the_threshold_of_its_principal(texts, threshold):
     """Told again without the oracle's rule for choosing principals."""
     collection = collection_of(texts, "words:2")
