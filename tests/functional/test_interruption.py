@@ -128,20 +128,28 @@ def test_cut_at_every_file(corpus, tmp_path, small_batches):
     assert n > 20
 
 
-def test_cut_again_and_again(corpus, whole, tmp_path, small_batches):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"measure": "containment", "group": "component"}, {"against": True}],
+    ids=["", "containment", "against"],
+)
+def test_cut_again_and_again(corpus, tmp_path, small_batches, options):
     """Each attempt gets further than the one before."""
+    if options:
+        corpus, options = corpus[:2], options | ({"against": corpus[2:]} if "against" in options else {})
     out, n = tmp_path / "out", 0
+    run_here(corpus, tmp_path / "whole", delivery=FRESH, **options)
     while not (out / "manifest.json").exists():
         n += 1
         assert n < 100
         with pytest.MonkeyPatch.context() as patched:
             Cutter(patched, 8 * n)
             try:
-                run_here(corpus, out, delivery=RESUME)
+                run_here(corpus, out, delivery=RESUME, **options)
             except PowerCut:
                 assert_nothing_looks_whole(out)
     assert n > 2
-    assert_same(out, whole)
+    assert_same(out, tmp_path / "whole")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""The shape of what a run writes: files, columns, types, keys. Programs rely on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from functional.conftest import FAST, nearkin_here, write_jsonl
+
+DOCUMENTS = {
+    "is_principal": pa.bool_(), "similarity_to_principal": pa.float64(), "keep": pa.bool_(), "reason": pa.string(),
+    "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(), "keep_value": pa.float64(),
+    "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
+}  # fmt: skip
+PAIRS = dict.fromkeys(("jaccard", "containment_a_in_b", "containment_b_in_a"), pa.float64())
+GROUPS = {
+    "size": pa.int64(), "lowest_similarity": pa.float64(), "is_lowest_exact": pa.bool_(),
+    "bridges_refused": pa.int64(), "n_exact_copies": pa.int64(),
+}  # fmt: skip
+COUNTS = {
+    "documents", "unique", "exact_copy", "near_duplicate", "empty", "too_short", "unreadable", "kept", "dropped",
+    "groups", "candidates", "pairs", "pairs_of_exact_copies", "bridges_refused", "pairs_not_compared",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["integers", "strings", "none", "mixed"])
+def run(request, tmp_path_factory) -> tuple[Path, pa.DataType]:
+    """A run with a problem in it, for each kind of id."""
+    ids = {"integers": [7, 5, 6, 9], "strings": list("abcd"), "none": [None] * 4, "mixed": [1, "x", 2, 3]}
+    texts = [FAST, FAST + " again", FAST.upper(), None]
+    records = [{"id": one, "text": text} for one, text in zip(ids[request.param], texts, strict=True)]
+    folder = tmp_path_factory.mktemp("run")
+    path = write_jsonl(folder / "in.jsonl", records)
+    ended = nearkin_here("dedup", path, "--out", folder / "out", "-q", "--write-kept")
+    assert (ended.code, ended.err) == (0, "")
+    return folder / "out", pa.int64() if request.param == "integers" else pa.large_string()
+
+
+def columns(path: Path) -> dict[str, pa.DataType]:
+    schema = pq.read_schema(path)
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
+def test_files(run):
+    names = {path.name for path in run[0].iterdir()}
+    tables = {"documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet"}
+    assert names == tables | {"manifest.json", "report.html", "kept"}
+
+
+def test_columns(run):
+    out, id_type = run
+    ids = dict.fromkeys(("id", "group", "copy_of"), id_type)
+    documents = columns(out / "documents.parquet")
+    assert documents == ids | DOCUMENTS
+    assert list(documents)[:7] == [
+        "id", "group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason",
+    ]  # fmt: skip
+    assert columns(out / "pairs.parquet") == dict.fromkeys(("id_a", "id_b"), id_type) | PAIRS
+    assert columns(out / "groups.parquet").items() >= (dict.fromkeys(("group", "principal"), id_type) | GROUPS).items()
+    problems = columns(out / "problems.parquet")
+    assert list(problems) == ["source", "line", "id", "problem"]
+
+
+def test_ids_are_unique_and_refer_to_documents(run):
+    out, _ = run
+    documents, pairs, groups = (pq.read_table(out / f"{name}.parquet") for name in ("documents", "pairs", "groups"))
+    ids = documents["id"].to_pylist()
+    assert len(set(ids)) == len(ids) == 4
+    assert None not in ids
+    for table, names in ((documents, ["group", "copy_of"]), (pairs, ["id_a", "id_b"]), (groups, ["group"])):
+        for name in names:
+            assert set(table[name].to_pylist()) - {None} <= set(ids)
+
+
+def test_manifest(run):
+    manifest = json.loads((run[0] / "manifest.json").read_text("utf-8"))
+    assert (manifest["command"], manifest["nearkin"]) == ("dedup", nearkin.__version__)
+    assert manifest["counts"].keys() == COUNTS
+    assert all(isinstance(count, int) and count >= 0 for count in manifest["counts"].values())
+    parameters = manifest["parameters"]
+    assert parameters.keys() == {
+        "threshold", "measure", "recall", "shingle", "group", "keep", "normalise", "seed", "preset",
+    }  # fmt: skip
+    (file,) = manifest["inputs"]
+    assert file.keys() >= {"path", "size_bytes", "sha256", "format", "text", "id", "n_documents"}
+    assert (file["format"], file["n_documents"], len(file["sha256"])) == ("jsonl", 4, 64)
+    assert manifest["plan"].keys() >= {"bands", "rows", "size", "recall_at_threshold", "exact_below"}
+    for stage in manifest["stages"]:
+        assert stage.keys() == {"name", "elapsed_s", "peak_memory_bytes"}
+    assert manifest.keys() >= {"fingerprint", "estimated_missed_pairs", "estimated_recall", "seeds", "problems"}
+    assert sum(manifest["problems"].values()) == 1
+
+
+def test_reasons_add_up(run):
+    rows = pq.read_table(run[0] / "documents.parquet").to_pylist()
+    assert [row["reason"] for row in rows] == ["near-duplicate", "unique", "exact copy", "unreadable"]
+    manifest = json.loads((run[0] / "manifest.json").read_text("utf-8"))
+    assert manifest["counts"]["documents"] == 4
+    assert manifest["counts"]["kept"] == sum(row["keep"] for row in rows) == 1
+
+
+def test_places(run):
+    rows = pq.read_table(run[0] / "documents.parquet").to_pylist()
+    assert [row["line"] for row in rows] == [1, 2, 3, 4]
+    assert {Path(row["source"]).name for row in rows} == {"in.jsonl"}
+
+
+def test_another_reader_can_read_the_tables(run):
+    for name in ("documents", "pairs", "groups", "problems"):
+        n_rows = len(pq.read_table(run[0] / f"{name}.parquet"))
+        assert len(pandas.read_parquet(run[0] / f"{name}.parquet")) == n_rows
+        assert len(polars.read_parquet(run[0] / f"{name}.parquet")) == n_rows

@@ -1,0 +1,186 @@
+"""Whole runs over files: what is kept, what is read from where, what a run over another collection says."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import FAST, nearkin_here, run_here, write_jsonl
+from functional.test_same_bytes import as_csv, as_gzip, as_lines, as_parquet, as_zstd
+from nearkin.workflows.dedup.files import Delivery
+from oracles.brute_force import Collection
+
+KEEPING = Delivery(report=False, kept=True)
+CERTAIN = 0.999_999_999
+
+
+def documents(out: Path) -> list[dict[str, object]]:
+    return pq.read_table(out / "documents.parquet").to_pylist()
+
+
+def as_jsonl(folder: Path, records) -> Path:
+    return write_jsonl(folder / "all.jsonl", records)
+
+
+@pytest.mark.parametrize("wrap", [as_jsonl, as_gzip, as_zstd, as_parquet, as_csv, as_lines])
+def test_what_is_kept_is_in_its_old_format_and_holds_no_copies(records, tmp_path, wrap):
+    path = wrap(tmp_path, records)
+    run_here([str(path)], tmp_path / "out", delivery=KEEPING, recall=CERTAIN)
+    (kept,) = (tmp_path / "out/kept").iterdir()
+    assert kept.name == path.name
+    wanted = [row["id"] for row in documents(tmp_path / "out") if row["keep"]]
+    counts = run_here([str(kept)], tmp_path / "again", recall=CERTAIN)["counts"]
+    assert [row["id"] for row in documents(tmp_path / "again")] == wanted
+    assert (counts["near_duplicate"], counts["exact_copy"]) == (0, 0)
+    assert counts["kept"] == len(wanted) - counts["empty"]
+
+
+def test_kept_lines_are_the_bytes_they_were(records, tmp_path):
+    path = write_jsonl(tmp_path / "all.jsonl", records)
+    run_here([str(path)], tmp_path / "out", delivery=KEEPING)
+    lines = path.read_bytes().splitlines(keepends=True)
+    is_kept = [row["keep"] for row in documents(tmp_path / "out")]
+    wanted = b"".join(line for line, keep in zip(lines, is_kept, strict=True) if keep)
+    assert (tmp_path / "out/kept/all.jsonl").read_bytes() == wanted
+
+
+def test_a_folder_of_more_texts_than_a_batch_takes(tmp_path):
+    folder = tmp_path / "texts"
+    texts = {}
+    for i in range(2100):
+        place = folder / f"{i % 7}" / f"{i:04d}.txt"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        texts[f"{i % 7}/{i:04d}.txt"] = f"text number {i // 2} of so many that one batch is not enough for them"
+        place.write_text(texts[f"{i % 7}/{i:04d}.txt"])
+    run_here([str(folder)], tmp_path / "out", delivery=KEEPING, threshold=1.0)
+    rows = documents(tmp_path / "out")
+    assert [row["id"].removesuffix(":1") for row in rows] == sorted(texts)
+    assert all(row["n_characters"] == len(texts[row["id"].removesuffix(":1")]) for row in rows)
+    assert sum(row["keep"] for row in rows) == 1050
+    left = {str(path.relative_to(tmp_path / "out/kept")) for path in (tmp_path / "out/kept").rglob("*.txt")}
+    kept = {row["id"].removesuffix(":1") for row in rows if row["keep"]}
+    assert {name.split("/", name.count("/") - 1)[-1] for name in left} == kept
+
+
+def test_files_of_several_formats_at_once(records, tmp_path):
+    third = len(records) // 3
+    paths = [as_csv(tmp_path, records[:third]), as_parquet(tmp_path, records[third : 2 * third])]
+    paths.append(as_gzip(tmp_path, records[2 * third :]))
+    run_here([str(path) for path in paths], tmp_path / "out", delivery=KEEPING)
+    in_order = [*records[:third], *records[2 * third :], *records[third : 2 * third]]  # .csv, .jsonl.gz, .parquet
+    assert [row["id"] for row in documents(tmp_path / "out")] == [record["id"] for record in in_order]
+    assert {path.name for path in (tmp_path / "out/kept").iterdir()} == {path.name for path in paths}
+    one = write_jsonl(tmp_path / "one.jsonl", in_order)
+    run_here([str(one)], tmp_path / "one")
+    for name in ("pairs.parquet", "groups.parquet"):
+        assert pq.read_table(tmp_path / "out" / name) == pq.read_table(tmp_path / "one" / name)
+
+
+def test_a_file_named_twice_is_read_once(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}])
+    (tmp_path / "link.jsonl").symlink_to(path)
+    counts = run_here([str(path), str(tmp_path / "*.jsonl"), str(tmp_path / "link.jsonl")], tmp_path / "out")["counts"]
+    assert counts["documents"] == 1
+
+
+def test_ids_of_one_file_are_integers_of_another_strings(tmp_path):
+    write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": FAST}, {"id": 2, "text": "else"}])
+    write_jsonl(tmp_path / "b.jsonl", [{"id": "x", "text": FAST + " again"}])
+    run_here([str(tmp_path / "*.jsonl")], tmp_path / "out", threshold=0.5)
+    assert [(row["id"], row["group"]) for row in documents(tmp_path / "out")] == [("1", "x"), ("2", "2"), ("x", "x")]
+
+
+# -- against another collection --------------------------------------------------------------------------------------
+
+
+def test_problems_on_both_sides_are_told(tmp_path):
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(f'{{"id": 1, "text": "{FAST}"}}\n{{"id": 2, "text": null}}\n')
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text(f'broken\n{{"id": 1, "text": "{FAST} again"}}\n{{"id": 3, "text": ""}}\n')
+    manifest = run_here([str(mine)], tmp_path / "out", against=[str(theirs)], threshold=0.5)
+    rows = documents(tmp_path / "out")
+    assert [row["reason"] for row in rows] == ["near-duplicate", "unreadable"]
+    told = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
+    assert [(Path(row["source"]).name, row["line"]) for row in told] == [("mine.jsonl", 2), ("theirs.jsonl", 1)]
+    assert manifest["counts"]["documents"] == 2
+    assert [file["n_documents"] for file in (*manifest["inputs"], *manifest["against"])] == [2, 3]
+    stopped = nearkin_here(
+        "dedup", mine, "--against", theirs, "--out", tmp_path / "b", "--on-error", "stop", "-q", "--threshold", "0.5"
+    )
+    assert stopped.code == 4
+    assert f"{mine}:2" in stopped.err
+
+
+def test_what_is_kept_is_what_the_other_collection_lacks(records, tmp_path):
+    mine = write_jsonl(tmp_path / "mine.jsonl", records[::2])
+    theirs = write_jsonl(tmp_path / "theirs.jsonl", records[1::2])
+    run_here([str(mine)], tmp_path / "out", against=[str(theirs)], delivery=KEEPING, recall=CERTAIN)
+    again = run_here([str(tmp_path / "out/kept/mine.jsonl")], tmp_path / "again", against=[str(theirs)], recall=CERTAIN)
+    assert (again["counts"]["near_duplicate"], again["counts"]["exact_copy"]) == (0, 0)
+
+
+def test_one_collection_against_itself(records, tmp_path):
+    path = write_jsonl(tmp_path / "all.jsonl", records)
+    counts = run_here([str(path)], tmp_path / "out", against=[str(path)])["counts"]
+    assert counts["exact_copy"] == counts["documents"] - counts["empty"]
+    assert counts["kept"] == 0
+
+
+def test_a_run_in_place_of_another_leaves_none_of_its_files(tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(f'{{"id": 1, "text": "{FAST}"}}\nbroken\n')
+    good = write_jsonl(tmp_path / "good.jsonl", [{"id": 1, "text": FAST}])
+    run_here([str(bad)], tmp_path / "out", delivery=KEEPING)
+    assert (tmp_path / "out/problems.parquet").exists()
+    run_here([str(good)], tmp_path / "out", delivery=Delivery(report=False, overwrite=True), against=[str(good)])
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    fresh = run_here([str(good)], tmp_path / "fresh", against=[str(good)])
+    assert left == {path.name for path in (tmp_path / "fresh").iterdir()}
+    assert fresh["counts"]["documents"] == 1
+
+
+# -- large groups ----------------------------------------------------------------------------------------------------
+
+
+def chain(n: int) -> list[tuple[str, str]]:
+    """Each text is near the next one, and nothing like one far away."""
+    return [(f"d{i:03d}", " ".join(f"w{j}" for j in range(i, i + 12))) for i in range(n)]
+
+
+@pytest.mark.parametrize(("group", "n"), [("component", 40), ("component", 130), ("principal", 130)])
+def test_groups_larger_than_are_looked_at_in_full(tmp_path, group, n):
+    path = tmp_path / "in.tsv"
+    path.write_text("".join(f"{doc_id}\t{text}\n" for doc_id, text in chain(n)))
+    run_here([str(path)], tmp_path / "out", threshold=0.7, shingle="words:1", group=group, keep="first", recall=CERTAIN)
+    collection = Collection(chain(n), length=1)
+    truth = collection.judged(threshold=0.7, rule=group, keep="first")
+    rows = documents(tmp_path / "out")
+    assert [(row["group"], row["similarity_to_principal"]) for row in rows] == [
+        (verdict.group, verdict.similarity) for verdict in truth.documents
+    ]
+    for row in pq.read_table(tmp_path / "out/groups.parquet").to_pylist():
+        assert row["size"] == truth.groups[row["group"]].size
+        assert row["bridges_refused"] == truth.groups[row["group"]].bridges_refused
+        exact = truth.groups[row["group"]].lowest
+        assert row["lowest_similarity"] == exact if row["is_lowest_exact"] else row["lowest_similarity"] >= exact
+        assert row["is_lowest_exact"] or n > 100
+    if group == "component":
+        assert len(truth.groups) == 1
+
+
+def test_compressed_standard_input(tmp_path):
+    from functional.conftest import nearkin
+
+    data = gzip.compress(json.dumps({"id": 1, "text": FAST}).encode() + b"\n")
+    ended = nearkin("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", "--write-kept", stdin=data)
+    assert (ended.code, ended.err) == (0, "")
+    assert [row["id"] for row in documents(tmp_path / "out")] == [1]
+    table = pq.read_table(tmp_path / "out/documents.parquet")
+    assert table["id"].type == pa.int64()
+    assert len(list((tmp_path / "out/kept").iterdir())) == 1
