@@ -112,7 +112,7 @@ def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members
     nodes = np.flatnonzero(all_pairs[principal]).astype(np.uint32)
     nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, in rising order
     size_of = n_members[principal[nodes]]
-    for size in np.unique(size_of).tolist():
+    for size in np.flatnonzero(np.bincount(size_of)).tolist():
         members = nodes[size_of == size].reshape(-1, size)
         i, j = np.triu_indices(size, 1)
         step = max(1, _BLOCK_PAIRS // len(i))
