@@ -98,6 +98,41 @@ class Signatures:
 
 
 @dataclass(frozen=True, slots=True)
+class BitSignatures:
+    """One string of bits a document: documents alike differ in few bits.
+
+    Parameters
+    ----------
+    packed : uint8 array, shape (n_documents, n_bits // 8)
+        Bit ``j`` of a signature is bit ``7 - j % 8`` of byte ``j // 8``, so that it reads from left to right.
+    has_features : bool array, shape (n_documents,)
+        False: the document has no text; its bits are all 0, and it is nobody's neighbour.
+    fingerprint : str
+        Of the features and the method; signatures with different fingerprints must not be compared.
+    """
+
+    packed: U8
+    has_features: Bool
+    fingerprint: str
+
+    @property
+    def n_bits(self) -> int:
+        """Bits in each signature."""
+        return 8 * self.packed.shape[1]
+
+    @property
+    def words(self) -> U64:
+        """The same bits as 64-bit numbers, shape (n_documents, ceil(n_bits / 64)); what is over is 0."""
+        n_documents, n_bytes = self.packed.shape
+        padded = np.zeros((n_documents, -(-n_bytes // 8) * 8), np.uint8)
+        padded[:, :n_bytes] = self.packed
+        return padded.view(np.uint64)
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """Pairs of rows that may be similar: guesses, each pair once, ``left < right``, sorted.
 
