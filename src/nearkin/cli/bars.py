@@ -19,6 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from nearkin.cli.printing import Printer
 from nearkin.reports.hidden_characters import reveal
 from nearkin.runs.progress import Unit
 
@@ -97,6 +98,13 @@ class Bars:
         """Print it above the bars."""
         if not self._is_quiet:
             self._progress.console.print(f"[dim]·[/] {escape(reveal(message))}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
+    """Bars on standard error while the block runs."""
+    with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars:
+        yield bars
 
 
 def _amount(n: float | None, unit: str) -> str:

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from nearkin.cli.options import (
+    Corpus,
+    Documents,
+    Encoding,
+    Format,
+    Id,
+    JsonSummary,
+    Out,
+    Overwrite,
+    Quiet,
+    ReportAndFigures,
+    Text,
+    Threads,
+    Title,
+)
 from nearkin.cli.shell import lab
 
 if TYPE_CHECKING:
@@ -28,73 +43,37 @@ compared exactly beside them.
 
 @lab.command(help=_HELP)
 def minhash(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(metavar="CORPUS...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", help="Directory for the page, the tables and the figures.", show_default=False)
-    ],
-    documents: Annotated[int, typer.Option(help="How many documents to take; every pair of them is compared.")] = 1000,
-    text: Annotated[
-        str | None,
-        typer.Option(help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
-    ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with a headline, to be put before the text with a space. [dim]default: none[/]",
-            show_default=False,
-        ),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            help="Column with the id. [dim]default: guessed and printed, else file:line[/]",
-            show_default=False,
-        ),
-    ] = None,
-    file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="jsonl, parquet, csv, tsv, lines or file. [dim]default: from the name and the first bytes[/]",
-            show_default=False,
-        ),
-    ] = None,
-    encoding: Annotated[str, typer.Option(help="Of text files, lines, CSV and TSV.")] = "utf-8",
-    threads: Annotated[int, typer.Option(help="0: one a processor.")] = 0,
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html and the figures.")] = True,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the results of an earlier run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON and nothing else.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    inputs: Corpus,
+    out: Out,
+    text: Text = None,
+    title: Title = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    documents: Documents = 1000,
+    report: ReportAndFigures = True,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
 ) -> None:
     """Repeat the article's measurements."""
-    from rich.console import Console
-
-    from nearkin.cli.bars import Bars
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import Printer
     from nearkin.lab.minhash.corpus import CorpusFiles
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
 
     files = CorpusFiles(inputs, text, id, title, file_format, encoding)
-    with Bars(Console(stderr=True), is_quiet=quiet or as_json).shown() as bars:
-        delivered = deliver(
-            files,
-            documents,
-            out,
-            threads=Resources(threads).n_threads,
-            report=report,
-            overwrite=overwrite,
-            progress=bars,
-        )
+    n_threads = Resources(threads).n_threads
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
     if as_json:
         import json
 
         typer.echo(json.dumps(delivered.summary, ensure_ascii=False))
     elif not quiet:
-        _print(Console(), delivered.results, out, has_page=report)
+        _print(Printer(), delivered.results, out, has_page=report)
 
 
 def _print(console: Console, results: Results, out: Path, *, has_page: bool) -> None:

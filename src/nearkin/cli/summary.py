@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from nearkin.cli.printing import Printer
 
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
@@ -18,6 +22,14 @@ _WHAT = (
     ("empty", "empty", "no text: nobody's twin"),
     ("unreadable", "unreadable", "see problems.parquet"),
 )
+
+
+def tell(manifest: Mapping[str, Any], out: Path, *, as_json: bool, quiet: bool) -> None:
+    """Print the manifest as a person or a program wants it."""
+    if as_json:
+        typer.echo(json.dumps(manifest, ensure_ascii=False))
+    elif not quiet:
+        print_summary(Printer(), manifest, out)
 
 
 def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> None:

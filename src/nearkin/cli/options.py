@@ -1,0 +1,146 @@
+"""The options of the commands: how each is written, what its help says, in which panel it stands.
+
+An option is made by the maker of its panel. Where an option is None if not given, its help tells the default: it may
+come from a preset, or from the input.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_input = partial(typer.Option, rich_help_panel="Input")
+_search = partial(typer.Option, rich_help_panel="What is a near-duplicate", show_default=False)
+_choice = partial(typer.Option, rich_help_panel="What is kept", show_default=False)
+_output = partial(typer.Option, rich_help_panel="Output")
+_run = partial(typer.Option, rich_help_panel="The run")
+
+# -- Input ------------------------------------------------------------------------------------------------------------
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines (all also .gz or .zst), folders of text files, globs, "
+        "- for standard input.",
+        show_default=False,
+    ),
+]
+Corpus = Annotated[
+    list[str],
+    typer.Argument(metavar="CORPUS...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
+]
+FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
+Text = Annotated[
+    str | None,
+    _input(help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
+]
+Title = Annotated[
+    str | None,
+    _input(
+        help="Column with a headline, to be put before the text with a space. [dim]default: none[/]",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    _input("--id", help="Column with the id. [dim]default: guessed and printed, else file:line[/]", show_default=False),
+]
+Format = Annotated[
+    str | None,
+    _input(
+        "--format",
+        help="jsonl, parquet, csv, tsv, lines or file. [dim]default: from the name and the first bytes[/]",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[str, _input(help="What text files, lines, CSV and TSV are taken for where they are not UTF-8.")]
+Documents = Annotated[int, _input(help="How many documents to take; every pair of them is compared.")]
+Against = Annotated[
+    list[str] | None,
+    _input(help="Report what of INPUT is already in these files instead. May be repeated.", show_default=False),
+]
+OnError = Annotated[
+    str,
+    _input(help="skip: a document that cannot be read is listed and left out. stop: it ends the run."),
+]
+
+# -- What is a near-duplicate -----------------------------------------------------------------------------------------
+
+Preset = Annotated[
+    str | None,
+    _search(help="fineweb, stack, ediscovery or contracts: starting points that other options override."),
+]
+Threshold = Annotated[
+    float | None,
+    _search(help="Least similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
+]
+HigherThreshold = Annotated[float, _search(help="Least similarity; at least the threshold of the run.")]
+Measure = Annotated[
+    str | None,
+    _search(
+        help="jaccard: shared shingles of all. containment: shared shingles of the shorter text's. "
+        "[dim]default: jaccard[/]"
+    ),
+]
+Recall = Annotated[
+    float | None,
+    _search(
+        help="Probability of finding a pair at the threshold; bands and rows are chosen to reach it. "
+        "[dim]default: 0.99[/]"
+    ),
+]
+Shingle = Annotated[str | None, _search(help="words:N or chars:N. [dim]default: words:5[/]")]
+Normalise = Annotated[
+    str | None,
+    _search(
+        help="What does not count: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
+        "or none. [dim]default: nfkc,case,space[/]"
+    ),
+]
+Seed = Annotated[int | None, _search(help="Of the sketches: another seed misses other pairs. [dim]default: 0[/]")]
+
+# -- What is kept -----------------------------------------------------------------------------------------------------
+
+Group = Annotated[
+    str | None,
+    _choice(
+        help="principal: every member is near its principal. component: whatever a chain connects. "
+        "[dim]default: principal[/]"
+    ),
+]
+OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]default: as in the run[/]")]
+Keep = Annotated[
+    str | None,
+    _choice(help="longest, shortest, first, max:COLUMN or min:COLUMN. [dim]default: longest[/]"),
+]
+
+# -- Output -----------------------------------------------------------------------------------------------------------
+
+Out = Annotated[Path, _output("--out", help="Directory for the results.", show_default=False)]
+OutBeside = Annotated[
+    Path | None,
+    _output("--out", help="Directory for the results. [dim]default: DIR/threshold-T[/]", show_default=False),
+]
+WriteKept = Annotated[
+    bool,
+    _output("--write-kept", help="Also write the cleaned corpus, in the format it came in."),
+]
+Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
+ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
+Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
+JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="Print nothing but errors.")]
+
+# -- The run ----------------------------------------------------------------------------------------------------------
+
+Resume = Annotated[
+    bool,
+    _run("--resume", help="Go on with an interrupted run; the result is the same to the byte."),
+]
+Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
+Threads = Annotated[int, _run(help="0: one a processor.")]
+Memory = Annotated[str, _run(help="What to stay under.")]
