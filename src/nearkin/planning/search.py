@@ -116,6 +116,21 @@ class Sample:
         return float(self.sizes.mean()) if len(self.sizes) else 0.0
 
 
+def check_reachable(threshold: float, recall: float) -> None:
+    """ParameterError if no signature of up to `MOST_SLOTS` slots finds pairs at the threshold with this probability.
+
+    One row a band is what needs the fewest slots.
+    """
+    if bands_for(threshold, 1, recall) > MOST_SLOTS:
+        raise ParameterError.of(
+            "recall",
+            "dedup",
+            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; "
+            "take a lower recall or a higher threshold",
+            recall,
+        )
+
+
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """The cheapest bands and rows that reach the recall at the threshold.
 
@@ -132,8 +147,9 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     >>> plan.recall_at_threshold >= 0.99
     True
     """
+    check_reachable(threshold, recall)
     strangers = sample.similarity[sample.similarity < threshold]
-    best, best_cost = None, math.inf
+    plans: list[tuple[float, BandPlan]] = []
     for rows in range(1, _MOST_ROWS + 1):
         bands = bands_for(threshold, rows, recall)
         if bands * rows > MOST_SLOTS:
@@ -142,19 +158,10 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         # what no pair of the sample shows may still be there: one pair more than was seen (Laplace's rule of
         # succession), half-way to the threshold, keeps a small sample from choosing a search that lets everything by
         unseen = float(probability(threshold / 2, bands, rows)) * sample.scale
-        cost = _cost(bands, rows, candidates + unseen, sample)
-        if cost < best_cost:
-            reached = float(probability(threshold, bands, rows))
-            best, best_cost = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows), cost
-    if best is None:
-        raise ParameterError.of(
-            "recall",
-            "dedup",
-            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; "
-            "take a lower recall or a higher threshold",
-            recall,
-        )
-    return best
+        reached = float(probability(threshold, bands, rows))
+        plan = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows)
+        plans.append((_cost(bands, rows, candidates + unseen, sample), plan))
+    return min(plans, key=lambda one: one[0])[1]
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:

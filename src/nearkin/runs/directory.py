@@ -102,8 +102,8 @@ class RunDirectory:
         try:
             stored = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            stored = {}
-        was, now = _flattened(stored), _flattened(wanted)
+            stored = None
+        was, now = _flattened(stored if isinstance(stored, dict) else {}), _flattened(wanted)
         if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
             changes = "; ".join(f"{name} was {was.get(name)} and is {now.get(name)}" for name in different[:3])
             raise ResumeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,10 @@ class Spool:
         """Remove what was written of an input."""
         for path in self.path.glob(f"{part:09d}-*.arrow"):
             path.unlink()
+
+    def remove(self) -> None:
+        """Remove all that was written."""
+        shutil.rmtree(self.path)
 
     def chunks(self) -> tuple[Chunk, ...]:
         """All chunks in reading order."""

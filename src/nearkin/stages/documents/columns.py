@@ -72,17 +72,23 @@ def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
 
 
 def sample_of_table(table: pa.Table) -> Sample:
-    """The columns of the first rows of a table."""
+    """The columns of the first rows of a table.
+
+    Columns without a value have no type that tells of texts: they are looked at only where no other column can be it.
+    """
     mean_length: dict[str, float] = {}
     ids = set()
-    for name, type_ in zip(table.schema.names, table.schema.types, strict=True):
+    without_values = []
+    for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
-            values = [value for value in table.column(name).slice(0, 20).to_pylist() if value is not None]
+            values = [value for value in column.slice(0, 20).to_pylist() if value is not None]
             mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
             ids.add(name)
         elif pa.types.is_integer(type_):
             ids.add(name)
-    return Sample(tuple(table.schema.names), mean_length, frozenset(ids))
+        elif pa.types.is_null(type_):
+            without_values.append(name)
+    return Sample(tuple(table.schema.names), mean_length or dict.fromkeys(without_values, 0.0), frozenset(ids))
 
 
 def holds_characters(type_: pa.DataType) -> bool:

@@ -9,7 +9,13 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.columns import Columns, choose_columns, sample_of_records, sample_of_table
+from nearkin.stages.documents.columns import (
+    Columns,
+    choose_columns,
+    missing_column,
+    sample_of_records,
+    sample_of_table,
+)
 from nearkin.stages.documents.keeping import no_note, noting_values_without_number
 from nearkin.stages.documents.parquet import check_schema, piece_of_columns, slices_of_batch
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
@@ -134,7 +140,12 @@ def _as_arrow(table: object) -> pa.Table | None:
 def _read_arrow(
     table: pa.Table, text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of an Arrow table."""
+    """Batches of an Arrow table; none of one without rows, whose columns need not have a type yet."""
+    if not len(table):
+        for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
+            if column is not None and column not in table.schema.names:
+                raise missing_column(_LABEL, parameter, column, table.schema.names)
+        return
     if text is None:
         columns = choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
         text, doc_id = columns.text, columns.id

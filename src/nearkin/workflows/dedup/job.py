@@ -13,7 +13,7 @@ from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
 from nearkin.records import Bool, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
-from nearkin.runs.spool import Chunk, Spool
+from nearkin.runs.spool import Spool
 from nearkin.workflows.dedup.against import judge_against, matches_across, no_groups, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
@@ -100,8 +100,11 @@ def find(
             row = min(places.problems)
             raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
     if not (corpus.status != UNREADABLE).any() and len(corpus):
+        spool.remove()  # nothing in it is worth going on with
+        first = min(places.problems)
         raise SourceError(
-            f"None of the {len(corpus):,} documents can be read. The first: {_first_problem(corpus.chunks)}."
+            f"None of the {len(corpus):,} documents can be read. "
+            f"The first: {places.where(first)}: {places.problems[first]}."
         )
     with meter.stage("plan", 0, "steps") as progress:
         plan = _plan(corpus, options)
@@ -160,11 +163,3 @@ def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resou
     if isinstance(plan, BandPlan):
         return BandSearch(plan, corpus, options, work, resources)
     return SampleSearch(plan, corpus, options, work, resources)
-
-
-def _first_problem(chunks: Sequence[Chunk]) -> str:
-    for chunk in chunks:
-        problems = chunk.column("problem").drop_null()
-        if len(problems):
-            return str(problems[0])
-    return "it is missing"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Never, cast, get_args
 
 from nearkin.errors import ParameterError
+from nearkin.planning.search import check_reachable
 from nearkin.records import Measure
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
@@ -78,6 +79,8 @@ class DedupOptions:
                 raise ParameterError.of(name, "dedup", words, getattr(self, name))
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
+        if self.measure == "jaccard":
+            check_reachable(self.threshold, self.recall)
 
     @classmethod
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:

@@ -70,13 +70,15 @@ def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool
     ids = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
     line = np.concatenate([np.zeros(0, np.int64), *(column.to_numpy() for column in gathered(chunks, "line"))])
     source = np.concatenate([np.zeros(0, np.int32), *(column.to_numpy() for column in gathered(chunks, SOURCE_COLUMN))])
+    came = ids
     if corpus.repeated_ids:
         ids, has_integer_ids = _renamed(ids, corpus, source_names, source, line), False
     places = Places(ids.cast(pa.int64()) if has_integer_ids else ids, source_names, source, line, _problems(chunks))
     for row, earlier in corpus.repeated_ids:
-        was = _first_name(ids[earlier].as_py(), ids[row].as_py(), places.where(row))
         places.problems.setdefault(
-            row, f"the id {was!r} was already used at {places.where(earlier)}; this document is called {ids[row]}"
+            row,
+            f"the id {came[row].as_py()!r} was already used at {places.where(earlier)}; "
+            f"this document is called {ids[row]}",
         )
     return places
 
@@ -84,17 +86,19 @@ def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool
 def _renamed(
     ids: pa.LargeStringArray, corpus: Corpus, source_names: Sequence[str], source: I32, line: I64
 ) -> pa.LargeStringArray:
-    """The ids, those that were used before with the place of the document behind them."""
+    """The ids, those that were used before with the place of the document behind them.
+
+    Where that is an id of another document, a number comes behind it.
+    """
     rows = sorted(row for row, _ in corpus.repeated_ids)
     names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
+    number = 2
+    while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):
+        names = [f"{name} [{number}]" if name in taken else name for name in names]
+        number += 1
     mask = np.zeros(len(ids), np.bool_)
     mask[rows] = True
     return pc.replace_with_mask(ids, pa.array(mask), pa.array(names, pa.large_string()))
-
-
-def _first_name(earlier: str, now: str, where: str) -> str:
-    """The id as it came, of a document that was renamed."""
-    return now.removesuffix(f" ({where})") if now != earlier else earlier
 
 
 def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:

@@ -174,7 +174,7 @@ def _only(documents: Documents, keep: Bool) -> Any:
     """The documents to keep, in the kind in which they came."""
     module = type(documents).__module__.partition(".")[0]
     if isinstance(documents, pa.Table | pa.RecordBatch):
-        return documents.filter(pa.array(keep))
+        return _filterable(documents).filter(pa.array(keep)).cast(documents.schema)
     if module == "pandas":
         return documents[keep]
     if module == "polars":
@@ -184,3 +184,11 @@ def _only(documents: Documents, keep: Bool) -> Any:
     if isinstance(documents, list | tuple):
         return type(documents)(one for one, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
     raise ParameterError.of("documents", "dedup", _ACCEPTED, type(documents).__name__)
+
+
+def _filterable(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+    """The table without views of strings, which Arrow cannot filter."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    fields = [field.with_type(plain.get(field.type, field.type)) for field in table.schema]
+    schema = pa.schema(fields, table.schema.metadata)
+    return table if schema == table.schema else table.cast(schema)

@@ -1,0 +1,409 @@
+"""What a run says of input and options it cannot use: a clear message, a code that means something, no half results."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
+from oracles.texts import versions
+
+TWINS = [{"id": "a", "text": FAST}, {"id": "b", "text": FAST + " again"}]
+
+
+def dedup(path: Path | str, tmp_path: Path, *options: str | Path) -> Ended:
+    return nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report", "-q", *options)
+
+
+def verdicts(tmp_path: Path) -> dict[str, str]:
+    table = pq.read_table(tmp_path / "out/documents.parquet")
+    return dict(zip(table["id"].cast(pa.string()).to_pylist(), table["reason"].to_pylist(), strict=True))
+
+
+def counts(tmp_path: Path) -> dict[str, int]:
+    return json.loads((tmp_path / "out/manifest.json").read_text())["counts"]
+
+
+def assert_refused(ended: Ended, code: int, *words: str) -> None:
+    """One line that says it all, on standard error."""
+    ended.assert_clean()
+    assert ended.code == code, ended.err
+    assert ended.out == ""
+    lines = [line for line in ended.err.splitlines() if line.startswith("Error:")]
+    assert len(lines) == 1
+    for word in words:
+        assert word in lines[0]
+
+
+# -- single documents -------------------------------------------------------------------------------------------------
+
+BAD_LINES = {
+    "broken JSON": (b'{"id": "x", "text": "cut of', "not valid JSON"),
+    "invalid UTF-8": (b'{"id": "x", "text": "caf\xe9 au lait"}', "UTF-8"),
+    "null": (b'{"id": "x", "text": null}', "null"),
+    "a number": (b'{"id": "x", "text": 12}', "a number"),
+    "a list": (b'{"id": "x", "text": ["a", "b"]}', "list"),
+    "no text": (b'{"id": "x", "body": "text"}', "no key 'text'"),
+    "no object": (b'"just a string"', "not a JSON object"),
+    "two objects": (b'{"id": "x", "text": "a"} {"id": "y", "text": "b"}', "not valid JSON"),
+    "half a character": (b'{"id": "x", "text": "\\ud800"}', "half a character"),
+    "too deep": (b"[" * 100_000, "nested too deeply"),
+}
+
+
+def write_with(tmp_path: Path, line: bytes) -> Path:
+    """Two documents alike, a bad line between them."""
+    good = [json.dumps(record).encode() for record in TWINS]
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\n".join([good[0], line, good[1]]) + b"\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", BAD_LINES)
+def test_a_bad_line_is_counted_and_the_others_are_right(tmp_path, kind):
+    line, words = BAD_LINES[kind]
+    ended = dedup(write_with(tmp_path, line), tmp_path, "--on-error", "skip")
+    ended.assert_clean()
+    assert ended.code == 0
+    found = pq.read_table(tmp_path / "out/documents.parquet").to_pylist()
+    assert [row["reason"] for row in found] == ["near-duplicate", "unreadable", "unique"]
+    assert found[0]["group"] == "b"
+    bad = found[1]
+    assert words in bad["problem"]
+    assert (bad["line"], bad["keep"], bad["group"], bad["is_principal"]) == (2, False, None, False)
+    assert counts(tmp_path)["unreadable"] == 1
+    (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
+    assert (problem["line"], problem["problem"]) == (2, bad["problem"])
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert sum(manifest["problems"].values()) == 1
+
+
+@pytest.mark.parametrize("kind", BAD_LINES)
+def test_a_bad_line_stops_the_run_where_that_was_asked_for(tmp_path, kind):
+    line, words = BAD_LINES[kind]
+    path = write_with(tmp_path, line)
+    assert_refused(dedup(path, tmp_path, "--on-error", "stop"), 4, f"{path}:2", words, "--on-error stop")
+    assert not (tmp_path / "out/manifest.json").exists()
+
+
+def test_a_repeated_id(tmp_path):
+    records = [
+        *TWINS,
+        {"id": "a", "text": "something else altogether, of five words and more"},
+        {"id": "c", "text": "c"},
+    ]
+    path = write_jsonl(tmp_path / "in.jsonl", records)
+    assert dedup(path, tmp_path).code == 0
+    ids = pq.read_table(tmp_path / "out/documents.parquet")["id"].to_pylist()
+    assert len(set(ids)) == 4
+    assert ids[:2] == ["a", "b"]
+    assert f"{path}:3" in ids[2]
+    assert verdicts(tmp_path)["a"] == "near-duplicate"
+    assert verdicts(tmp_path)[ids[2]] == "unique"  # no text is lost for its name
+    (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
+    assert problem["line"] == 3
+    assert "'a'" in problem["problem"]
+    assert f"{path}:1" in problem["problem"]
+    refused = nearkin_here("dedup", path, "--out", tmp_path / "other", "--on-error", "stop", "-q")
+    assert_refused(refused, 4, f"{path}:3", "'a'", f"{path}:1")
+
+
+def test_repeated_integer_ids_and_ids_that_look_like_the_new_names(tmp_path):
+    path = tmp_path / "in.jsonl"
+    write_jsonl(path, [{"id": one, "text": f"{FAST} {i}"} for i, one in enumerate((1, 1, 2, 1))])
+    assert dedup(path, tmp_path).code == 0
+    assert len(set(verdicts(tmp_path))) == 4
+    table = pq.read_table(tmp_path / "out/pairs.parquet")
+    assert len(table) == 6  # each with each
+    write_jsonl(path, [{"id": one, "text": FAST} for one in ("x", "x", f"x ({path}:2)", "x")])
+    assert dedup(path, tmp_path, "--overwrite").code == 0
+    assert len(set(verdicts(tmp_path))) == 4
+
+
+def test_a_file_that_breaks_off(tmp_path):
+    texts = versions(4, n_bases=400, n_words=20, n_versions=4, most_edits=1)
+    whole = write_jsonl(tmp_path / "whole", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
+    path = tmp_path / "in.jsonl.gz"
+    path.write_bytes(gzip.compress(whole.read_bytes(), mtime=0)[:-4000])
+    assert dedup(path, tmp_path).code == 0
+    found = counts(tmp_path)
+    assert found["unreadable"] == 1
+    assert 100 < found["documents"] < 2001
+    (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
+    assert problem["source"] == str(path)
+    stopped = nearkin_here("dedup", path, "--out", tmp_path / "b", "--on-error", "stop", "-q")
+    assert_refused(stopped, 4, f"{path}:{problem['line']}", problem["problem"])
+
+
+def test_nothing_can_be_read(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": 1, "text": null}\n{"id": 2, "text": null}\n')
+    ended = dedup(path, tmp_path, "--text", "text")
+    assert_refused(ended, 3, "None of the 2 documents can be read", f"{path}:1", "null")
+    assert not (tmp_path / "out").exists()  # nothing to go on with: the mended command is not asked to resume
+
+
+def test_an_unreadable_file_among_texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text(FAST)
+    (folder / "b.txt").write_text(FAST + " again")
+    (folder / "c.txt").write_bytes(b"\xff\xfe\xff latin \xe9")
+    assert dedup(folder, tmp_path).code == 0
+    assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique", "unreadable"]
+
+
+# -- files and columns ------------------------------------------------------------------------------------------------
+
+
+def test_no_such_file(tmp_path):
+    assert_refused(dedup(tmp_path / "nothing.jsonl", tmp_path), 3, "nothing.jsonl", "No such file")
+
+
+def test_a_dangling_link(tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "gone.jsonl")
+    assert_refused(dedup(tmp_path / "link.jsonl", tmp_path), 3, "link.jsonl")
+
+
+def test_a_loop_of_links(tmp_path):
+    (tmp_path / "a.jsonl").symlink_to(tmp_path / "b.jsonl")
+    (tmp_path / "b.jsonl").symlink_to(tmp_path / "a.jsonl")
+    assert_refused(dedup(tmp_path / "a.jsonl", tmp_path), 3, "a.jsonl")
+
+
+def test_no_file_matches(tmp_path):
+    assert_refused(dedup(tmp_path / "*.jsonl", tmp_path), 3, "no file matches")
+
+
+def test_an_empty_folder(tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert_refused(dedup(tmp_path / "folder", tmp_path), 3, "no files")
+
+
+def test_an_empty_file_is_no_documents(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b"")
+    assert dedup(tmp_path / "in.jsonl", tmp_path).code == 0
+    assert counts(tmp_path)["documents"] == 0
+    for name in ("documents", "pairs", "groups"):
+        assert len(pq.read_table(tmp_path / f"out/{name}.parquet")) == 0
+    again = nearkin_here("regroup", tmp_path / "out", "--threshold", "0.9", "-q", "--no-report")
+    assert (again.code, again.err) == (0, "")
+
+
+def test_blank_lines_only(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b"\n\r\n  \n")
+    assert dedup(tmp_path / "in.jsonl", tmp_path).code == 0
+    assert counts(tmp_path)["documents"] == 0
+
+
+def test_empty_texts_only(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": " " * i} for i in range(4)])
+    assert dedup(path, tmp_path).code == 0
+    assert set(verdicts(tmp_path).values()) == {"empty"}
+    assert counts(tmp_path)["kept"] == 0
+
+
+@pytest.mark.parametrize("option", ["--text", "--id"])
+def test_a_column_that_is_not_there(tmp_path, option):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert_refused(dedup(path, tmp_path, option, "body"), 3, "body", "id, text")
+
+
+def test_a_column_that_is_not_there_in_parquet(tmp_path):
+    pq.write_table(pa.table({"name": ["a"], "content": ["b"]}), tmp_path / "in.parquet")
+    assert_refused(dedup(tmp_path / "in.parquet", tmp_path, "--text", "body"), 3, "body", "name, content")
+
+
+@pytest.mark.parametrize(("column", "words"), [("NOPE", "id, text"), ("text", "numbers"), ("id", "numbers")])
+def test_a_column_to_keep_by_that_will_not_do(tmp_path, column, words):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert_refused(dedup(path, tmp_path, "--keep", f"max:{column}"), 3, f"'{column}'", words)
+    again = dedup(path, tmp_path)  # mended, the same command goes on its way
+    assert (again.code, again.err) == (0, "")
+
+
+def test_values_to_keep_by_that_are_no_numbers(tmp_path):
+    scores = ["1e999", "-1e999", "null", "NaN", "2", "true", '"many"', "123456789012345678901234567890", "[1]"]
+    lines = [f'{{"id": "{i}", "text": "{FAST} {i}", "score": {score}}}\n' for i, score in enumerate(scores)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    ended = dedup(tmp_path / "in.jsonl", tmp_path, "--keep", "max:score")
+    ended.assert_clean()
+    assert ended.code == 0
+    values = pq.read_table(tmp_path / "out/documents.parquet")["keep_value"].to_pylist()
+    assert values[4:6] == [2.0, 1.0]
+    assert [values[i] for i in (2, 6, 8)] == [None] * 3
+    assert counts(tmp_path)["unreadable"] == 0
+
+
+def test_a_parquet_file_that_is_none(tmp_path):
+    for content in (b"PAR1 and nothing else", b"nonsense", b"", b"PAR1" + bytes(100) + b"PAR1"):
+        (tmp_path / "in.parquet").write_bytes(content)
+        assert_refused(dedup(tmp_path / "in.parquet", tmp_path), 3, "in.parquet")
+
+
+def test_a_compressed_file_that_is_none(tmp_path):
+    for name in ("in.jsonl.gz", "in.jsonl.zst"):
+        (tmp_path / name).write_bytes(b"this is not compressed at all")
+        ended = dedup(tmp_path / name, tmp_path)
+        ended.assert_clean()
+        assert ended.code == 3
+        assert name in ended.err
+
+
+def test_another_encoding(tmp_path):
+    (tmp_path / "in.csv").write_bytes("id,café\n1,Hé là-bas, mon ami\n".encode("latin-1").replace(b", ", b" "))
+    assert dedup(tmp_path / "in.csv", tmp_path, "--encoding", "latin-1", "--text", "café").code == 0
+    assert counts(tmp_path)["unreadable"] == 0
+
+
+def test_nul_and_other_controls(tmp_path):
+    texts = ["a\x00b c d e f", "a\x00b c d e f", "\x00", "\x1b[31m", "\u202eabc"]
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": f"{i}\x00\x1b[31m", "text": t} for i, t in enumerate(texts)])
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report")
+    ended.assert_clean()
+    assert ended.code == 0
+    assert "\x1b[31m" not in ended.out + ended.err
+    assert counts(tmp_path)["exact_copy"] == 1
+
+
+# -- options ----------------------------------------------------------------------------------------------------------
+
+WRONG_OPTIONS = [
+    (["--threshold", "0"], "threshold"),
+    (["--threshold", "1.5"], "1.5"),
+    (["--threshold", "nan"], "threshold"),
+    (["--threshold", "inf"], "threshold"),
+    (["--threshold", "-0.5"], "-0.5"),
+    (["--threshold", "0.0001", "--recall", "0.9999"], "recall"),
+    (["--recall", "1"], "recall"),
+    (["--recall", "0"], "recall"),
+    (["--recall", "nan"], "recall"),
+    (["--shingle", "words:0"], "1 to 64"),
+    (["--shingle", "words:65"], "1 to 64"),
+    (["--shingle", "words:99999999999999999999"], "1 to 64"),
+    (["--shingle", "foo"], "words:N or chars:N"),
+    (["--measure", "cosine"], "jaccard or containment"),
+    (["--group", "x"], "principal or component"),
+    (["--keep", "best"], "longest, shortest, first"),
+    (["--normalise", "stem"], "nfkc, case, space"),
+    (["--seed", "-1"], "seed"),
+    (["--preset", "x"], "fineweb"),
+    (["--memory", "1KB"], "at least 256MiB"),
+    (["--memory", "lots"], "2GiB"),
+    (["--memory", "-5GB"], "2GiB"),
+    (["--threads", "-1"], "threads"),
+    (["--on-error", "ignore"], "skip or stop"),
+    (["--resume", "--overwrite"], "exclude each other"),
+    (["--format", "docx"], "jsonl"),
+    (["--encoding", "klingon"], "klingon"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG_OPTIONS, ids=lambda value: " ".join(value))
+def test_options_that_break_their_rule(tmp_path, options, words):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert_refused(dedup(path, tmp_path, *options), 2, words)
+    assert not (tmp_path / "out/manifest.json").exists()
+    assert not list(tmp_path.glob("out/*"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["dedup"], ["dedup", "x"], ["dedup", "x", "--out"], ["dedup", "x", "--out", "y", "--nonsense"], ["dedop"]],
+)
+def test_a_command_that_cannot_be_understood(arguments):
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "Error" in ended.err
+
+
+def test_as_json_the_error_is_an_object(tmp_path):
+    for arguments, code, kind in (
+        ([tmp_path / "nothing", "--out", tmp_path / "o"], 3, "SourceError"),
+        ([tmp_path, "--out", tmp_path / "o", "--threshold", "7"], 2, "ParameterError"),
+    ):
+        ended = nearkin_here("dedup", *arguments, "--json")
+        error = json.loads(ended.err)
+        assert ended.out == ""
+        assert (ended.code, error["exit_code"], error["error"]) == (code, code, kind)
+        assert error["message"]
+
+
+def test_as_json_the_result_is_the_manifest(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    printed, written = json.loads(ended.out), json.loads((tmp_path / "out/manifest.json").read_text())
+    for manifest in (printed, written):
+        del manifest["stages"]
+    assert {name: written[name] for name in printed} == printed
+
+
+# -- where results go -------------------------------------------------------------------------------------------------
+
+
+def test_out_is_a_file(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    (tmp_path / "out").write_text("mine")
+    assert_refused(dedup(path, tmp_path), 5, "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_out_is_below_a_file(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert_refused(nearkin_here("dedup", path, "--out", path / "below", "-q"), 5, "below")
+
+
+def test_out_cannot_be_written(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert_refused(nearkin_here("dedup", path, "--out", "/proc/nearkin", "-q"), 5, "/proc/nearkin")
+
+
+def test_out_has_results(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    assert dedup(path, tmp_path).code == 0
+    before = (tmp_path / "out/documents.parquet").read_bytes()
+    assert_refused(dedup(path, tmp_path, "--threshold", "0.9"), 5, "--overwrite")
+    assert (tmp_path / "out/documents.parquet").read_bytes() == before
+    assert dedup(path, tmp_path, "--overwrite").code == 0
+
+
+def test_out_among_the_input_is_no_input_the_next_time(tmp_path):
+    """``nearkin dedup folder --out folder/clean`` twice: what the first run wrote is not read by the second."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for record in TWINS:
+        (folder / f"{record['id']}.txt").write_text(str(record["text"]))
+    arguments = ["dedup", folder, "--out", folder / "clean", "--no-report", "--json"]
+    first = json.loads(nearkin_here(*arguments).out)
+    second = json.loads(nearkin_here(*arguments, "--overwrite").out)
+    assert first["counts"]["documents"] == second["counts"]["documents"] == 2
+
+
+def test_names_with_brackets_are_printed_as_they_are(tmp_path):
+    folder = tmp_path / "d[red]x[" / "bold]"
+    folder.mkdir(parents=True)
+    write_jsonl(folder / "in[dim].jsonl", TWINS)
+    out = folder / "out[b]"
+    ended = nearkin_here("dedup", folder / "in[dim].jsonl", "--out", out, "--no-report")
+    ended.assert_clean()
+    assert ended.code == 0
+    assert str(out) in ended.out.replace("\n", "")
+
+
+def test_standard_input(tmp_path):
+    data = b"".join(json.dumps(record).encode() + b"\n" for record in TWINS)
+    out = tmp_path / "out"
+    ended = nearkin("dedup", "-", "--out", out, "--no-report", "-q", stdin=data)
+    assert (ended.code, ended.err) == (0, "")
+    assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique"]
+    assert_refused(nearkin("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
+    empty = nearkin("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
+    assert "Traceback" not in empty.err

@@ -1,0 +1,228 @@
+"""``nearkin.dedup``: tables, frames and lists in, the same kind out."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import nearkin
+from functional.conftest import FAST
+from nearkin.errors import NearkinError, ParameterError, SourceError
+
+RECORDS = [
+    {"id": 3, "text": FAST, "stars": 1.0},
+    {"id": 1, "text": FAST + " again", "stars": 5.0},
+    {"id": 2, "text": "nothing like the others at all, this one", "stars": None},
+    {"id": 9, "text": "", "stars": 2.0},
+]
+KEPT = [1, 2]
+
+
+def same_as_from_records(result: nearkin.DedupResult, to_list) -> None:
+    expected = nearkin.dedup(RECORDS)
+    for name in ("documents", "pairs", "groups"):
+        assert to_list(getattr(result, name)) == getattr(expected, name).to_pylist(), name
+    times = [result.manifest, expected.manifest]
+    assert times[0]["counts"] == times[1]["counts"]
+
+
+def test_arrow():
+    table = pa.Table.from_pylist(RECORDS)
+    result = nearkin.dedup(table)
+    same_as_from_records(result, pa.Table.to_pylist)
+    assert result.kept == table.take([1, 2])
+    assert result.documents["id"].type == pa.int64()
+
+
+def test_arrow_in_chunks_and_batches():
+    table = pa.Table.from_pylist(RECORDS)
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1, 2), table.slice(3)])
+    same_as_from_records(nearkin.dedup(chunked), pa.Table.to_pylist)
+    batch = table.to_batches()[0]
+    result = nearkin.dedup(batch)
+    same_as_from_records(result, pa.Table.to_pylist)
+    assert result.kept.equals(batch.take(pa.array([1, 2])))
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_every_kind_of_string(type_):
+    texts = [record["text"] for record in RECORDS]
+    is_view = pa.types.is_string_view(type_)
+    texts = pa.array(texts, type_) if is_view else pa.array(texts).cast(type_)
+    table = pa.table({"id": [record["id"] for record in RECORDS], "text": texts})
+    assert nearkin.dedup(table).kept["id"].to_pylist() == KEPT
+
+
+def test_pandas():
+    frame = pd.DataFrame(RECORDS, index=[10, 20, 30, 40])
+    before = frame.copy()
+    result = nearkin.dedup(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(result.kept, frame.loc[[20, 30]])
+    assert isinstance(result.documents, pd.DataFrame)
+    assert result.documents["id"].tolist() == [3, 1, 2, 9]
+    assert result.pairs[["id_a", "id_b"]].to_numpy().tolist() == [[3, 1]]
+    assert result.groups["group"].tolist() == [1]
+
+
+def test_pandas_without_ids_and_with_missing_texts():
+    frame = pd.DataFrame({"body": [FAST, None, FAST, float("nan")]}, index=list("wxyz"))
+    result = nearkin.dedup(frame, text="body")
+    assert result.documents["reason"].tolist() == ["unique", "unreadable", "exact copy", "unreadable"]
+    assert result.kept.index.tolist() == ["w"]
+
+
+def test_polars():
+    frame = pl.DataFrame(RECORDS)
+    result = nearkin.dedup(frame)
+    same_as_from_records(result, pl.DataFrame.to_dicts)
+    assert result.kept.equals(frame[1:3])
+    assert isinstance(result.groups, pl.DataFrame)
+
+
+def test_polars_against_polars():
+    frame = pl.DataFrame(RECORDS)
+    result = nearkin.dedup(frame[:1], against=frame[1:])
+    assert result.kept.is_empty()
+    assert result.documents["group"].to_list() == [1]
+    assert isinstance(result.groups, pl.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [record["text"] for record in RECORDS],
+        tuple(record["text"] for record in RECORDS),
+        [(str(record["id"]), record["text"]) for record in RECORDS],
+        [[record["id"], record["text"]] for record in RECORDS],
+        RECORDS,
+        [{"text": record["text"]} for record in RECORDS],
+    ],
+    ids=["texts", "a tuple", "pairs", "lists", "dicts", "dicts without ids"],
+)
+def test_lists(documents):
+    result = nearkin.dedup(documents)
+    assert result.kept == type(documents)(documents[i] for i in (1, 2))
+    assert result.documents["reason"].to_pylist() == ["near-duplicate", "unique", "unique", "empty"]
+
+
+def test_a_generator_is_taken_or_refused_at_once():
+    try:
+        result = nearkin.dedup(text for text in [FAST, FAST + " again"])
+    except ParameterError:
+        return
+    assert len(result.kept) == 1
+
+
+def test_names_of_documents_without_ids():
+    result = nearkin.dedup([FAST, FAST + " again"])
+    assert result.documents["id"].to_pylist() == ["table:1", "table:2"]
+    assert result.documents["line"].to_pylist() == [1, 2]
+
+
+def test_columns_are_guessed_or_named():
+    rows = {"url": ["u1", "u2"], "content": [FAST, FAST.upper()], "n": [1, 2]}
+    assert len(nearkin.dedup(pa.table(rows)).kept) == 1
+    named = nearkin.dedup(pa.table(rows), text="url", id="n")
+    assert named.documents["id"].to_pylist() == [1, 2]
+    assert len(named.kept) == 2
+    with pytest.raises(SourceError, match=r"body.*url, content, n"):
+        nearkin.dedup(pa.table(rows), text="body")
+    with pytest.raises(SourceError, match="key"):
+        nearkin.dedup(pa.table(rows), id="key")
+
+
+@pytest.mark.parametrize("nothing", [[], pa.table({"text": pa.array([], pa.string())}), pd.DataFrame({"text": []})])
+def test_nothing(nothing):
+    result = nearkin.dedup(nothing)
+    assert len(result.documents) == len(result.pairs) == len(result.groups) == len(result.kept) == 0
+
+
+def test_nothing_but_missing_texts():
+    with pytest.raises(SourceError, match="None of the 2 documents can be read"):
+        nearkin.dedup(pd.DataFrame({"text": [None, None]}))
+
+
+@pytest.mark.parametrize("wrong", ["a text", b"bytes", 3, None, {"text": "x"}, [1, 2], object()])
+def test_what_are_no_documents(wrong):
+    with pytest.raises(ParameterError, match="must be"):
+        nearkin.dedup(wrong)
+
+
+def test_bad_documents_among_good_ones():
+    result = nearkin.dedup([FAST, None, "half \ud800", FAST + " again", b"caf\xe9"])
+    assert result.documents["reason"].to_pylist() == [
+        "near-duplicate", "unreadable", "unreadable", "unique", "unreadable",
+    ]  # fmt: skip
+    assert result.documents["problem"].to_pylist()[1:3] != [None, None]
+    assert result.kept == [FAST + " again"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"threshold": 0}, {"threshold": "0.8"}, {"threshold": True}, {"recall": 1.0}, {"shingle": "words"},
+        {"measure": "cosine"}, {"group": "all"}, {"keep": "best"}, {"normalise": "stem"}, {"seed": 1.5},
+        {"preset": "none"}, {"threads": -1}, {"memory": "1KB"}, {"memory": 1000},
+    ],
+)  # fmt: skip
+def test_parameters_that_break_their_rule(wrong):
+    with pytest.raises(ParameterError) as caught:
+        nearkin.dedup(["a", "b"], **wrong)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, NearkinError)
+    assert "Got" in str(caught.value)
+
+
+def test_presets_are_starting_points():
+    from nearkin.workflows.dedup.options import PRESETS
+
+    assert set(PRESETS) == {"fineweb", "stack", "ediscovery", "contracts"}
+    for name, chosen in PRESETS.items():
+        parameters = nearkin.dedup([FAST], preset=name).manifest["parameters"]
+        assert parameters["preset"] == name
+        assert {key: parameters[key] for key in chosen} == chosen
+    other = nearkin.dedup([FAST], preset="contracts", threshold=0.95).manifest["parameters"]
+    assert other["threshold"] == 0.95
+    assert other["shingle"] == PRESETS["contracts"]["shingle"]
+
+
+def test_what_is_made_equal_can_be_chosen():
+    texts = ["One two three four five six", "one two three four five SIX", "one  two three four five six"]
+    for steps, n_kept in (("nfkc,case,space", 1), ("case", 2), ("space", 3), ("none", 3), ("case,space", 1)):
+        result = nearkin.dedup(texts, normalise=steps, shingle="chars:64", threshold=1.0)
+        assert len(result.kept) == n_kept, steps
+
+
+def test_seeds_miss_other_pairs_and_are_told():
+    texts = [f"{FAST} {i} {i * i} {i + 7}" for i in range(40)]
+    results = [nearkin.dedup(texts, seed=seed, recall=0.2, threshold=0.5, shingle="words:1") for seed in range(3)]
+    assert [result.manifest["seeds"] for result in results] == [{"sketch": seed} for seed in range(3)]
+
+
+def test_progress_is_told():
+    told = []
+
+    class Watcher:
+        def start(self, stage, total, unit):
+            told.append((stage, total, unit))
+
+        def advance(self, n):
+            told.append(n)
+
+        def finish(self):
+            told.append("done")
+
+        def say(self, message):
+            told.append(message)
+
+    nearkin.dedup([FAST, FAST + " again", "x"], progress=Watcher())
+    stages = [one for one in told if isinstance(one, tuple)]
+    assert [stage for stage, _, _ in stages][:3] == ["read", "exact copies", "plan"]
+    assert {"sketch", "link", "verify", "group", "write"} <= {stage for stage, _, _ in stages}
+    assert told.count("done") == len(stages)
+    assert any("bands" in one for one in told if isinstance(one, str))

@@ -1,0 +1,235 @@
+"""A run on disk: files that are whole or not there, its directory, its texts, its costs."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.runs.checkpoint import kept_arrays
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.files import published, write_json, writing
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.runs.spool import Spool, gathered, texts_of
+
+ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def fail_half_way(path: Path, error: BaseException) -> None:
+    with published(path) as aside:
+        aside.write_text("half")
+        raise error
+
+
+def test_a_file_is_published_whole(tmp_path):
+    with published(tmp_path / "a") as aside:
+        aside.write_text("whole")
+        assert names(tmp_path) == {aside.name}
+    assert names(tmp_path) == {"a"}
+    assert (tmp_path / "a").read_text() == "whole"
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(1)])
+def test_one_that_failed_leaves_the_old_one(tmp_path, error):
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(type(error)):
+        fail_half_way(tmp_path / "a", error)
+    assert names(tmp_path) == {"a"}
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_failure_of_the_system_is_put_into_words(tmp_path):
+    with pytest.raises(OutputError, match=r"Cannot write .*/missing/a: No such file or directory"):
+        write_json(tmp_path / "missing" / "a", {})
+    with pytest.raises(OutputError, match="the disk is full"):
+        fail_half_way(tmp_path / "a", OSError(28, "No space left on device"))
+    with pytest.raises(ValueError, match="mine"), writing(tmp_path):
+        raise ValueError("mine")
+
+
+def test_equal_values_are_equal_bytes(tmp_path):
+    write_json(tmp_path / "a", {"b": 1, "a": "é"})
+    write_json(tmp_path / "b", {"a": "é", "b": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.loads((tmp_path / "a").read_text("utf-8")) == {"a": "é", "b": 1}
+
+
+def test_arrays_are_made_once(tmp_path):
+    made = []
+
+    def make() -> dict[str, np.ndarray]:
+        made.append(1)
+        return {"a": np.arange(3, dtype=np.uint32), "empty": np.zeros(0)}
+
+    for _ in range(2):
+        arrays = kept_arrays(tmp_path / "x.npz", make)
+        assert arrays["a"].tolist() == [0, 1, 2]
+        assert arrays["a"].dtype == np.uint32
+        assert len(arrays["empty"]) == 0
+    assert made == [1]
+
+
+# -- the directory ---------------------------------------------------------------------------------------------------
+
+
+def begin(path: Path, *, finish: bool = False, resume: bool = False, overwrite: bool = False, **other: object) -> None:
+    directory = RunDirectory(path)
+    with directory.claimed(ME | other, resume=resume, overwrite=overwrite):
+        (directory.work / "done").write_text("some work")
+        if finish:
+            directory.finish({"nearkin": "x", "command": "dedup"})
+
+
+def test_a_run_from_its_beginning_to_its_end(tmp_path):
+    out = tmp_path / "deep" / "out"
+    begin(out)
+    assert names(out) == {".work"}
+    begin(out, resume=True, finish=True)
+    assert names(out) == {"manifest.json"}
+    with pytest.raises(OutputExistsError, match="--overwrite"):
+        begin(out, resume=True)
+    begin(out, overwrite=True, finish=True)
+    assert names(out) == {"manifest.json"}
+
+
+def test_an_unfinished_run_waits_for_its_own_command(tmp_path):
+    begin(tmp_path)
+    with pytest.raises(OutputExistsError, match="--resume"):
+        begin(tmp_path)
+    with pytest.raises(ResumeError, match=r"threshold.*0\.8.*0\.9"):
+        begin(tmp_path, resume=True, parameters={"threshold": 0.9, "keep": "longest"})
+    with pytest.raises(ResumeError, match="against"):
+        begin(tmp_path, resume=True, against={"n_files": 1})
+    assert (tmp_path / ".work/done").exists()
+    begin(tmp_path, overwrite=True, parameters={"threshold": 0.9})
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
+def test_an_identity_that_cannot_be_read_is_another(tmp_path, content):
+    begin(tmp_path)
+    (tmp_path / ".work/run.json").write_text(content)
+    with pytest.raises(ResumeError):
+        begin(tmp_path, resume=True)
+
+
+def test_a_run_that_did_nothing_leaves_nothing_to_resume(tmp_path):
+    directory = RunDirectory(tmp_path)
+    with pytest.raises(ZeroDivisionError), directory.claimed(ME, resume=False, overwrite=False):
+        raise ZeroDivisionError
+    begin(tmp_path)
+
+
+def _hold(path: str, ready: object, done: object) -> None:
+    with RunDirectory(Path(path)).claimed(ME, resume=False, overwrite=False):
+        ready.set()
+        done.wait(30)
+
+
+def test_one_run_at_a_time(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready, done = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(str(tmp_path), ready, done))
+    other.start()
+    assert ready.wait(30)
+    for how in ({"resume": True}, {"overwrite": True}, {}):
+        with pytest.raises(RunError, match="Another run is writing"):
+            begin(tmp_path, **how)
+    done.set()
+    other.join(30)
+    begin(tmp_path, overwrite=True)
+
+
+def test_a_lock_whose_owner_died_holds_nobody_up(tmp_path):
+    (tmp_path / ".lock").write_text("")
+    begin(tmp_path, finish=True)
+    assert names(tmp_path) == {"manifest.json"}
+
+
+# -- texts -----------------------------------------------------------------------------------------------------------
+
+
+def test_texts_come_back_in_any_order(tmp_path):
+    spool = Spool(tmp_path)
+    for part, number, texts in ((0, 1, ["c"]), (1, 0, ["d", "e"]), (0, 0, ["a", "b"])):
+        spool.write(part, number, pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.large_string())}))
+    chunks = spool.chunks()
+    assert [(chunk.start, chunk.end) for chunk in chunks] == [(0, 2), (2, 3), (3, 5)]
+    assert texts_of(chunks, [4, 0, 2, 2]) == ["e", "a", "c", "c"]
+    assert [column.to_pylist() for column in gathered(chunks, "text")] == [["a", "b"], ["c"], ["d", "e"]]
+    spool.forget(0)
+    assert [chunk.column("text").to_pylist() for chunk in spool.chunks()] == [["d", "e"]]
+
+
+def test_chunks_stay_in_order_when_they_are_many(tmp_path):
+    spool = Spool(tmp_path)
+    for part, number in ((0, 9), (0, 10), (0, 100_000), (9, 0), (10, 0), (100_000, 0)):
+        spool.write(part, number, pa.RecordBatch.from_pydict({"text": pa.array([f"{part}-{number}"])}))
+    texts = [text for column in gathered(spool.chunks(), "text") for text in column.to_pylist()]
+    assert texts == ["0-9", "0-10", "0-100000", "9-0", "10-0", "100000-0"]
+
+
+def test_half_a_chunk_is_none(tmp_path):
+    (tmp_path / ".000000000-000000000.arrow.1.part").write_bytes(b"half")
+    assert Spool(tmp_path).chunks() == ()
+
+
+# -- costs -----------------------------------------------------------------------------------------------------------
+
+
+def test_stages_are_measured_also_when_they_fail():
+    told = []
+
+    class Watcher(Silent):
+        def start(self, stage, total, unit):
+            told.append((stage, total, unit))
+
+        def finish(self):
+            told.append("done")
+
+    meter = Meter(Watcher())
+    with meter.stage("one", 3, "steps"):
+        pass
+    with pytest.raises(ZeroDivisionError), meter.stage("two", 0, "bytes"):
+        raise ZeroDivisionError
+    assert told == [("one", 3, "steps"), "done", ("two", 0, "bytes"), "done"]
+    assert [cost.name for cost in meter.costs] == ["one", "two"]
+    assert all(cost.elapsed_s >= 0 and cost.peak_memory_bytes > 1 << 20 for cost in meter.costs)
+
+
+TWO_STAGES = """
+import numpy as np
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+meter = Meter(Silent())
+with meter.stage("much", 0, "steps"):
+    block = np.ones(60_000_000, np.uint8)
+del block
+with meter.stage("little", 0, "steps"):
+    pass
+print(*(cost.peak_memory_bytes for cost in meter.costs))
+"""
+
+
+def test_the_peak_is_that_of_the_stage_where_the_system_can_tell():
+    said = subprocess.run([sys.executable, "-c", TWO_STAGES], capture_output=True, text=True, check=True).stdout
+    much, little = map(int, said.split())
+    if os.access("/proc/self/clear_refs", os.W_OK):
+        assert much - little > 40_000_000
+    else:
+        assert much >= 60_000_000 <= little
