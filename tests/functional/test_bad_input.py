@@ -158,6 +158,19 @@ def test_an_unreadable_file_among_texts(tmp_path):
     assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique", "unreadable"]
 
 
+def test_files_without_text_among_texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text(FAST)
+    for name in ("b.pdf", "c.pdf"):
+        (folder / name).write_bytes(b"%PDF-1.7 and so on")
+    assert dedup(folder, tmp_path).code == 0
+    assert verdicts(tmp_path)["b.pdf"] == "unreadable"
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["problems"] == {"a PDF file, not text; extract its text first": 2}
+    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "a PDF file", "extract its text")
+
+
 # -- files and columns ------------------------------------------------------------------------------------------------
 
 
@@ -276,6 +289,8 @@ def test_nul_and_other_controls(tmp_path):
 WRONG_OPTIONS = [
     (["--threshold", "0"], "threshold"),
     (["--threshold", "1.5"], "1.5"),
+    (["--threshold", "80"], "80 percent is 0.8"),
+    (["--recall", "99"], "99 percent is 0.99"),
     (["--threshold", "nan"], "threshold"),
     (["--threshold", "inf"], "threshold"),
     (["--threshold", "-0.5"], "-0.5"),

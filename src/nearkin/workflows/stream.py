@@ -25,6 +25,7 @@ from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
+from nearkin.workflows.dedup.options import in_percent
 
 _FIRST_CAPACITY = 1024
 _MOST_OF_A_CHAIN = 64
@@ -99,9 +100,11 @@ class StreamDeduplicator:
         seed: int = 0,
     ) -> None:
         if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-            raise ParameterError.of("threshold", "StreamDeduplicator", "a number > 0 and <= 1", threshold)
+            raise ParameterError.of(
+                "threshold", "StreamDeduplicator", f"a number > 0 and <= 1{in_percent(threshold)}", threshold
+            )
         if not isinstance(recall, int | float) or not 0 < recall < 1:
-            raise ParameterError.of("recall", "StreamDeduplicator", "a number > 0 and < 1", recall)
+            raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
         self.threshold = threshold
         self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         self.minhash = MinHash(size, seed)

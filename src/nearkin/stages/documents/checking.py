@@ -76,6 +76,8 @@ def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Seq
         except OSError as error:
             raise unreadable(source.name, error) from error
         head = head_of_file(source.path, source.name, encoding)
+    if source.format == "jsonl" and head.is_cut_record:
+        return []  # the columns may come later in the record
     return records_of_head(head, source.format, source.delimiter)
 
 

@@ -34,11 +34,14 @@ class Sample:
         For each column of strings, the average length of its values.
     id_names : frozenset of str
         The columns whose values may be ids: strings or integers.
+    is_partial : bool
+        Only the beginning of the first record could be seen: there may be more columns.
     """
 
     names: tuple[str, ...]
     mean_length: Mapping[str, float]
     id_names: frozenset[str]
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,14 @@ class Columns:
     guesses: tuple[str, ...]
 
 
-def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
-    """The columns of a few records from JSON or from Python."""
+def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> Sample:
+    """The columns of a few records from JSON or from Python.
+
+    A few values of another type are bad records, not another kind of column.
+    """
     lengths: dict[str, list[int]] = {}
     n_others: dict[str, int] = {}
-    not_ids: set[str] = set()
+    n_not_ids: dict[str, int] = {}
     names: dict[str, None] = {}
     for record in records:
         for name, value in record.items():
@@ -64,11 +70,11 @@ def sample_of_records(records: Iterable[Mapping[str, object]]) -> Sample:
             elif value is not None:
                 n_others[name] = n_others.get(name, 0) + 1
                 if isinstance(value, bool) or not isinstance(value, int):
-                    not_ids.add(name)
-    # A few values of another type are bad records, not another kind of column.
+                    n_not_ids[name] = n_not_ids.get(name, 0) + 1
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
-    ids = frozenset(name for name in names if (name in lengths or name in n_others) and name not in not_ids)
-    return Sample(tuple(names), mean_length, ids)
+    n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
+    ids = frozenset(name for name in names if n_values[name] > 2 * n_not_ids.get(name, 0))
+    return Sample(tuple(names), mean_length, ids, is_partial)
 
 
 def sample_of_table(table: pa.Table) -> Sample:
@@ -111,7 +117,7 @@ def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str 
         A named column is not there, or no column can be the text.
     """
     for parameter, named in (("text", text), ("id", doc_id)):
-        if named is not None and named not in sample.names:
+        if named is not None and named not in sample.names and not sample.is_partial:
             raise missing_column(label, parameter, named, sample.names)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id must be another column than the text. Got '{text}' for both.")
@@ -135,14 +141,39 @@ def missing_column(label: str, parameter: str, named: str, names: Sequence[str])
     return SourceError(f"{label}: there is no column '{named}' ({parameter}). The columns are: {columns}.")
 
 
+def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -> None:
+    """SourceError unless a table has exactly one column of that name."""
+    if named not in names:
+        raise missing_column(label, parameter, named, names)
+    if (n_alike := names.count(named)) > 1:
+        raise SourceError(
+            f"{label}: {n_alike} columns are called '{named}' ({parameter}), and the rule is one. Rename the others. "
+            f"The columns are: {', '.join(names)}."
+        )
+
+
+def likely_text(sample: Sample, doc_id: str | None) -> str | None:
+    """The column of strings with a likely name."""
+    return _first_named(TEXT_NAMES, _strings(sample, doc_id))
+
+
+def _strings(sample: Sample, doc_id: str | None) -> list[str]:
+    return [name for name in sample.names if name in sample.mean_length and name != doc_id]
+
+
 def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
     """The column of strings with a likely name, else the one with the longest values."""
-    strings = [name for name in sample.names if name in sample.mean_length and name != doc_id]
-    named = _first_named(TEXT_NAMES, strings)
+    named = likely_text(sample, doc_id)
     if named is not None:
         return named
+    columns = ", ".join(sample.names) or "none"
+    if sample.is_partial:
+        raise SourceError(
+            f"{label}: the first record is so long that only its beginning was looked at, and no column there has a "
+            f"likely name (those seen are: {columns}). Name the column of the text with --text."
+        )
+    strings = _strings(sample, doc_id)
     if not strings:
-        columns = ", ".join(sample.names) or "none"
         raise SourceError(f"{label}: no column holds text (the columns are: {columns}). Name it with --text.")
     return max(strings, key=lambda name: sample.mean_length[name])
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.columns import check_column, missing_column
 
 RULE = "the column that chooses what to keep holds numbers, true and false, dates or times"
 
@@ -17,8 +17,10 @@ def no_note(note: str) -> None:
     """Tell nobody."""
 
 
-def check_has_columns(name: str, file_format: str) -> None:
-    """SourceError where a format has no columns to keep by."""
+def check_has_columns(name: str, file_format: str | None) -> None:
+    """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
+    if file_format is None:
+        raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
     if file_format in ("lines", "file"):
         raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 
@@ -42,8 +44,7 @@ def noting_values_without_number(
 
 def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
     """SourceError where a table lacks the column or it holds nothing that can be ordered as numbers."""
-    if column not in schema.names:
-        raise missing_column(name, "keep", column, schema.names)
+    check_column(name, "keep", column, schema.names)
     type_ = schema.field(column).type
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
               pa.types.is_timestamp, pa.types.is_date)  # fmt: skip

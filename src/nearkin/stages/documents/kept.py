@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -151,7 +152,8 @@ def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
 @contextmanager
 def _writing(target: Path) -> Iterator[IO[bytes]]:
     """A file that gets its name when all of it is on the disk; nothing is left of one that failed."""
-    beside = target.with_name(f".{target.name}.part")
+    # a name as long as the file's own may be, with something added, would be too long
+    beside = target.with_name(f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.part")
     try:
         with beside.open("wb") as file:
             yield file

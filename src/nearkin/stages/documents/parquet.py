@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import Sample, holds_characters, missing_column, sample_of_table
+from nearkin.stages.documents.columns import Sample, check_column, holds_characters, sample_of_table
 from nearkin.stages.documents.keeping import check_keep_type, keep_values
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python, one_batch, problem_piece
 from nearkin.stages.documents.streams import Progress
@@ -41,10 +41,10 @@ def sample_of_parquet(file: BinaryIO | str, name: str) -> Sample:
 
 
 def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
-    """SourceError where a column is missing or of a type that cannot serve."""
+    """SourceError where a column is missing, is there twice, or is of a type that cannot serve."""
     for parameter, column in (("text", text), ("id", doc_id)):
-        if column is not None and schema.get_field_index(column) < 0:
-            raise missing_column(name, parameter, column, schema.names)
+        if column is not None:
+            check_column(name, parameter, column, schema.names)
     type_ = schema.field(text).type
     if not holds_characters(type_) and not pa.types.is_null(type_):
         raise SourceError(

@@ -175,7 +175,7 @@ def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -
         if sample is not None:
             columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)
             source = replace(source, text=columns.text, id=columns.id)
-    if keep_column is not None:
+    if keep_column is not None and not (source.format == "jsonl" and head.is_cut_record):
         records = records_of_head(head, source.format, source.delimiter)
         check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
     return source

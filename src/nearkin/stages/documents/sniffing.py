@@ -6,11 +6,12 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
+from nearkin.stages.documents.containers import MAGIC_BYTES, why_not_text
 from nearkin.stages.documents.record_runs import Scanner, scanner_of
 from nearkin.stages.documents.streams import (
     GZIP_MAGIC,
@@ -39,11 +40,14 @@ class Head:
         As the first bytes say, whatever the name of the file says.
     is_all : bool
         Whether this is the whole file.
+    fault : str or None
+        What this is, if it is a file whose text must be extracted first.
     """
 
     data: bytes
     compression: Compression
     is_all: bool
+    fault: str | None = None
 
     @property
     def lines(self) -> list[bytes]:
@@ -53,17 +57,22 @@ class Head:
             lines.pop()
         return [line.rstrip(b"\r") for line in lines]
 
+    @property
+    def is_cut_record(self) -> bool:
+        """Whether not even the first line is whole."""
+        return not self.is_all and b"\n" not in self.data
+
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
     """The beginning of a file; SourceError where it cannot be opened or unpacked."""
     try:
         with open(path, "rb", buffering=0) as raw:
-            magic = raw.read(4)
+            magic = raw.read(MAGIC_BYTES)
             raw.seek(0)
-            compression = _compression_of(magic)
+            compression = _compression_of(magic[:4])
             # Decoding may fail for a wrong encoding; names and braces are ASCII in most of them.
             stream = ByteStream(raw, compression, encoding=encoding)
-            return _head_of_stream(stream, compression)
+            return replace(_head_of_stream(stream, compression), fault=why_not_text(magic, path))
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
@@ -86,7 +95,7 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
     if compression == "none":
         # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
         stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
-        return _head_of_stream(stream, compression, is_cut=True)
+        return replace(_head_of_stream(stream, compression, is_cut=True), fault=why_not_text(data, "-"))
     try:
         return Head(
             ByteStream(io.BytesIO(data), compression, encoding=encoding).read(_HEAD_BYTES), compression, is_all=False
@@ -203,7 +212,8 @@ def records_of_head(head: Head, file_format: str, delimiter: str | None = None) 
 def sample_of_head(head: Head, file_format: str, delimiter: str | None = None) -> Sample | None:
     """The columns of the first records; None where the format has none or nothing is to be seen."""
     records = records_of_head(head, file_format, delimiter)
-    return sample_of_records(records) if records else None
+    is_partial = file_format == "jsonl" and head.is_cut_record
+    return sample_of_records(records, is_partial=is_partial) if records else None
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, get_args
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.columns import Sample, choose_columns
+from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.finding import STDIN, Format, Found, by_suffix, find, identity
 from nearkin.stages.documents.parquet import sample_of_parquet
@@ -168,6 +168,8 @@ def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, 
         if not stat.S_ISREG(status.st_mode):
             return _resolve_pipe(one, forced or named, compression, asked), ()
         head = head_of_file(one.path, one.name, asked.encoding)
+    if head.fault is not None:
+        raise SourceError(f"{one.name}: this is {head.fault}.")
     guesses: list[str] = []
     file_format: Format | None = forced or named
     if file_format is None or (file_format == "tsv" and forced is None):
@@ -226,7 +228,10 @@ def _columns(
     text, doc_id = asked.text, asked.doc_id
     if sample is None:  # an empty file, or a pipe that shows nothing yet
         return text, doc_id, ()
+    if one.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
+        return text, doc_id, ()  # the reader sees more of it
     missing = [name for name in (text, doc_id) if name is not None and name not in sample.names]
+    missing = [] if sample.is_partial else missing
     if asked.is_optional:
         text, doc_id = (None if name in missing else name for name in (text, doc_id))
     columns = choose_columns(sample, one.name, text=text, doc_id=doc_id)

@@ -16,7 +16,12 @@ from nearkin.stages.documents.columns import (
     sample_of_records,
     sample_of_table,
 )
-from nearkin.stages.documents.keeping import no_note, noting_values_without_number
+from nearkin.stages.documents.keeping import (
+    check_has_columns,
+    check_keep_records,
+    no_note,
+    noting_values_without_number,
+)
 from nearkin.stages.documents.parquet import check_schema, piece_of_columns, slices_of_batch
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.values import id_of, in_words, number_of, text_of
@@ -183,6 +188,10 @@ def _read_records(
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(records, f"an iterable of {type(first).__name__}")
+    if keep_column is not None and head:
+        if not dicts:
+            check_has_columns(_LABEL, None)
+        check_keep_records(_LABEL, keep_column, dicts, is_text=False)
     ids = IdType()
     rows, n_bytes = RowList(), 0
     for row, record in enumerate(chain(head, stream), start=1):

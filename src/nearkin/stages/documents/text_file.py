@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from nearkin.stages.documents import blocks
+from nearkin.stages.documents.containers import why_not_text
 from nearkin.stages.documents.encodings import (
     WIDE,
     into_utf8,
@@ -22,7 +23,9 @@ _PIECE_BYTES = 1 << 20
 
 
 def read_text_file(stream: ByteStream, name: str, encoding: str) -> Iterator[pa.RecordBatch]:
-    """One batch of one document, its name as id; a file that breaks off or is too long is a row with its problem.
+    """One batch of one document, its name as id.
+
+    A file that breaks off, is too long or is no text is a row with its problem.
 
     The stream is one of UTF-8: a file is in the named encoding only where all of it, seen together, is not UTF-8.
     """
@@ -40,6 +43,8 @@ def read_text_file(stream: ByteStream, name: str, encoding: str) -> Iterator[pa.
             break
         if not piece:
             break
+        if not pieces:
+            problem = why_not_text(piece, name)
         pieces.append(piece)
         n_bytes += len(piece)
         if n_bytes > blocks.MAX_RECORD_BYTES:

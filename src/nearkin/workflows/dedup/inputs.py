@@ -128,7 +128,8 @@ class LooseFilesInput:
                 read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
             )
         except SourceError as error:
-            row = {"doc_id": [source.name], "text": [None], "line": [1], "problem": [str(error)], "keep_value": [None]}
+            problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
+            row = {"doc_id": [source.name], "text": [None], "line": [1], "problem": [problem], "keep_value": [None]}
             return [pa.RecordBatch.from_pydict(row, schema=DOCUMENTS_SCHEMA)]
 
 

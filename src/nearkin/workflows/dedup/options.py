@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Never, cast, get_args
+from typing import Literal, Never, TypeGuard, cast, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
@@ -63,9 +63,11 @@ class DedupOptions:
 
     def __post_init__(self) -> None:
         if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
-            raise ParameterError.of("threshold", "dedup", "a number > 0 and <= 1", self.threshold)
+            rule = f"a number > 0 and <= 1{in_percent(self.threshold)}"
+            raise ParameterError.of("threshold", "dedup", rule, self.threshold)
         if not _is_number(self.recall) or not 0 < self.recall < 1:
-            raise ParameterError.of("recall", "dedup", "a number > 0 and < 1", self.recall)
+            rule = f"a number > 0 and < 1{in_percent(self.recall)}"
+            raise ParameterError.of("recall", "dedup", rule, self.recall)
         if self.measure not in get_args(Measure):
             raise ParameterError.of("measure", "dedup", " or ".join(get_args(Measure)), self.measure)
         if self.group not in get_args(Rule):
@@ -172,5 +174,18 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * base ** (" kmgt".index(found[2].lower()) if found[2] else 0))
 
 
-def _is_number(value: object) -> bool:
+def in_percent(value: object) -> str:
+    """What to say to somebody who thought of percent.
+
+    Examples
+    --------
+    >>> in_percent(80)
+    ' (80 percent is 0.8)'
+    >>> in_percent(0)
+    ''
+    """
+    return f" ({value:g} percent is {value / 100:g})" if _is_number(value) and 1 < value <= 100 else ""
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -137,6 +137,16 @@ def test_names_stay_apart_and_inside(tmp_path: Path, monkeypatch: pytest.MonkeyP
         write_kept(sources, lines_kept(1), tmp_path / "trap")
 
 
+def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
+    name = "x" * 249 + ".jsonl"
+    path = tmp_path / name
+    path.write_bytes(b'{"text": "a"}\n{"text": "b"}\n')
+    (written,) = write_kept(resolve_sources([str(path)]).sources, lines_kept(2), tmp_path / "out")
+    assert written == tmp_path / "out" / name
+    assert written.read_bytes() == b'{"text": "b"}\n'
+    assert os.listdir(tmp_path / "out") == [name]
+
+
 def test_standard_input_is_written_from_its_copy(tmp_path: Path) -> None:
     (tmp_path / "copy").write_bytes(b"1\ta\n2\tb\n")
     sources = [Source("-", "-", "lines", "none", None, None, 0)]

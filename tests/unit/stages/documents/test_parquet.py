@@ -12,6 +12,7 @@ import pytest
 from nearkin.errors import SourceError
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.tables import read_table
 
 Row = tuple[object, bytes | None, int, str | None]
 
@@ -148,3 +149,19 @@ def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
     with pytest.raises(SourceError, match=r"the column 'n' holds no strings. Those that do: text"):
         resolve_sources([str(tmp_path / "a.parquet")], text="n")
+
+
+def test_of_two_columns_of_one_name_none_can_be_meant(tmp_path: Path) -> None:
+    columns = [pa.array([1]), pa.array(["a"]), pa.array(["b"]), pa.array([1.0]), pa.array([2.0])]
+    table = pa.Table.from_arrays(columns, names=["id", "text", "text", "score", "score"])
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path)
+    for text in (None, "text"):
+        (source,) = resolve_sources([str(path)], text=text).sources
+        with pytest.raises(SourceError, match=r"2 columns are called 'text' \(text\), and the rule is one"):
+            list(read_batches(source))
+    with pytest.raises(SourceError, match="2 columns are called 'score'"):
+        list(read_table(table.rename_columns(["id", "text", "body", "score", "score"]), keep_column="score"))
+    pq.write_table(table.rename_columns(["id", "text", "body", "score", "score"]), path)
+    (source,) = resolve_sources([str(path)]).sources
+    assert [batch["text"].to_pylist() for batch in read_batches(source)] == [[b"a"]]

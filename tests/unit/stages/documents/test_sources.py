@@ -125,6 +125,61 @@ def test_columns_of_a_first_line_too_long_to_see_whole(folder: Path) -> None:
     assert sum(len(batch) for batch in read_batches(source)) == 1
 
 
+def test_columns_behind_a_mebibyte_of_others_are_taken_at_their_word(folder: Path) -> None:
+    record = {"id": 1, "blob": "x" * 1_500_000, "score": 3, "text": "It was"}
+    write("a.jsonl", b"".join(json.dumps(record | {"id": i}).encode() + b"\n" for i in range(2)))
+    source = only(resolve_sources(["a.jsonl"], text="text"))
+    assert (source.text, source.id) == ("text", "id")
+    batches = list(read_batches(source, keep_column="score"))
+    assert [text for batch in batches for text in batch["text"].to_pylist()] == [b"It was"] * 2
+    with pytest.raises(SourceError, match=r"a\.jsonl: the first record is so long .* \(.*id, blob\).* with --text"):
+        resolve_sources(["a.jsonl"])
+    with open("a.jsonl", "rb") as stdin:
+        assert only(resolve_sources(["-"], text="text", stdin=stdin)).text == "text"
+
+
+def test_an_id_that_is_none_does_not_make_the_column_one_of_others(folder: Path) -> None:
+    ids = [1, 1.5, 2, [3], 4, True, "x"]
+    write("a.jsonl", b"".join(json.dumps({"id": i, "text": "a"}).encode() + b"\n" for i in ids))
+    source = only(resolve_sources(["a.jsonl"]))
+    assert source.id == "id"
+    found = [doc_id for batch in read_batches(source) for doc_id in batch["doc_id"].to_pylist()]
+    assert found == ["1", "1.5", "2", "[3]", "4", "true", "x"]
+    write("b.jsonl", b'{"id": 1.5, "text": "a"}\n{"id": 2.5, "text": "a"}\n')
+    assert only(resolve_sources(["b.jsonl"])).id is None
+
+
+NO_TEXTS = [
+    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF file"),
+    ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "a DOCX file"),
+    ("a.EPUB", b"PK\x03\x04\n\x00", "an EPUB file"),
+    ("a.zip", b"PK\x03\x04\n\x00", "a ZIP archive"),
+    ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a file of Word, Excel, PowerPoint or Outlook"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "kind"), NO_TEXTS, ids=[name for name, _, _ in NO_TEXTS])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_a_file_whose_text_must_be_extracted_is_refused(
+    folder: Path, name: str, data: bytes, kind: str, encoding: str
+) -> None:
+    data += b"\n\x00\x01 endobj" * 99
+    with pytest.raises(SourceError, match=rf"^{re.escape(name)}: this is {kind}, not text; extract its text first\.$"):
+        resolve_sources([write(name, data)], encoding=encoding)
+    with pytest.raises(SourceError, match="not text; extract its text first"):
+        resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)), encoding=encoding)
+
+
+@pytest.mark.parametrize(("name", "data", "kind"), NO_TEXTS, ids=[name for name, _, _ in NO_TEXTS])
+def test_in_a_folder_such_a_file_is_a_problem(folder: Path, name: str, data: bytes, kind: str) -> None:
+    write(f"in/{name}", data)
+    write("in/b.txt", b"It was")
+    rows = [row for s in resolve_sources(["in"]).sources for b in read_batches(s) for row in b.to_pylist()]
+    assert [(row["text"], row["problem"]) for row in rows] == [
+        (None, f"{kind}, not text; extract its text first"), (b"It was", None)
+    ]  # fmt: skip
+
+
 def test_order_and_repeats_do_not_matter(folder: Path) -> None:
     for name in ("in/b.jsonl", "in/a.jsonl", "in/sub/c.jsonl", "in/.hidden.jsonl"):
         write(name, JSONL)

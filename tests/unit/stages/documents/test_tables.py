@@ -104,6 +104,12 @@ def test_keep_values() -> None:
         next(read_table(pa.table(COLUMNS), keep_column="body"))
 
 
+@pytest.mark.parametrize("table", [["a"], [("1", "a")], pd.Series(["a"]), [{"text": "a"}], [{"text": "a", "n": "x"}]])
+def test_a_column_to_keep_by_must_be_there_and_hold_numbers(table: object) -> None:
+    with pytest.raises(SourceError, match=r"the table: .*column"):
+        next(read_table(table, keep_column="n"))
+
+
 def test_columns_are_guessed_named_and_missed() -> None:
     guessed = guess_columns(pa.table(COLUMNS))
     assert guessed is not None
