@@ -132,6 +132,19 @@ def test_a_chain_of_copies_is_cut_and_counted():
     assert answers[-1]
     assert max(map(len, answers)) < 500
     assert stream.n_chains_cut > 0
+    assert f"{stream.n_chains_cut:,} comparisons cut short" in repr(stream)
+    assert "cut short" not in repr(StreamDeduplicator())
+
+
+def test_what_was_not_added_is_not_counted():
+    texts = {i: f"one and the same text again and again {'' if i % 2 else 'and again'}" for i in range(200)}
+    stream = StreamDeduplicator(threshold=0.5, shingle="words:1", fetch=texts.__getitem__)
+    list(stream.add_many(texts.items()))
+    before = repr(stream)
+    stream.fetch = {}.__getitem__
+    with pytest.raises(KeyError):
+        stream.add(200, texts[0] + " now")
+    assert repr(stream) == before
 
 
 def test_a_fetch_that_fails_adds_nothing():

@@ -69,13 +69,16 @@ class StreamDeduplicator:
     normalise : str or Normalisation
     fetch : callable, optional
         Gives the text of an earlier document by its id. With it every match is verified by its exact similarity;
-        without it matches rest on the sketches, and say so.
+        without it matches rest on the sketches, and say so. What it raises comes through, and the documents being
+        added are then not added: they can be added again.
     seed : int
 
     Attributes
     ----------
     n_chains_cut : int
-        How often a document was compared with the latest 64 documents that share a key with it, and not with more.
+        How often a document shared a key with more than 64 earlier ones and was compared with the latest 64 of them
+        only: of 100 copies of a text, the last is told of 64. 0 where nothing was left out; what is printed of a
+        stream tells of it too.
 
     Examples
     --------
@@ -125,7 +128,9 @@ class StreamDeduplicator:
         return len(self._ids)
 
     def __repr__(self) -> str:
-        return f"StreamDeduplicator({len(self):,} documents, {self.bytes_per_document:,} bytes a document and its id)"
+        cut = f", {self.n_chains_cut:,} comparisons cut short" if self.n_chains_cut else ""
+        told = f"{len(self):,} documents, {self.bytes_per_document:,} bytes a document and its id{cut}"
+        return f"StreamDeduplicator({told})"
 
     @property
     def bytes_per_document(self) -> int:
@@ -145,7 +150,8 @@ class StreamDeduplicator:
     ) -> Iterator[tuple[StreamMatch, ...]]:
         """Add documents as the answers are taken, for each what `add` would give; much faster than calls of `add`.
 
-        A batch is added when the first answer of it is asked for: what is never iterated is never added.
+        A batch is added when the first answer of it is asked for: what is never iterated is never added. If `fetch`
+        raises, nothing of its batch is.
         """
         batch: list[tuple[object, str]] = []
         for document in documents:
@@ -172,14 +178,13 @@ class StreamDeduplicator:
         own = np.arange(first, last, dtype=np.uint64)[:, None]
         self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
         self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
-        self._ids += [doc_id for doc_id, _ in batch]
-        row, earlier, n_cut = chains.find_and_add(
-            self._keys, first, last, self._heads, self._previous, most=_MOST_OF_A_CHAIN
-        )
-        self.n_chains_cut += n_cut
         found: list[list[StreamMatch]] = [[] for _ in batch]
         pending = {first + i: text for i, (_, text) in enumerate(batch)}
         try:
+            self._ids += [doc_id for doc_id, _ in batch]
+            row, earlier, n_cut = chains.find_and_add(
+                self._keys, first, last, self._heads, self._previous, most=_MOST_OF_A_CHAIN
+            )
             for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
                 match = self._compare(i, j, pending)
                 if match.jaccard >= self.threshold:
@@ -188,6 +193,7 @@ class StreamDeduplicator:
             del self._ids[first:]
             self._rebuild()
             raise
+        self.n_chains_cut += n_cut
         return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:

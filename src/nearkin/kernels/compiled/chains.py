@@ -32,14 +32,14 @@ def find_and_add(
     previous : int32 array, shape (capacity, n_keys)
         The row before this one with the same key.
     most : int
-        Rows looked at along one chain, the latest first; the rest is counted.
+        Rows looked at along one chain, the latest first.
 
     Returns
     -------
     row, earlier : int64 and int32 arrays, shape (n_found,)
         Pairs, each once.
-    n_not_looked_at : int
-        Chains that were cut.
+    n_cut : int
+        Chains that were longer than ``most``.
     """
     found_row: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     found_earlier: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
