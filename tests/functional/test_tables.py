@@ -130,6 +130,11 @@ def test_columns_are_guessed_or_named():
     named = nearkin.dedup(pa.table(rows), text="url", id="n")
     assert named.documents["id"].to_pylist() == [1, 2]
     assert len(named.kept) == 2
+    told = [
+        (one["text"], one["id"])
+        for one in (nearkin.dedup(pa.table(rows)).manifest["inputs"] + named.manifest["inputs"])
+    ]
+    assert told == [("content", "url"), ("url", "n")]
     with pytest.raises(SourceError, match=r"body.*url, content, n"):
         nearkin.dedup(pa.table(rows), text="body")
     with pytest.raises(SourceError, match="key"):
@@ -226,3 +231,8 @@ def test_progress_is_told():
     assert {"sketch", "link", "verify", "group", "write"} <= {stage for stage, _, _ in stages}
     assert told.count("done") == len(stages)
     assert any("bands" in one for one in told if isinstance(one, str))
+    told.clear()
+    nearkin.dedup([{"id": 1, "text": FAST, "n": None}], progress=Watcher(), keep="max:n")
+    said = [one for one in told if isinstance(one, str)]
+    assert said[0] == "text column: 'text' (guessed from the columns id, text, n)"
+    assert any("1 of 1 documents have no number in it" in one for one in said)

@@ -42,7 +42,8 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     Returns
     -------
     Columns or None
-        None where there are no columns: strings, pairs, and iterators, which cannot be looked at twice.
+        None where there are no columns: strings, pairs, iterators, which cannot be looked at twice, and tables without
+        rows.
 
     Examples
     --------
@@ -57,9 +58,14 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     if not hasattr(table, "__arrow_c_stream__"):
         return None
     arrow = _as_arrow(table)
-    if arrow is None:
-        return None
-    return choose_columns(sample_of_table(arrow.slice(0, _SAMPLE_ROWS)), _LABEL, text=text, doc_id=doc_id)
+    return _columns_of(arrow, text, doc_id) if arrow is not None and len(arrow) else None
+
+
+def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
+    """The columns of an Arrow table; where the text is named, the ids are only if they are too."""
+    if text is not None:
+        return Columns(text, doc_id, ())
+    return choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
 
 
 def read_table(
@@ -151,9 +157,8 @@ def _read_arrow(
             if column is not None and column not in table.schema.names:
                 raise missing_column(_LABEL, parameter, column, table.schema.names)
         return
-    if text is None:
-        columns = choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
-        text, doc_id = columns.text, columns.id
+    columns = _columns_of(table, text, doc_id)
+    text, doc_id = columns.text, columns.id
     check_schema(_LABEL, table.schema, text, doc_id, keep_column)
     needed = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
     ids = IdType(doc_id is None or not pa.types.is_integer(table.schema.field(doc_id).type))

@@ -16,7 +16,8 @@ from nearkin.errors import ParameterError
 from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.tables import read_table
+from nearkin.stages.documents.columns import Columns
+from nearkin.stages.documents.tables import guess_columns, read_table
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
@@ -121,18 +122,18 @@ def dedup(
     )  # fmt: skip
     resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
     meter = Meter(progress or Silent())
-    inputs = [TableInput(tuple(read_table(documents, text=text, doc_id=id, keep_column=options.keep.column)))]
-    others = (
-        None
-        if against is None
-        else [TableInput(tuple(read_table(against, text=text, doc_id=id, keep_column=None)), "against")]
-    )
+    mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
+    for guess in dict.fromkeys(guess for columns in (mine, theirs) if columns is not None for guess in columns.guesses):
+        meter.progress.say(guess)
+    said, keep_column = meter.progress.say, options.keep.column
+    inputs = [TableInput(tuple(read_table(documents, text=text, doc_id=id, keep_column=keep_column, note=said)))]
+    others = None if against is None else [TableInput(tuple(read_table(against, text=text, doc_id=id)), "against")]
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         out = Path(folder)
         result = job.find(inputs, others, options, out, on_error="skip", resources=resources, meter=meter)
         job.write(result, out, meter)
-        described = [InputFile(one.name, one.size_bytes, None, "table", text, id) for one in (*inputs, *(others or ()))]
-        written = manifest.build(result, options, described[:1], described[1:], meter.costs, preset=preset)
+        described = [_described(one, mine) for one in inputs], [_described(one, theirs) for one in others or ()]
+        written = manifest.build(result, options, *described, meter.costs, preset=preset)
         tables = {name: _read(out / f"{name}.parquet") for name in ("documents", "pairs", "groups")}
     return DedupResult(
         **{name: _in_kind_of(documents, table) for name, table in tables.items()},
@@ -149,6 +150,12 @@ def _held(documents: Documents) -> Documents:
     if isinstance(documents, Iterable) and not isinstance(documents, str | bytes | Mapping):
         return list(documents)
     raise ParameterError.of("documents", "dedup", _ACCEPTED, type(documents).__name__)
+
+
+def _described(one: TableInput, columns: Columns | None) -> InputFile:
+    """As the manifest tells of it; strings and pairs have no columns."""
+    text, doc_id = (None, None) if columns is None else (columns.text, columns.id)
+    return InputFile(one.name, one.size_bytes, None, "table", text, doc_id)
 
 
 def _read(path: Path) -> pa.Table:
