@@ -165,9 +165,12 @@ class RunDirectory:
             shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
-        """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done."""
+        """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done.
+
+        A kept corpus that an interrupted run had begun to put there is whole, and belongs to the results.
+        """
         files = [name for name in TABLES if (self.path / name).exists()]
-        if kept:
+        if kept or self._moved():
             files += self._place_kept()
         write_json(self.manifest, {**manifest, "files": files})
         shutil.rmtree(self.work, ignore_errors=True)

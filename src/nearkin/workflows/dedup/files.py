@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +17,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError, SourceError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.files import printable, published, writing
+from nearkin.runs.files import printable, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns
@@ -30,6 +28,7 @@ from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.standard_input import is_pipe, save_stdin, stdin_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,45 +110,57 @@ def dedup_files(
         See `nearkin.errors`.
     """
     progress = progress or Silent()
+    directory = RunDirectory(out)
+    with stdin_of_run(files.stdin, directory.work, resume=delivery.resume) as stdin:
+        files = replace(files, stdin=stdin)
+        found, others = _sources(files, out, options, delivery, progress)
+        identity, before = _identity(files, found, others, options), _state(found, others)
+        with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
+            meter = Meter(progress)
+            saved = save_stdin(found.sources, files.stdin, directory.work) if delivery.kept else None
+            with open(saved, "rb") if saved else contextlib.nullcontext(files.stdin) as stdin:
+                inputs = file_inputs(
+                    found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=stdin
+                )
+                other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
+                result = job.find(
+                    inputs,
+                    other_inputs if files.against else None,
+                    options,
+                    directory.work,
+                    on_error=delivery.on_error,
+                    resources=resources,
+                    meter=meter,
+                )
+            _check_unchanged(before, found, others)
+            job.write(result, out, meter)
+            if delivery.kept:
+                _write_kept(files, found.sources, result, directory.kept_aside, saved, meter)
+                _check_unchanged(before, found, others)
+            described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
+            written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
+            if delivery.report:
+                _write_report(out / "report.html", written, result, options, meter)
+                written["stages"] = manifest.stages(meter.costs)
+            directory.finish(written, kept=delivery.kept)
+    return written
+
+
+def _sources(
+    files: Files, out: Path, options: DedupOptions, delivery: Delivery, progress: Progress
+) -> tuple[SourceSet, SourceSet]:
+    """What is to be read, of the input and of the other collection, once it is seen that it can be."""
     found = _resolve(files, files.inputs, out, progress)
     others = _resolve(files, files.against, out, progress, is_against=True) if files.against else SourceSet((), ())
     check_columns(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
     check_columns(others.sources, encoding=files.encoding, stdin=files.stdin)
     if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
         raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
-    if delivery.kept and (pipes := [s.path for s in found.sources if s.path != STDIN and _is_pipe(s)]):
+    if delivery.kept and (pipes := [s.path for s in found.sources if s.path != STDIN and is_pipe(s)]):
         raise ParameterError(
             f"--write-kept reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
         )
-    meter = Meter(progress)
-    directory = RunDirectory(out)
-    identity, before = _identity(files, found, others, options), _state(found, others)
-    with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
-        piped = _save_pipe(files, found.sources, directory.work) if delivery.kept else None
-        with open(piped, "rb") if piped else contextlib.nullcontext(files.stdin) as stdin:
-            inputs = file_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=stdin)
-            other_inputs = file_inputs(others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
-            result = job.find(
-                inputs,
-                other_inputs if files.against else None,
-                options,
-                directory.work,
-                on_error=delivery.on_error,
-                resources=resources,
-                meter=meter,
-            )
-        _check_unchanged(before, found, others)
-        job.write(result, out, meter)
-        if delivery.kept:
-            _write_kept(files, found.sources, result, directory.kept_aside, piped, meter)
-            _check_unchanged(before, found, others)
-        described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
-        written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
-        if delivery.report:
-            _write_report(out / "report.html", written, result, options, meter)
-            written["stages"] = manifest.stages(meter.costs)
-        directory.finish(written, kept=delivery.kept)
-    return written
+    return found, others
 
 
 def _resolve(
@@ -177,11 +188,6 @@ def _resolve(
     if inside:
         progress.say(f"{len(inside):,} files in {out} are not read: they are results of an earlier run")
     return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
-
-
-def _is_pipe(source: Source) -> bool:
-    """It can be read once: standard input, a named pipe, what a shell puts in place of ``<(command)``."""
-    return source.path == STDIN or not Path(source.path).is_file()
 
 
 def _identity(files: Files, found: SourceSet, others: SourceSet, options: DedupOptions) -> dict[str, object]:
@@ -218,7 +224,7 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         changed = (0, 0)
         with contextlib.suppress(OSError):
             found = os.stat(source.path)
-            changed = (0, 0) if _is_pipe(source) else (found.st_mtime_ns, found.st_size)
+            changed = (0, 0) if is_pipe(source) else (found.st_mtime_ns, found.st_size)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
     return {
@@ -236,7 +242,7 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
 
         def digest(source: Source) -> str | None:
             try:
-                return None if _is_pipe(source) else file_sha256(source.path)
+                return None if is_pipe(source) else file_sha256(source.path)
             except (OSError, SourceError):
                 return None  # it was told as a problem when it was read
 
@@ -250,19 +256,8 @@ def _describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> 
     ]
 
 
-def _save_pipe(files: Files, sources: Sequence[Source], work: Path) -> Path | None:
-    """Standard input as a file, for it can be read once and the kept corpus is written from it a second time."""
-    if not any(source.path == STDIN for source in sources):
-        return None
-    path = work / "stdin"
-    if not path.exists():
-        with published(path, durable=False) as aside, open(aside, "wb") as file:
-            shutil.copyfileobj(files.stdin or sys.stdin.buffer, file, 1 << 20)
-    return path
-
-
 def _write_kept(
-    files: Files, sources: Sequence[Source], result: job.Result, out: Path, piped: Path | None, meter: Meter
+    files: Files, sources: Sequence[Source], result: job.Result, out: Path, saved: Path | None, meter: Meter
 ) -> None:
     """The cleaned corpus, in the format it came in."""
     places, keep = result.places, result.outcome.keep
@@ -276,7 +271,7 @@ def _write_kept(
         return mask
 
     with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        write_kept(sources, kept_lines, out, progress=progress.advance, stdin_copy=piped, encoding=files.encoding)
+        write_kept(sources, kept_lines, out, progress=progress.advance, stdin_copy=saved, encoding=files.encoding)
 
 
 def _write_report(

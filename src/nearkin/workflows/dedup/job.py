@@ -22,7 +22,7 @@ from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
-from nearkin.workflows.dedup.reading import STOPPED, InputRead, read_all
+from nearkin.workflows.dedup.reading import SPOOL, STOPPED, InputRead, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
@@ -88,7 +88,7 @@ def find(
     everything = [*inputs, *(others or ())]
     if is_cold():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
-    spool = Spool(work / "spool")
+    spool = Spool(work / SPOOL)
     with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(everything, spool, options.normalise, on_error=on_error, threads=threads, progress=progress)
         n_inputs = sum(read.n_documents for read in reads[: len(inputs)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import OnError
 
+SPOOL = "spool"
 SOURCE_COLUMN = "source"
 STOPPED = "The run stops at bad documents because of --on-error stop."
 
@@ -67,6 +69,16 @@ def read_all(
     return tuple(found)
 
 
+def is_read(spool: Spool, index: int) -> bool:
+    """Whether an input was read to its end."""
+    return _mark(spool, index).exists()
+
+
+def _mark(spool: Spool, index: int) -> Path:
+    """What is written when an input was read to its end."""
+    return spool.path / f"{index:09d}.json"
+
+
 def _read_one(
     index: int,
     first_source: int,
@@ -79,7 +91,7 @@ def _read_one(
     progress: Progress,
 ) -> InputRead:
     """Read one input; ``first_source`` is the number of its first source among all of the run."""
-    mark = spool.path / f"{index:09d}.json"
+    mark = _mark(spool, index)
     if mark.exists():
         progress.advance(one.size_bytes)
         return InputRead(**json.loads(mark.read_text()))

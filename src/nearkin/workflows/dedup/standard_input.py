@@ -1,0 +1,58 @@
+"""Standard input comes once: where it is needed a second time, it is saved in the folder of work."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from nearkin.errors import ResumeError
+from nearkin.runs.files import published
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.dedup.reading import SPOOL, is_read
+
+_SAVED = "stdin"
+
+
+def is_pipe(source: Source) -> bool:
+    """It can be read once: standard input, a named pipe, what a shell puts in place of ``<(command)``."""
+    return source.path == STDIN or not Path(source.path).is_file()
+
+
+@contextlib.contextmanager
+def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterator[BinaryIO | None]:
+    """What the interrupted run saved of standard input, if that is to go on; else what came."""
+    saved = work / _SAVED
+    if not resume or not saved.exists():
+        yield stdin
+        return
+    with open(saved, "rb") as file:
+        yield file
+
+
+def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) -> Path | None:
+    """Standard input as a file, from which the kept corpus can be written; None if it is not among the sources.
+
+    Raises
+    ------
+    ResumeError
+        An interrupted run read it to its end and did not save it.
+    """
+    if not any(source.path == STDIN for source in sources):
+        return None
+    path = work / _SAVED
+    if not path.exists():
+        inputs = file_inputs(sources, keep_column=None, encoding="utf-8")
+        if any(one.names == (STDIN,) and is_read(Spool(work / SPOOL), i) for i, one in enumerate(inputs)):
+            raise ResumeError(
+                "--write-kept reads standard input twice, and the interrupted run, begun without it, has already read "
+                "it to its end. Leave --write-kept out, or start anew with --overwrite."
+            )
+        with published(path, durable=False) as aside, open(aside, "wb") as file:
+            shutil.copyfileobj(stdin or sys.stdin.buffer, file, 1 << 20)
+    return path
