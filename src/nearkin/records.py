@@ -75,6 +75,55 @@ class ShingleSets:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureCounts:
+    """The distinct features of a batch of documents and how often each occurs.
+
+    Parameters
+    ----------
+    hashes : uint64 array, shape (n_features,)
+        Each document's one after another, in order of first occurrence.
+    counts : uint32 array, shape (n_features,)
+    firsts : uint32 array, shape (n_features,)
+        The character or word of its text, counted from 0, with which the first occurrence begins.
+    offsets : int64 array, shape (n_documents + 1,)
+        The features of document ``i`` are ``hashes[offsets[i]:offsets[i + 1]]``.
+    texts : LargeStringArray
+        What they were counted in.
+    n_characters : int
+        In each feature, if they are character n-grams; 0 if they are of words.
+    fingerprint : str
+        Of the shingling that made them.
+    """
+
+    hashes: U64
+    counts: U32
+    firsts: U32
+    offsets: I64
+    texts: pa.LargeStringArray
+    n_characters: int
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def has_features(self) -> Bool:
+        """Which documents have any, shape (n_documents,)."""
+        return np.diff(self.offsets) > 0
+
+    @property
+    def n_occurrences(self) -> I64:
+        """Features of each document, repeats counted, shape (n_documents,)."""
+        running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        return np.diff(running[self.offsets])
+
+    @property
+    def sets(self) -> ShingleSets:
+        """The features alone."""
+        return ShingleSets(self.hashes, self.offsets, self.n_occurrences, self.fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
 class Signatures:
     """One fixed-size sketch a document.
 

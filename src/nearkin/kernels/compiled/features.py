@@ -1,0 +1,348 @@
+"""Text to counted features: each distinct n-gram of a text, how often it occurs, and where it occurs first."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import character_classes
+from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
+from nearkin.kernels.compiled.shingles import _characters_one, _scratch, _shingles_one, _words_one
+
+_FIRST_BITS = 15
+_FIRST_TABLE = 1 << _FIRST_BITS
+_FILL = 2
+"""A table is left for one of twice its size when it holds more than one entry in so many places."""
+_MOST_CODES = 128
+"""Characters beyond ASCII that one text may have to be counted by one-byte codes: any alphabet, not Chinese."""
+
+
+def count_features(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
+    """The distinct n-grams of each text with their counts.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
+        Texts, valid UTF-8.
+    words : bool
+        Word n-grams, else character n-grams.
+    length : int
+        Units in a feature, >= 1. A text with fewer units, but some, has one feature: all of them.
+
+    Returns
+    -------
+    hashes : uint64 array, shape (n_features,)
+        The same as those of ``shingles.shingle_sets``: each document's one after another, in order of first occurrence.
+    counts : uint32 array, shape (n_features,)
+    firsts : uint32 array, shape (n_features,)
+        The unit of its text, counted from 0, with which the first occurrence begins.
+    feature_offsets : int64 array, shape (n_documents + 1,)
+    """
+    n_documents = len(offsets) - 1
+    longest = int(np.diff(offsets).max(initial=0))
+    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    hashes, counts = np.empty(room, np.uint64), np.empty(room, np.uint32)
+    firsts = np.empty(room, np.uint32)
+    feature_offsets = np.zeros(n_documents + 1, np.int64)
+    _count_many(
+        data,
+        offsets,
+        character_classes(),
+        words,
+        length,
+        _scratch(longest),
+        _tables(longest),
+        np.empty(longest, np.uint32),
+        np.empty(longest, np.uint8),
+        hashes,
+        counts,
+        firsts,
+        feature_offsets,
+    )
+    n = int(feature_offsets[-1])
+    return hashes[:n].copy(), counts[:n].copy(), firsts[:n].copy(), feature_offsets
+
+
+def locate_characters(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    firsts: NDArray[np.uint32],
+    *,
+    length: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bytes of character n-grams: where in ``data`` each begins and ends.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
+        Texts, valid UTF-8.
+    documents, firsts : int64 and uint32 arrays, shape (n_features,)
+        The text of each and its first character in it; quick where they are sorted by both.
+    length : int
+        Characters in a feature; one that runs over the end of its text ends there.
+
+    Returns
+    -------
+    starts, ends : int64 arrays, shape (n_features,)
+    """
+    starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
+    _locate(data, offsets, documents, firsts, length, starts, ends)
+    return starts, ends
+
+
+def _tables(longest: int) -> NDArray[np.uint64]:
+    """Tables of 2**15, 2**16, … places, each of them at its own size: small texts stay in the cache.
+
+    All places are 0 between two texts. Of tables that no text needs the system makes no memory.
+    """
+    size = _FIRST_TABLE
+    while size < _FILL * longest:
+        size *= 2
+    return np.zeros(2 * size, np.uint64)
+
+
+@njit(nogil=True, cache=True)
+def _count_many(
+    data, offsets, classes, words, length, scratch, tables, places, codes, hashes, counts, firsts, feature_offsets
+):
+    units, occurrences = scratch[5], scratch[6]
+    code_of = np.zeros(0x110000 if not words and length <= 4 else 1, np.uint8)
+    characters = np.arange(256).astype(np.uint64)
+    out = 0
+    for i in range(len(offsets) - 1):
+        text = data[offsets[i] : offsets[i + 1]]
+        n = 0
+        is_coded = False
+        if not words and length <= 4:
+            n, is_coded, source = _encode(text, code_of, characters, codes)
+        if is_coded and n > length:
+            end = _count_coded(source, n, length, tables, places, counts, firsts, out)
+            _hash_coded(source, length, characters, firsts[out:end], hashes[out:end])
+        else:
+            n = _words_one(text, classes, scratch, units) if words else _characters_one(text, units)
+            n_occurrences = _shingles_one(units, n, length, occurrences)
+            end = _count_hashed(occurrences, n_occurrences, tables, places, hashes, counts, firsts, out)
+        out = end
+        feature_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _encode(text, code_of, characters, codes):
+    """A text as one byte a character: ASCII as it is, others by codes from 128, given in order of appearance.
+
+    Gives the number of characters, whether the codes sufficed, and the codes: the text itself if it is ASCII.
+    ``characters`` tells the character of each code.
+    """
+    high = np.uint8(0)
+    for byte in text:
+        high |= byte
+    if high < 128:
+        return len(text), True, text
+    n = 0
+    n_codes = 0
+    at = 0
+    is_coded = True
+    while at < len(text):
+        byte = text[at]
+        if byte < 128:
+            codes[n] = byte
+            n += 1
+            at += 1
+            continue
+        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
+        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
+        for j in range(at + 1, at + length):
+            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        if code_of[code_point] == 0:
+            if n_codes == _MOST_CODES:
+                is_coded = False
+                break
+            code_of[code_point] = 128 + n_codes
+            characters[128 + n_codes] = code_point
+            n_codes += 1
+        codes[n] = code_of[code_point]
+        n += 1
+        at += length
+    for k in range(n_codes):
+        code_of[np.int64(characters[128 + k])] = 0
+    return n, is_coded, codes
+
+
+@njit(nogil=True, cache=True)
+def _count_coded(codes, n, length, tables, places, counts, firsts, out):
+    """Count the n-grams of up to four one-byte codes: the n-gram itself is the key.
+
+    A place of the table holds the n-gram in its upper 32 bits and the count in its lower: one load, one store. The
+    loop that counts stands apart from the one that grows: with arrays that change inside, it is four times slower.
+    """
+    size, i, n_distinct = _FIRST_TABLE, length - 1, 0
+    while True:
+        table = tables[size : 2 * size]
+        i, n_distinct = _count_coded_until_full(codes, i, n, length, table, places, firsts[out:], n_distinct)
+        if i == n:
+            break
+        _move_coded(table, tables[2 * size : 4 * size], places[:n_distinct])
+        size *= 2
+    for k in range(n_distinct):
+        counts[out + k] = np.uint32(table[places[k]] & np.uint64(0xFFFFFFFF))
+        table[places[k]] = 0
+    return out + n_distinct
+
+
+@njit(nogil=True, cache=True)
+def _count_coded_until_full(codes, start, n, length, table, places, firsts, n_distinct):
+    """Count the n-grams that end at ``start`` and after; gives where it stopped and how many there are now."""
+    key_mask = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 8 * length)
+    mask = np.uint64(len(table) - 1)
+    shift = np.uint64(64 - _log2(len(table)))
+    most = len(table) // _FILL
+    key = np.uint64(0)
+    for i in range(start - length + 1, start):
+        key = (key << np.uint64(8)) | np.uint64(codes[i])
+    for i in range(start, n):
+        key = ((key << np.uint64(8)) | np.uint64(codes[i])) & key_mask
+        place = _spread(key) >> shift
+        slot = table[place]
+        while slot != np.uint64(0) and (slot >> np.uint64(32)) != key:
+            place = (place + np.uint64(1)) & mask
+            slot = table[place]
+        if slot != np.uint64(0):
+            table[place] = slot + np.uint64(1)
+            continue
+        if n_distinct == most:
+            return i, n_distinct
+        table[place] = (key << np.uint64(32)) | np.uint64(1)
+        places[n_distinct] = place
+        firsts[n_distinct] = i - length + 1
+        n_distinct += 1
+    return n, n_distinct
+
+
+@njit(nogil=True, cache=True)
+def _move_coded(table, larger, places):
+    """To a table of twice the size; the old one is left empty, ``places`` becomes what it is in the new one."""
+    mask = np.uint64(len(larger) - 1)
+    shift = np.uint64(64 - _log2(len(larger)))
+    for k in range(len(places)):
+        slot = table[places[k]]
+        table[places[k]] = 0
+        place = _spread(slot >> np.uint64(32)) >> shift
+        while larger[place] != np.uint64(0):
+            place = (place + np.uint64(1)) & mask
+        larger[place] = slot
+        places[k] = place
+
+
+@njit(inline="always", cache=True)
+def _spread(key):
+    """Text makes lattices of keys, which one multiplication alone leaves in clusters."""
+    key *= GOLDEN
+    key ^= key >> np.uint64(32)
+    return key * GOLDEN
+
+
+@njit(inline="always", cache=True)
+def _log2(size):
+    log = 0
+    while size > 1:
+        size >>= 1
+        log += 1
+    return log
+
+
+@njit(nogil=True, cache=True)
+def _hash_coded(codes, length, characters, firsts, hashes):
+    """The hashes of the n-grams that begin at ``firsts``: those that all other texts have."""
+    for k in range(len(firsts)):
+        value = np.uint64(0)
+        for j in range(length):
+            value = value * POLYNOMIAL + characters[codes[np.int64(firsts[k]) + j]]
+        hashes[k] = mix(value + np.uint64(length))
+
+
+@njit(nogil=True, cache=True)
+def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
+    """[5, 7, 5] -> hashes 5, 7; counts 2, 1; firsts 0, 1, all at ``out``.
+
+    A place of the table holds 1 + the feature's number in this text, or 0.
+    """
+    size, i, n_distinct = _FIRST_TABLE, 0, 0
+    while True:
+        table = tables[size : 2 * size]
+        i, n_distinct = _count_hashed_until_full(
+            occurrences, i, n, table, places, hashes[out:], counts[out:], firsts[out:], n_distinct
+        )
+        for k in range(n_distinct):
+            table[places[k]] = 0
+        if i == n:
+            return out + n_distinct
+        size *= 2
+        _refill(tables[size : 2 * size], places, hashes[out : out + n_distinct])
+
+
+@njit(nogil=True, cache=True)
+def _count_hashed_until_full(occurrences, start, n, table, places, hashes, counts, firsts, n_distinct):
+    """Count the features from ``start``; gives where it stopped and how many there are now."""
+    mask = np.uint64(len(table) - 1)
+    shift = np.uint64(64 - _log2(len(table)))
+    most = len(table) // _FILL
+    for i in range(start, n):
+        key = occurrences[i]
+        place = key >> shift
+        entry = table[place]
+        while entry != np.uint64(0) and hashes[np.int64(entry) - 1] != key:
+            place = (place + np.uint64(1)) & mask
+            entry = table[place]
+        if entry != np.uint64(0):
+            counts[np.int64(entry) - 1] += np.uint32(1)
+            continue
+        if n_distinct == most:
+            return i, n_distinct
+        hashes[n_distinct] = key
+        counts[n_distinct] = 1
+        firsts[n_distinct] = i
+        places[n_distinct] = place
+        n_distinct += 1
+        table[place] = n_distinct
+    return n, n_distinct
+
+
+@njit(nogil=True, cache=True)
+def _refill(table, places, hashes):
+    """Put the features of a text into an empty table."""
+    mask = np.uint64(len(table) - 1)
+    shift = np.uint64(64 - _log2(len(table)))
+    for k in range(len(hashes)):
+        place = hashes[k] >> shift
+        while table[place] != np.uint64(0):
+            place = (place + np.uint64(1)) & mask
+        table[place] = k + 1
+        places[k] = place
+
+
+@njit(nogil=True, cache=True)
+def _locate(data, offsets, documents, firsts, length, starts, ends):
+    at, character, document = 0, 0, -1
+    for k in range(len(documents)):
+        if documents[k] != document or firsts[k] < character:
+            document = documents[k]
+            at, character = offsets[document], 0
+        at = _skip(data, at, offsets[document + 1], np.int64(firsts[k]) - character)
+        character = np.int64(firsts[k])
+        starts[k] = at
+        ends[k] = _skip(data, at, offsets[document + 1], length)
+
+
+@njit(nogil=True, cache=True)
+def _skip(data, at, end, n):
+    """The byte at which the n-th character after this one begins."""
+    while n > 0 and at < end:
+        byte = data[at]
+        at += 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
+        n -= 1
+    return at

@@ -1,0 +1,115 @@
+"""SHAKE-256 of very many short messages, 32 at a time.
+
+Source: NIST, "SHA-3 Standard: Permutation-Based Hash and Extendable-Output Functions", FIPS 202, 2015.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+RATE_BYTES = 136
+MOST_MESSAGE_BYTES = RATE_BYTES - 1
+"""One block: the message, and at least one byte that ends it."""
+_LANES = 32
+
+
+def _rotations() -> NDArray[np.uint64]:
+    """By how much rho turns the lane [x, y], at x + 5 * y."""
+    rotations = np.zeros(25, np.uint64)
+    x, y = 1, 0
+    for t in range(24):
+        rotations[x + 5 * y] = (t + 1) * (t + 2) // 2 % 64
+        x, y = y, (2 * x + 3 * y) % 5
+    return rotations
+
+
+def _round_constants() -> NDArray[np.uint64]:
+    """What iota adds in each round: bits of a shift register."""
+    constants = []
+    register = 1
+    for _ in range(24):
+        constant = 0
+        for j in range(7):
+            constant |= (register & 1) << ((1 << j) - 1)
+            register <<= 1
+            register ^= 0x171 * (register >> 8)
+        constants.append(constant)
+    return np.array(constants, np.uint64)
+
+
+_TURNS = _rotations()
+_CONSTANTS = _round_constants()
+
+
+def shake256(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, n_bytes: int
+) -> NDArray[np.uint8]:
+    """The first bytes of SHAKE-256 of each message.
+
+    Parameters
+    ----------
+    data : uint8 array
+    starts, ends : int64 arrays, shape (n_messages,)
+        Message ``i`` is ``data[starts[i]:ends[i]]``, of at most 135 bytes.
+    n_bytes : int
+        1 to 136.
+
+    Returns
+    -------
+    digests : uint8 array, shape (n_messages, n_bytes)
+    """
+    digests = np.empty((len(starts), n_bytes), np.uint8)
+    state = np.empty((25, _LANES), np.uint64)
+    _shake_many(data, starts, ends, state, np.empty((25, _LANES), np.uint64), np.empty((5, _LANES), np.uint64), digests)
+    return digests
+
+
+@njit(nogil=True, cache=True)
+def _shake_many(data, starts, ends, state, moved, parity, digests):
+    n_bytes = digests.shape[1]
+    for first in range(0, len(starts), _LANES):
+        n = min(_LANES, len(starts) - first)
+        state[:] = 0
+        for lane in range(n):
+            length = ends[first + lane] - starts[first + lane]
+            for j in range(length):
+                _add_byte(state, lane, j, np.uint64(data[starts[first + lane] + j]))
+            _add_byte(state, lane, length, np.uint64(0x1F))
+            _add_byte(state, lane, RATE_BYTES - 1, np.uint64(0x80))
+        _permute(state, moved, parity)
+        for lane in range(n):
+            for j in range(n_bytes):
+                digests[first + lane, j] = (state[j >> 3, lane] >> np.uint64(8 * (j & 7))) & np.uint64(0xFF)
+
+
+@njit(inline="always", cache=True)
+def _add_byte(state, lane, j, byte):
+    state[j >> 3, lane] ^= byte << np.uint64(8 * (j & 7))
+
+
+@njit(nogil=True, cache=True)
+def _permute(state, moved, parity):
+    """Keccak-f[1600]; the innermost loops run over the messages, so that they become vector instructions."""
+    for round_ in range(24):
+        for x in range(5):
+            for i in range(_LANES):
+                parity[x, i] = state[x, i] ^ state[x + 5, i] ^ state[x + 10, i] ^ state[x + 15, i] ^ state[x + 20, i]
+        for x in range(5):
+            left, right = (x + 4) % 5, (x + 1) % 5
+            for y in range(5):
+                turn = _TURNS[x + 5 * y]
+                back = (np.uint64(64) - turn) & np.uint64(63)
+                to = y + 5 * ((2 * x + 3 * y) % 5)
+                for i in range(_LANES):
+                    turned = (parity[right, i] << np.uint64(1)) | (parity[right, i] >> np.uint64(63))
+                    value = state[x + 5 * y, i] ^ parity[left, i] ^ turned
+                    moved[to, i] = (value << turn) | (value >> back)
+        for y in range(0, 25, 5):
+            for x in range(5):
+                one, two = y + (x + 1) % 5, y + (x + 2) % 5
+                for i in range(_LANES):
+                    state[y + x, i] = moved[y + x, i] ^ (~moved[one, i] & moved[two, i])
+        for i in range(_LANES):
+            state[0, i] ^= _CONSTANTS[round_]

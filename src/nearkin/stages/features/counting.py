@@ -1,0 +1,35 @@
+"""Counted features of a text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from nearkin import kernels
+from nearkin.kernels.buffers import text_buffers
+from nearkin.records import FeatureCounts
+from nearkin.stages.features.shingles import Characters, Shingling
+
+
+def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureCounts:
+    """The distinct features of each text with their counts.
+
+    Parameters
+    ----------
+    texts : LargeStringArray
+        Valid UTF-8; a null has no features.
+    shingling : Shingling
+        What a feature is; those of `FeatureCounts` are the same as those of `Shingling.sets`.
+
+    Examples
+    --------
+    >>> counted = count_features(pa.array(["abcab", ""], pa.large_string()), Characters(2))
+    >>> counted.counts.tolist(), counted.offsets.tolist(), counted.n_occurrences.tolist()
+    ([2, 1, 1], [0, 3, 3], [4, 0])
+    """
+    data, offsets = text_buffers(texts)
+    kernel = kernels.twin("features", int(offsets[-1] - offsets[0]))
+    hashes, counts, firsts, feature_offsets = kernel.count_features(
+        data, offsets, words=shingling.unit == "words", length=shingling.length
+    )
+    n_characters = shingling.length if isinstance(shingling, Characters) else 0
+    return FeatureCounts(hashes, counts, firsts, feature_offsets, texts, n_characters, shingling.fingerprint)

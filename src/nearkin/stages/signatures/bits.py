@@ -1,0 +1,60 @@
+"""What all signatures of bits have in common."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.errors import ParameterError
+from nearkin.records import I64, U8, U32, BitSignatures, FeatureCounts
+
+MOST_BITS = 1024
+
+
+class BitMethod(Protocol):
+    """A way to make signatures of bits from counted features."""
+
+    @property
+    def bits(self) -> int:
+        """Length of a signature, a multiple of 8 from 8 to 1024."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the features."""
+
+    def sign(self, counted: FeatureCounts) -> BitSignatures:
+        """One signature a document; 0 for documents without features."""
+
+
+def check_bits(bits: int, name: str) -> None:
+    """Refuse a length that is no multiple of 8 from 8 to 1024."""
+    if not isinstance(bits, int) or isinstance(bits, bool) or not 8 <= bits <= MOST_BITS or bits % 8:
+        raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MOST_BITS}", bits)
+
+
+def check_seed(seed: int, name: str) -> None:
+    """Refuse a seed beyond 64 bits."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+        raise ParameterError.of("seed", name, "an int from 0 to 2**64 - 1", seed)
+
+
+def packed_words(words: U32, bits: int) -> U8:
+    """The bytes of 32-bit words, as many as the signature has."""
+    return np.ascontiguousarray(words.astype("<u4", copy=False).view(np.uint8)[:, : bits // 8])
+
+
+def signatures(packed: U8, counted: FeatureCounts, method: BitMethod) -> BitSignatures:
+    """With documents that have no features set to 0, whatever the method made of nothing."""
+    has_features = counted.has_features
+    packed[~has_features] = 0
+    return BitSignatures(packed, has_features, f"{counted.fingerprint};{method.fingerprint}")
+
+
+def votes(counted: FeatureCounts) -> NDArray[np.int32] | I64:
+    """The counts as signed integers, small ones unless the sum of a document's needs more."""
+    n_most = int(counted.n_occurrences.max(initial=0))
+    if n_most < 2**30:
+        return counted.counts.astype(np.int32)
+    return counted.counts.astype(np.int64)

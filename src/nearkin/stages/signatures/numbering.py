@@ -1,0 +1,66 @@
+"""Features by running numbers: what is known of a feature is kept once, at its number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import I64, U64
+
+_FIRST_ROOM = 1024
+
+
+class FeatureNumbers:
+    """Numbers from 0 for the hashes of features, in the order in which they come.
+
+    Attributes
+    ----------
+    hashes : uint64 array, shape (n_features,)
+        Of each number.
+
+    Examples
+    --------
+    >>> numbers = FeatureNumbers()
+    >>> numbers.add(np.array([7, 5, 7], np.uint64)).tolist(), len(numbers)
+    ([0, 1, 0], 2)
+    >>> numbers.find(np.array([5, 6], np.uint64)).tolist()
+    [1, -1]
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
+        self._table = np.zeros(4 * _FIRST_ROOM, np.uint32)
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def hashes(self) -> U64:
+        """Of each number, shape (n_features,)."""
+        return self._hashes[: self._n]
+
+    def find(self, hashes: U64) -> I64:
+        """The number of each hash, -1 where it has none."""
+        kernel = kernels.twin("lookup", hashes.nbytes)
+        found: I64 = kernel.find(self._hashes, self._table, hashes)
+        return found
+
+    def add(self, hashes: U64) -> I64:
+        """The number of each hash; new ones get the next numbers."""
+        kernel = kernels.twin("lookup", hashes.nbytes)
+        if self._n + len(hashes) > len(self._hashes):  # perhaps; first see how many of them are new
+            known = kernel.find(self._hashes, self._table, hashes)
+            self._make_room(self._n + int((known < 0).sum()))
+        numbers, self._n = kernel.insert(self._hashes, self._n, self._table, hashes)
+        return numbers  # type: ignore[no-any-return]  # the module is found by its name
+
+    def _make_room(self, n: int) -> None:
+        if n <= len(self._hashes):
+            return
+        room = len(self._hashes)
+        while room < n:
+            room *= 2
+        hashes = self.hashes
+        self._hashes, self._table = np.zeros(room, np.uint64), np.zeros(4 * room, np.uint32)
+        _, self._n = kernels.twin("lookup", hashes.nbytes).insert(self._hashes, 0, self._table, hashes)

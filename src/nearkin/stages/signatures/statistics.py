@@ -1,0 +1,232 @@
+"""How often each feature occurs in a collection: saved, merged, and named by what they hold.
+
+A file of statistics is Parquet: a row for each feature, by rising hash, and what they are of in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin import kernels
+from nearkin.errors import FingerprintError, SourceError
+from nearkin.records import I64, U64, FeatureCounts
+from nearkin.stages.signatures.numbering import FeatureNumbers
+
+FORMAT_VERSION = 1
+_KEY = b"nearkin.statistics"
+SCHEMA = pa.schema(
+    [
+        pa.field("feature", pa.uint64(), nullable=False),  # its hash
+        pa.field("occurrences", pa.int64(), nullable=False),  # cf: in all documents, repeats counted
+        pa.field("documents", pa.int64(), nullable=False),  # df: that have it
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Collection and document frequencies of features.
+
+    Parameters
+    ----------
+    features : str
+        Fingerprint of what a feature is.
+    hashes : uint64 array, shape (n_features,)
+        Rising.
+    occurrences, documents : int64 arrays, shape (n_features,)
+        How often each feature occurs in all documents, and how many of them have it.
+    n_documents : int
+        Documents with any feature.
+
+    Examples
+    --------
+    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import Characters
+    >>> some = Statistics.of([count_features(pa.array(["aaaa", "ab"], pa.large_string()), Characters(2))])
+    >>> some.n_documents, some.n_occurrences, sorted(some.occurrences.tolist())
+    (2, 4, [1, 3])
+    >>> some.merged(some).n_occurrences
+    8
+    """
+
+    features: str
+    hashes: U64
+    occurrences: I64
+    documents: I64
+    n_documents: int
+    _numbers: FeatureNumbers = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        numbers = FeatureNumbers()
+        numbers.add(self.hashes)
+        object.__setattr__(self, "_numbers", numbers)
+
+    @classmethod
+    def of(cls, batches: Iterable[FeatureCounts]) -> Statistics:
+        """Count batches of documents.
+
+        Raises
+        ------
+        FingerprintError
+            If their features are not of one kind.
+        """
+        growing: GrowingStatistics | None = None
+        for counted in batches:
+            growing = growing or GrowingStatistics(counted.fingerprint)
+            growing.add(counted)
+        return (growing or GrowingStatistics("")).frozen()
+
+    @property
+    def n_occurrences(self) -> int:
+        """Of all features in all documents."""
+        return int(self.occurrences.sum())
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all of it: statistics of equal collections have equal ones."""
+        digest = hashlib.sha256(f"{FORMAT_VERSION};{self.features};{self.n_documents};".encode())
+        for array in (self.hashes, self.occurrences, self.documents):
+            digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
+        return digest.hexdigest()[:16]
+
+    def frequencies(self, hashes: U64) -> I64:
+        """How often each of these features occurs in the collection; 1 for those that do not."""
+        number = self._numbers.find(hashes)
+        return np.where(number >= 0, self.occurrences[number], 1) if len(self.hashes) else np.ones_like(number)
+
+    def merged(self, other: Statistics) -> Statistics:
+        """Of both collections together.
+
+        Raises
+        ------
+        FingerprintError
+            If they are of other features.
+        """
+        growing = GrowingStatistics(self.features)
+        growing.merge(self)
+        growing.merge(other)
+        return growing.frozen()
+
+    def save(self, path: Path) -> None:
+        """Write to a file, as it is; publish it whole with `runs.files.published`."""
+        about = {
+            "version": FORMAT_VERSION,
+            "features": self.features,
+            "n_documents": self.n_documents,
+            "fingerprint": self.fingerprint,
+        }
+        table = pa.table([pa.array(a) for a in (self.hashes, self.occurrences, self.documents)], schema=SCHEMA)
+        pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about)}), path, compression="zstd")
+
+    @classmethod
+    def load(cls, path: Path) -> Statistics:
+        """Read a file that `save` wrote.
+
+        Raises
+        ------
+        SourceError
+            If it is no such file, of another version, or damaged.
+        """
+        try:
+            table = pq.read_table(path)
+        except (OSError, pa.ArrowInvalid) as error:
+            reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
+            raise SourceError(f"{path}: cannot be read as statistics: {reason}.") from error
+        about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
+        if about is None or not table.schema.remove_metadata().equals(SCHEMA):
+            raise SourceError(
+                f"{path}: is not a file of statistics. Make one with: nearkin statistics INPUT --out FILE."
+            )
+        if about["version"] != FORMAT_VERSION:
+            raise SourceError(
+                f"{path}: statistics of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."
+            )
+        hashes, occurrences, documents = (table[name].to_numpy() for name in SCHEMA.names)
+        loaded = cls(about["features"], hashes, occurrences, documents, about["n_documents"])
+        if loaded.fingerprint != about["fingerprint"]:
+            raise SourceError(
+                f"{path}: is damaged: it holds {loaded.fingerprint}, and was written as {about['fingerprint']}."
+            )
+        return loaded
+
+
+class GrowingStatistics:
+    """Statistics to which documents are added.
+
+    Parameters
+    ----------
+    features : str
+        Fingerprint of what a feature is.
+    """
+
+    def __init__(self, features: str) -> None:
+        self.features = features
+        self.n_documents = 0
+        self._numbers = FeatureNumbers()
+        self._occurrences = np.zeros(1024, np.int64)
+        self._documents = np.zeros(1024, np.int64)
+
+    @property
+    def n_features(self) -> int:
+        """Distinct features."""
+        return len(self._numbers)
+
+    @property
+    def n_occurrences(self) -> int:
+        """Of all features in all documents."""
+        return int(self._occurrences.sum())
+
+    def add(self, counted: FeatureCounts) -> None:
+        """Count a batch of documents."""
+        self._check(counted.fingerprint)
+        self._add(counted.hashes, counted.counts.astype(np.int64), np.ones(len(counted.hashes), np.int64))
+        self.n_documents += int(counted.has_features.sum())
+
+    def merge(self, other: Statistics) -> None:
+        """Add those of another collection."""
+        self._check(other.features)
+        self._add(other.hashes, other.occurrences, other.documents)
+        self.n_documents += other.n_documents
+
+    def frequencies(self, hashes: U64) -> I64:
+        """How often each of these features has occurred so far; 1 for those that have not."""
+        number = self._numbers.find(hashes)
+        return np.where(number >= 0, self._occurrences[number], 1)
+
+    def frozen(self) -> Statistics:
+        """As they are now."""
+        order = np.argsort(self._numbers.hashes)
+        n = len(order)
+        return Statistics(
+            self.features,
+            self._numbers.hashes[order],
+            self._occurrences[:n][order],
+            self._documents[:n][order],
+            self.n_documents,
+        )
+
+    def _check(self, features: str) -> None:
+        if features != self.features:
+            raise FingerprintError(
+                f"Statistics of different features cannot be joined: {self.features!r} and {features!r}."
+            )
+
+    def _add(self, hashes: U64, occurrences: I64, documents: I64) -> None:
+        numbers = self._numbers.add(hashes)
+        if len(self._numbers) > len(self._occurrences):
+            room = 1 << (len(self._numbers) - 1).bit_length()
+            for name in ("_occurrences", "_documents"):
+                larger = np.zeros(room, np.int64)
+                larger[: len(getattr(self, name))] = getattr(self, name)
+                setattr(self, name, larger)
+        kernel = kernels.twin("lookup", hashes.nbytes)
+        kernel.add_at(self._occurrences, numbers, occurrences)
+        kernel.add_at(self._documents, numbers, documents)

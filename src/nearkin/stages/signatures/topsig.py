@@ -1,0 +1,176 @@
+"""TopSig: sums of sparse random vectors, plain and weighted.
+
+Source: Shlomo Geva and Christopher M. De Vries, "TOPSIG: Topology preserving document signatures", CIKM 2011, arXiv
+1204.5373; as measured in Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due
+Diligence Corpus", SIGIR 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import I64, BitSignatures, FeatureCounts
+from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, votes
+from nearkin.stages.signatures.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class TopSig:
+    """A bit is 1 where the sum of the features' vectors over {-1, 0, +1}, each occurrence once, is greater than 0.
+
+    The vector of a feature is drawn from its 64-bit hash when it is needed: there is no table of vectors, and a feature
+    that nobody has seen before is as good as any other. The bits are cut into as many stretches as a vector has
+    entries that are not 0, and each stretch gets one of them: an entry is not 0 with probability ``density``.
+
+    Parameters
+    ----------
+    bits : int
+        A multiple of 8 from 8 to 1024.
+    density : float, optional
+        Share of a vector that is not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as the article says; its code takes
+        1/16 up to 256 bits and 1/32 above.
+    seed : int
+        In [0, 2**64).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import Characters
+    >>> texts = pa.array(["This Agreement is made on 1 May", "This Agreement is made on 2 May"], pa.large_string())
+    >>> signed = TopSig(64).sign(count_features(texts, Characters(4)))
+    >>> int(np.unpackbits(signed.packed[0] ^ signed.packed[1]).sum())
+    5
+    """
+
+    bits: int = 64
+    density: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.density, self.seed, "TopSig")
+
+    @property
+    def n_nonzero(self) -> int:
+        """Entries of a vector that are not 0."""
+        return _n_nonzero(self.bits, self.density)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the features."""
+        return f"topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
+
+    def sign(self, counted: FeatureCounts) -> BitSignatures:
+        """One signature a document; 0 for documents without features."""
+        kernel = kernels.twin("projections", counted.hashes.nbytes)
+        packed = kernel.project_sparse(
+            counted.hashes,
+            votes(counted),
+            counted.offsets,
+            n_bits=self.bits,
+            n_nonzero=self.n_nonzero,
+            seed=self.seed,
+        )
+        return signatures(packed, counted, self)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTopSig:
+    """TopSig with each distinct feature once, weighted by how much commoner it is in the document than elsewhere.
+
+    The weight of a feature is ``ln((tf / |d|) / (cf / |C|))``: its share of the document's features over its share of
+    the collection's (Geva and De Vries 2011). It may be negative. A feature that the statistics do not have counts as
+    seen once. Logarithms are integers in units of 2**-20, so that the same documents give the same bits on every
+    machine.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Of the collection.
+    bits, density, seed
+        As for `TopSig`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import Characters
+    >>> counted = count_features(pa.array(["a lease", "a lease of land"], pa.large_string()), Characters(4))
+    >>> WeightedTopSig(Statistics.of([counted]), bits=32).sign(counted).packed.shape
+    (2, 4)
+    """
+
+    statistics: Statistics
+    bits: int = 64
+    density: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.density, self.seed, "WeightedTopSig")
+        if not isinstance(self.statistics, Statistics):
+            raise ParameterError.of("statistics", "WeightedTopSig", "Statistics", self.statistics)
+
+    @property
+    def n_nonzero(self) -> int:
+        """Entries of a vector that are not 0."""
+        return _n_nonzero(self.bits, self.density)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the features."""
+        return (
+            f"weighted-topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed};"
+            f"statistics={self.statistics.fingerprint}"
+        )
+
+    def sign(self, counted: FeatureCounts) -> BitSignatures:
+        """One signature a document; 0 for documents without features.
+
+        Raises
+        ------
+        FingerprintError
+            If the statistics are of other features.
+        """
+        kernel = kernels.twin("projections", counted.hashes.nbytes)
+        packed = kernel.project_sparse(
+            counted.hashes,
+            weights(counted, self.statistics),
+            counted.offsets,
+            n_bits=self.bits,
+            n_nonzero=self.n_nonzero,
+            seed=self.seed,
+        )
+        return signatures(packed, counted, self)
+
+
+def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
+    """``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20, shape (n_features,)."""
+    if counted.fingerprint != statistics.features:
+        raise FingerprintError(
+            f"The statistics are of other features: {statistics.features!r}, the documents' are "
+            f"{counted.fingerprint!r}."
+        )
+    kernel = kernels.twin("projections", counted.hashes.nbytes)
+    of_collection = statistics.frequencies(counted.hashes)
+    in_document = kernel.logarithms(counted.counts.astype(np.int64))
+    of_document = kernel.logarithms(np.maximum(counted.n_occurrences, 1))
+    total = int(kernel.logarithms(np.array([max(1, statistics.n_occurrences)]))[0])
+    n_features = np.diff(counted.offsets)
+    result: I64 = in_document - np.repeat(of_document, n_features) - kernel.logarithms(of_collection) + total
+    return result
+
+
+def _n_nonzero(bits: int, density: float | None) -> int:
+    return max(1, round(math.sqrt(bits) if density is None else bits * density))
+
+
+def _check(bits: int, density: float | None, seed: int, name: str) -> None:
+    check_bits(bits, name)
+    check_seed(seed, name)
+    if density is not None and (not isinstance(density, int | float) or not 0 < density <= 1):
+        raise ParameterError.of("density", name, "a number > 0 and <= 1, or None", density)

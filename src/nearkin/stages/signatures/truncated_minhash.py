@@ -1,0 +1,78 @@
+"""The simple MinHash of the article on due diligence: kept to be measured against, not to be used.
+
+Source: Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due Diligence
+Corpus", SIGIR 2019.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import I64, U8, BitSignatures, FeatureCounts
+from nearkin.stages.signatures.bits import check_bits, signatures
+from nearkin.stages.signatures.vectors import FeatureVectors, big_endian_words, spell
+
+HASHES = ("md5", "sha1", "sha256", "sha512")
+_PART_BYTES = 32  # 1024 bits / 4
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedMinHash:
+    """The least MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits, one after another.
+
+    MD5 has 128 bits and SHA-1 160: at more than 512 bits what they lack is 0.
+
+    Parameters
+    ----------
+    bits : int
+        A multiple of 8 from 8 to 1024.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import Characters
+    >>> counted = count_features(pa.array(["This Agreement"], pa.large_string()), Characters(4))
+    >>> bytes(TruncatedMinHash(32).sign(counted).packed[0]).hex()
+    '10161003'
+    """
+
+    bits: int = 64
+    _vectors: FeatureVectors = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_bits(self.bits, "TruncatedMinHash")
+        object.__setattr__(self, "_vectors", FeatureVectors(_digests, _PART_BYTES * len(HASHES)))
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the features."""
+        return f"truncated-minhash={'+'.join(HASHES)};bits={self.bits}"
+
+    def sign(self, counted: FeatureCounts) -> BitSignatures:
+        """One signature a document; 0 for documents without features."""
+        rows, row_of = self._vectors.rows_of(counted)
+        kernel = kernels.twin("projections", counted.hashes.nbytes)
+        least = kernel.least_rows(big_endian_words(rows), row_of, counted.offsets, n_parts=len(HASHES))
+        parts = least.astype(">u8").view(np.uint8).reshape(len(counted), len(HASHES), _PART_BYTES)
+        bits = np.unpackbits(parts, axis=2)[:, :, : self.bits // len(HASHES)]
+        return signatures(np.packbits(bits.reshape(len(counted), -1), axis=1), counted, self)
+
+
+def _digests(counted: FeatureCounts, chosen: I64) -> U8:
+    """The four hashes of some features, each filled up with zeros to 32 bytes or cut to them."""
+    data, starts, ends = spell(counted, chosen)
+    view = data.data
+    parts = [getattr(hashlib, name) for name in HASHES]
+    joined = b"".join(
+        [
+            part(view[a:b], usedforsecurity=False).digest()[:_PART_BYTES].ljust(_PART_BYTES, b"\0")
+            for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+            for part in parts
+        ]
+    )
+    return np.frombuffer(joined, np.uint8).reshape(len(chosen), -1)
