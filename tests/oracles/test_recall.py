@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nearkin
-from nearkin.planning.curve import probability
+from nearkin.kernels.chances import found_by_bands
 from nearkin.workflows.dedup import searching
 from oracles.brute_force import Shingle, shingles
 from oracles.chance import SIGMAS
@@ -68,7 +68,7 @@ def test_of_long_texts_as_many_are_found_as_predicted(threshold, recall, n_words
     plan = result.manifest["plan"]
     assert found.items() <= truth.items()
     assert n_words - 2 >= plan["exact_below"]  # bands had to find them
-    chances = np.array([probability(s, plan["bands"], plan["rows"]) for s in truth.values()])
+    chances = np.array([found_by_bands(s, plan["bands"], plan["rows"]) for s in truth.values()])
     assert plan["recall_at_threshold"] >= recall
     assert chances.min() >= recall - 1e-9
     spread = SIGMAS * math.sqrt((chances * (1 - chances)).sum()) + SIGMAS

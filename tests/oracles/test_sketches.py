@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from nearkin.planning.curve import probability
+from nearkin.kernels.chances import found_by_bands
 from nearkin.planning.search import BandPlan, Sample, plan_bands
 from nearkin.records import ShingleSets
 from nearkin.stages.search.bands import Bands
@@ -53,7 +53,7 @@ def test_recall_at_the_threshold_is_what_was_predicted_for_every_size(threshold,
             sets, jaccard = pairs_of_sets(chance, n_pairs, n_left=n_left, n_right=n_right, n_common=n_common)
             keys = band.keys(minhash.sign(sets))
             share = (keys[:, ::2] == keys[:, 1::2]).any(axis=0).mean()
-            expected = float(probability(jaccard, bands, rows))
+            expected = float(found_by_bands(jaccard, bands, rows))
             assert expected >= RECALL
             assert share >= least_share(expected, n_pairs), (size, n_left, n_right, n_common)
 
@@ -101,7 +101,7 @@ def test_strangers_meet_no_more_often_than_predicted():
         sets, jaccard = pairs_of_sets(chance, 20_000, n_left=size, n_right=size, n_common=size // 3)
         keys = Bands(6, 3).keys(MinHash(18).sign(sets))
         share = float((keys[:, ::2] == keys[:, 1::2]).any(axis=0).mean())
-        assert share <= float(probability(jaccard, 6, 3)) + 4.5 * math.sqrt(0.25 / 20_000)
+        assert share <= float(found_by_bands(jaccard, 6, 3)) + 4.5 * math.sqrt(0.25 / 20_000)
 
 
 def test_sets_with_nothing_in_common_never_meet():

@@ -1,7 +1,4 @@
-"""The S-curve: how likely a pair of a given similarity is to be found.
-
-What it says of the pairs that were found tells how many were not.
-"""
+"""What follows from how likely pairs are to be found: how many bands that takes, and how many pairs were missed."""
 
 from __future__ import annotations
 
@@ -14,17 +11,6 @@ from nearkin.records import F64
 NO_SUCH_BANDS = 1 << 60
 """More bands than anybody can have: so few pairs at the threshold agree in so many rows."""
 _LEAST_PROBABILITY = 1e-15
-
-
-def probability(similarity: F64 | float, bands: int, rows: int) -> F64:
-    """The probability that a pair becomes a candidate: 1 − (1 − s^rows)^bands.
-
-    Examples
-    --------
-    >>> round(float(probability(0.8, bands=20, rows=5)), 4)
-    0.9996
-    """
-    return np.asarray(1.0 - (1.0 - np.asarray(similarity, np.float64) ** rows) ** bands)[()]
 
 
 def bands_for(threshold: float, rows: int, recall: float) -> int:

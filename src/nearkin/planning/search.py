@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.planning.curve import bands_for, probability
+from nearkin.kernels.chances import found_by_bands, found_by_sample
+from nearkin.planning.curve import bands_for
 from nearkin.records import F64, I64
 
 MOST_SLOTS = 4096
@@ -52,7 +53,7 @@ class BandPlan:
 
     def found_probability(self, similarity: F64) -> F64:
         """Of pairs that bands had to find."""
-        return probability(similarity, self.bands, self.rows)
+        return found_by_bands(similarity, self.bands, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +155,11 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         bands = bands_for(threshold, rows, recall)
         if bands * rows > MOST_SLOTS:
             break
-        candidates = float(probability(strangers, bands, rows).sum()) * sample.scale
+        candidates = float(found_by_bands(strangers, bands, rows).sum()) * sample.scale
         # what no pair of the sample shows may still be there: one pair more than was seen (Laplace's rule of
         # succession), half-way to the threshold, keeps a small sample from choosing a search that lets everything by
-        unseen = float(probability(threshold / 2, bands, rows)) * sample.scale
-        reached = float(probability(threshold, bands, rows))
+        unseen = float(found_by_bands(threshold / 2, bands, rows)) * sample.scale
+        reached = float(found_by_bands(threshold, bands, rows))
         plan = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows)
         plans.append((_cost(bands, rows, candidates + unseen, sample), plan))
     return min(plans, key=lambda one: one[0])[1]
@@ -180,17 +181,17 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
     short = np.quantile(shared, _SHORT, method="lower") if len(shared) else 1.0
 
     def recall_at(rate: float) -> float:
-        return float((1.0 - (1.0 - rate) ** shared).mean()) if len(shared) else 1.0
+        return float(found_by_sample(shared, rate).mean()) if len(shared) else 1.0
 
     def reaches(rate: float) -> bool:
-        return recall_at(rate) >= recall and 1.0 - (1.0 - rate) ** short >= recall
+        return recall_at(rate) >= recall and bool(found_by_sample(short, rate) >= recall)
 
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
     rate = min(1.0, math.ceil(high * 10_000) / 10_000)
-    candidates = float((1.0 - (1.0 - rate) ** sample.n_common).sum()) * sample.scale
+    candidates = float(found_by_sample(sample.n_common, rate).sum()) * sample.scale
     return SamplingPlan(rate, recall_at(rate), candidates)
 
 

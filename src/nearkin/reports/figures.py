@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.kernels.chances import found_by_bands
 from nearkin.reports.charts import bar_chart, column_chart, interval_chart
 from nearkin.reports.layers import Layer, check_bins, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.quantities import parameter_text, share_text
@@ -91,17 +92,6 @@ def reasons_bar(counts: Mapping[str, int], *, name: str = "reasons", width: int 
     )
 
 
-def banding_probability(similarity: float, bands: int, rows: int) -> float:
-    """The probability 1 − (1 − s^rows)^bands that a pair shares at least one band.
-
-    Examples
-    --------
-    >>> round(banding_probability(0.8, 20, 5), 4)
-    0.9996
-    """
-    return float(1.0 - (1.0 - similarity**rows) ** bands)
-
-
 def s_curve(
     bands: int,
     rows: int,
@@ -120,9 +110,9 @@ def s_curve(
     similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
     return recall_curve(
         similarities,
-        [banding_probability(s, bands, rows) for s in similarities],
+        [float(found_by_bands(s, bands, rows)) for s in similarities],
         threshold,
-        banding_probability(threshold, bands, rows),
+        float(found_by_bands(threshold, bands, rows)),
         recall_target,
         pair_bin_edges,
         pair_counts,

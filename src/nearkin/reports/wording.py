@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearkin.planning.curve import probability
+from nearkin.kernels.chances import found_by_bands
 from nearkin.reports.facts import RunFacts
 from nearkin.reports.quantities import counted, estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.normalisation import STEPS
@@ -167,7 +167,7 @@ def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterato
         f" probability of {share_text(at_threshold)}; a more similar pair with a greater one."
     )
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan.keys():
-        here = probability(facts.threshold, int(facts.plan["bands"]), int(facts.plan["rows"]))
+        here = found_by_bands(facts.threshold, int(facts.plan["bands"]), int(facts.plan["rows"]))
         yield f"At {parameter_text(facts.threshold)} it is {share_text(float(here))}."
 
 

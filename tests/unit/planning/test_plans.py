@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.planning.curve import bands_for, missed, probability
+from nearkin.kernels.chances import found_by_bands
+from nearkin.planning.curve import bands_for, missed
 from nearkin.planning.search import MOST_SLOTS, Sample, plan_bands, plan_sampling
 
 
@@ -22,15 +23,15 @@ def strangers(n_documents: int, similarity: float, *, size: int = 300) -> Sample
 def test_the_fewest_bands_that_reach_the_recall(threshold, rows, recall):
     bands = bands_for(threshold, rows, recall)
     assume(bands * rows <= MOST_SLOTS)
-    assert probability(threshold, bands, rows) >= recall - 1e-9
-    assert bands == 1 or probability(threshold, bands - 1, rows) < recall
+    assert found_by_bands(threshold, bands, rows) >= recall - 1e-9
+    assert bands == 1 or found_by_bands(threshold, bands - 1, rows) < recall
 
 
 @given(st.floats(0.2, 1.0), st.floats(0.1, 0.999), st.integers(0, 10**8), st.floats(0.0, 0.5))
 def test_a_plan_reaches_its_recall_within_the_slots(threshold, recall, n_documents, similarity):
     plan = plan_bands(threshold, recall, strangers(n_documents, similarity))
     assert plan.recall_at_threshold >= recall - 1e-9
-    assert plan.recall_at_threshold == probability(threshold, plan.bands, plan.rows)
+    assert plan.recall_at_threshold == found_by_bands(threshold, plan.bands, plan.rows)
     assert plan.size == plan.bands * plan.rows <= MOST_SLOTS
     assert plan.exact_below >= 1
     assert plan.expected_candidates >= 0
@@ -59,7 +60,7 @@ def test_what_cannot_be_reached_is_refused_with_what_helps():
 def test_expected_candidates_are_the_strangers_of_the_sample_on_the_scale_of_the_collection():
     sample = strangers(1000, 0.4)
     plan = plan_bands(0.8, 0.99, sample)
-    expected = 1000 * 999 / 2 * probability(0.4, plan.bands, plan.rows)
+    expected = 1000 * 999 / 2 * found_by_bands(0.4, plan.bands, plan.rows)
     assert plan.expected_candidates == pytest.approx(expected)
 
 
@@ -85,6 +86,6 @@ def test_the_estimate_of_what_was_missed(found):
 def test_the_estimate_is_right_on_average():
     chance = np.random.default_rng(0)
     similarity = chance.uniform(0.75, 1.0, 200_000)
-    p = probability(similarity, bands=8, rows=6)
+    p = found_by_bands(similarity, bands=8, rows=6)
     is_found = chance.random(len(p)) < p
     assert missed(p[is_found]) == pytest.approx((~is_found).sum(), rel=0.02)

@@ -9,7 +9,6 @@ import pytest
 from nearkin.errors import ParameterError
 from nearkin.reports.charts import Series, bar_chart, column_chart, interval_chart, line_chart
 from nearkin.reports.figures import (
-    banding_probability,
     binned_sizes,
     group_sizes,
     reasons_bar,
@@ -78,12 +77,6 @@ def test_binned_sizes_hold_every_group() -> None:
     sizes = list(range(2, 200))
 
     assert sum(n for _, n in binned_sizes(sizes, [1] * len(sizes))) == len(sizes)
-
-
-def test_the_curve_passes_through_known_points() -> None:
-    assert banding_probability(0.8, 1, 1) == pytest.approx(0.8)
-    assert banding_probability(1.0, 20, 5) == 1.0
-    assert banding_probability(0.0, 20, 5) == 0.0
 
 
 @pytest.mark.parametrize(("edges", "counts"), [([0.5], []), ([0.5, 0.5], [1]), ([0, 1], [1, 2])])

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.chances import found_by_bands
 from nearkin.records import F64, U64, Signatures
 
 
@@ -50,7 +49,7 @@ class Bands:
 
     def probability(self, similarity: F64 | float) -> F64:
         """The probability that a pair of this Jaccard similarity becomes a candidate: 1 − (1 − s^rows)^bands."""
-        return np.asarray(1.0 - (1.0 - np.asarray(similarity, np.float64) ** self.rows) ** self.bands)[()]
+        return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:
         """A 64-bit hash of the ordered slots of each band, shape (bands, n_documents).

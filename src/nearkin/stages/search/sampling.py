@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
+from nearkin.kernels.chances import found_by_sample
 from nearkin.records import F64, I64, U64, ShingleSets
 
 _SALT = np.uint64(0xA0761D6478BD642F)
@@ -46,7 +47,7 @@ class Sampling:
 
     def probability(self, n_common: I64 | F64) -> F64:
         """The probability that a pair with so many common shingles becomes a candidate: 1 − (1 − rate)^n."""
-        return 1.0 - (1.0 - self.rate) ** np.asarray(n_common, np.float64)
+        return found_by_sample(n_common, self.rate)
 
     def keys(self, sets: ShingleSets) -> tuple[U64, I64]:
         """The sampled shingles, and the set each comes from; shapes (n_keys,)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.records import F64, U32, Bool, Matches
-from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
+from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome, reasons
+from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome, reasons
 from nearkin.workflows.dedup.searching import Sizes
 
 
@@ -24,8 +24,13 @@ def others_first(corpus: Corpus, order: U32) -> U32:
 
     Where very many texts share a key, each is compared with the first of them only: that must be the other collection.
     """
-    is_mine = (corpus.sides[order] & 2) == 0
+    is_mine = (corpus.sides[order] & THEIRS) == 0
     return order[np.argsort(is_mine, kind="stable")]
+
+
+def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Judged:
+    """What matches between the two collections say of the documents to clean, which are not grouped."""
+    return Judged(judge_against(corpus, options, sizes, matches), no_groups(), *matches_across(corpus, matches))
 
 
 def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:

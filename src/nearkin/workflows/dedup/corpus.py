@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.kernels.buffers import text_buffers
@@ -16,6 +18,8 @@ from nearkin.runs.spool import Chunk
 
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE = 0, 1, 2
+MINE, THEIRS = np.uint8(1), np.uint8(2)
+"""Bits of a text's sides: it is among the documents to clean, it is in the other collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +69,17 @@ class Corpus:
 
     @property
     def sides(self) -> U8:
-        """For each node bit 1 if a document to clean has its text, bit 2 if the other collection has.
+        """For each node MINE if a document to clean has its text, THEIRS if the other collection has.
 
         Both where there is no other.
         """
         if not self.is_against:
-            return np.full(self.n_nodes, 3, np.uint8)
+            return np.full(self.n_nodes, MINE | THEIRS, np.uint8)
         sides = np.zeros(self.n_nodes, np.uint8)
         has_node = self.node != NO_NODE
         is_input = np.arange(len(self)) < self.n_inputs
-        sides[self.node[has_node & is_input]] |= 1
-        sides[self.node[has_node & ~is_input]] |= 2
+        sides[self.node[has_node & is_input]] |= MINE
+        sides[self.node[has_node & ~is_input]] |= THEIRS
         return sides
 
 
@@ -115,13 +119,36 @@ def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:
         ordered = rows[np.lexsort(digests[rows].T)]
         is_new[1:] = (digests[ordered[1:]] != digests[ordered[:-1]]).any(axis=1)
     first_of_class = ordered[is_new]  # both sorts are stable, so this is the least row
-    class_of = np.cumsum(is_new) - 1
+    return number_by_first(ordered, np.cumsum(is_new) - 1, first_of_class, n_documents)
+
+
+def number_by_first(
+    rows: NDArray[np.integer[Any]], class_of: I64, first_of_class: NDArray[np.integer[Any]], n_documents: int
+) -> tuple[U32, U32]:
+    """Classes of rows as nodes, numbered in order of first occurrence.
+
+    Parameters
+    ----------
+    rows : int array, shape (n_rows,)
+        Those that have a text.
+    class_of : int64 array, shape (n_rows,)
+        The class of each of them.
+    first_of_class : int array, shape (n_classes,)
+        The least row of each class.
+    n_documents : int
+
+    Returns
+    -------
+    node : uint32 array, shape (n_documents,)
+        NO_NODE for all other rows.
+    first_row : uint32 array, shape (n_classes,)
+    """
     by_first = np.argsort(first_of_class, kind="stable")
     number = np.empty(len(by_first), np.uint32)
     number[by_first] = np.arange(len(by_first), dtype=np.uint32)
     node = np.full(n_documents, NO_NODE, np.uint32)
-    node[ordered] = number[class_of]
-    return node, first_of_class[by_first]
+    node[rows] = number[class_of]
+    return node, first_of_class[by_first].astype(np.uint32)
 
 
 def _repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
-from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError, SourceError
+from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import printable, writing
@@ -28,6 +28,7 @@ from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.standard_input import is_pipe, save_stdin, stdin_of_run
 
 
@@ -140,7 +141,9 @@ def dedup_files(
             described, described_others = (_describe(s.sources, resources, meter) for s in (found, others))
             written = manifest.build(result, options, described, described_others, meter.costs, preset=preset)
             if delivery.report:
-                _write_report(out / "report.html", written, result, options, meter)
+                with meter.stage("report", 0, "steps") as progress:
+                    told = told_of(result, options)
+                    write_report(out / "report.html", written, told, options, progress)
                 written["stages"] = manifest.stages(meter.costs)
             directory.finish(written, kept=delivery.kept)
     return written
@@ -260,7 +263,7 @@ def _write_kept(
     files: Files, sources: Sequence[Source], result: job.Result, out: Path, saved: Path | None, meter: Meter
 ) -> None:
     """The cleaned corpus, in the format it came in."""
-    places, keep = result.places, result.outcome.keep
+    places, keep = result.places, result.judged.outcome.keep
     # sources were read one after another
     starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
 
@@ -272,15 +275,3 @@ def _write_kept(
 
     with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
         write_kept(sources, kept_lines, out, progress=progress.advance, stdin_copy=saved, encoding=files.encoding)
-
-
-def _write_report(
-    path: Path, written: Mapping[str, object], result: job.Result, options: DedupOptions, meter: Meter
-) -> None:
-    with meter.stage("report", 0, "steps") as progress:
-        try:
-            from nearkin.workflows.dedup.reporting import write_report
-
-            write_report(path, written, result, options)
-        except MissingExtraError as error:
-            progress.say(f"{error}. Everything else is written.")

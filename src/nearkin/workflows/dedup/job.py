@@ -10,31 +10,24 @@ from nearkin.errors import DocumentError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
-from nearkin.records import Bool, Matches
+from nearkin.records import Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Spool
-from nearkin.workflows.dedup.against import judge_against, matches_across, no_groups, others_first
+from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
-from nearkin.workflows.dedup.grouping import group_texts, prefer
+from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
-from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
+from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
-from nearkin.workflows.dedup.reading import SPOOL, STOPPED, InputRead, read_all
+from nearkin.workflows.dedup.reading import SPOOL, STOPPED, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
-from nearkin.workflows.dedup.tables import (
-    Places,
-    locate,
-    write_documents,
-    write_groups,
-    write_pairs,
-    write_problems,
-)
-from nearkin.workflows.dedup.verifying import Verified, verify_all
+from nearkin.workflows.dedup.tables import Places, locate, write_tables
+from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +36,8 @@ class Result:
 
     Parameters
     ----------
-    corpus, sizes, plan, verified, outcome, places
+    corpus, places, sizes, plan, verified, judged
         What the steps gave.
-    reads : tuple of InputRead
-        One for each input.
-    groups : GroupTable
-        Empty for a run against another collection: its documents are not grouped.
-    matches : Matches
-        Of rows, exact copies among them.
-    is_copy : bool array, shape (n_matches,)
-        Which matches are exact copies.
     n_not_compared : int
         See `searching.Runs`.
     estimated_missed : float
@@ -60,15 +45,11 @@ class Result:
     """
 
     corpus: Corpus
+    places: Places
     sizes: Sizes
     plan: Plan
     verified: Verified
-    outcome: Outcome
-    places: Places
-    reads: tuple[InputRead, ...]
-    groups: GroupTable
-    matches: Matches
-    is_copy: Bool
+    judged: Judged
     n_not_compared: int
     estimated_missed: float
 
@@ -83,74 +64,117 @@ def find(
     resources: Resources,
     meter: Meter,
 ) -> Result:
-    """Find the near-duplicates among the documents of ``inputs``, or, unless ``others`` is None, between the two."""
-    threads = resources.n_threads
-    everything = [*inputs, *(others or ())]
+    """Find the near-duplicates among documents, or between two collections.
+
+    Parameters
+    ----------
+    inputs : sequence of Input
+        The documents to clean.
+    others : sequence of Input, optional
+        The other collection. With it pairs go across only; it may be empty.
+    options : DedupOptions
+        All that decides the result.
+    work : Path
+        A folder for what is too large for memory. What an interrupted run left there is taken, not made again.
+    on_error : {"skip", "stop"}
+    resources : Resources
+    meter : Meter
+        Measures the stages, and tells what is being done.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    DocumentError
+        At a document that cannot be read, if ``on_error`` is "stop".
+    SourceError
+        An input cannot be read, or no document of any.
+    OutputError
+        The disk is full.
+    """
     if is_cold():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / SPOOL)
-    with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
-        reads = read_all(everything, spool, options.normalise, on_error=on_error, threads=threads, progress=progress)
-        n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
-    with meter.stage("exact copies", 0, "steps"):
-        corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
-        names = [printable(name) for one in everything for name in one.names]
-        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
-        if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
-            row = min(places.problems)
-            raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
-    if not (corpus.status != UNREADABLE).any() and len(corpus):
+    corpus, places = _collect(inputs, others, spool, options, on_error=on_error, resources=resources, meter=meter)
+    if len(corpus) and not (corpus.status != UNREADABLE).any():
         spool.remove()  # nothing in it is worth going on with
-        first = min(places.problems)
-        raise SourceError(
-            f"None of the {len(corpus):,} documents can be read. "
-            f"The first: {places.where(first)}: {places.problems[first]}."
-        )
+        raise _nothing_readable(places, len(corpus))
     with meter.stage("plan", 0, "steps") as progress:
         plan = _plan(corpus, options)
         progress.say(describe_plan(plan, options))
-
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
     order = others_first(corpus, preference.node_order) if corpus.is_against else preference.node_order
     runs = search.link_all(sizes, order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
-
     with meter.stage("group", 0, "steps"):
-        if corpus.is_against:
-            outcome = judge_against(corpus, options, sizes, verified.matches)
-            matches, is_copy = matches_across(corpus, verified.matches)
-            groups = no_groups()
-        else:
-            grouping = group_texts(verified.matches, preference.node_order, options, store, threads=threads)
-            outcome = judge(corpus, options, sizes, preference, grouping)
-            groups = tabulate(corpus, preference, grouping, outcome)
-            matches, is_copy = row_matches(corpus, preference.best_row, verified.matches, outcome.copy_of)
+        judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     estimated_missed = missed(found_probability(verified.matches, plan))
-    return Result(
-        corpus,
-        sizes,
-        plan,
-        verified,
-        outcome,
-        places,
-        reads,
-        groups,
-        matches,
-        is_copy,
-        runs.n_not_compared,
-        estimated_missed,
-    )
+    return Result(corpus, places, sizes, plan, verified, judged, runs.n_not_compared, estimated_missed)
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:
     """Write the tables."""
     with meter.stage("write", 0, "steps"):
-        write_documents(out / "documents.parquet", result.corpus, result.sizes, result.outcome, result.places)
-        write_pairs(out / "pairs.parquet", result.matches, result.places)
-        write_groups(out / "groups.parquet", result.groups, result.places)
-        write_problems(out / "problems.parquet", result.places)
+        write_tables(out, result.corpus, result.sizes, result.judged, result.places)
+
+
+def _collect(
+    inputs: Sequence[Input],
+    others: Sequence[Input] | None,
+    spool: Spool,
+    options: DedupOptions,
+    *,
+    on_error: OnError,
+    resources: Resources,
+    meter: Meter,
+) -> tuple[Corpus, Places]:
+    """Read everything, and find the exact copies."""
+    everything = [*inputs, *(others or ())]
+    with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
+        reads = read_all(
+            everything,
+            spool,
+            options.normalise,
+            on_error=on_error,
+            threads=resources.n_threads,
+            progress=progress,
+        )
+    n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
+    with meter.stage("exact copies", 0, "steps"):
+        corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
+        names = [printable(name) for one in everything for name in one.names]
+        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
+    if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
+        row = min(places.problems)
+        raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
+    return corpus, places
+
+
+def _nothing_readable(places: Places, n_documents: int) -> SourceError:
+    row = min(places.problems)
+    first = f"{places.where(row)}: {places.problems[row]}"
+    return SourceError(f"None of the {n_documents:,} documents can be read. The first: {first}.")
+
+
+def _judge(
+    corpus: Corpus,
+    options: DedupOptions,
+    sizes: Sizes,
+    preference: Preference,
+    matches: Matches,
+    store: SetStore,
+    *,
+    threads: int,
+) -> Judged:
+    """Group the texts, or hold them against those of the other collection."""
+    if corpus.is_against:
+        return judge_across(corpus, options, sizes, matches)
+    grouping = group_texts(matches, preference.node_order, options, store, threads=threads)
+    return judge_groups(corpus, options, sizes, preference, matches, grouping)
 
 
 def _plan(corpus: Corpus, options: DedupOptions) -> Plan:

@@ -13,7 +13,7 @@ from nearkin._version import __version__
 from nearkin.runs.meter import StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import REASONS, GroupTable, Outcome
+from nearkin.workflows.dedup.outcome import REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 
@@ -55,7 +55,7 @@ def build(
         "inputs": files[: len(inputs)],
         "against": files[len(inputs) :],
         "counts": {
-            **counts(result.outcome, result.groups, n_pairs=n_pairs, n_pairs_of_copies=int(result.is_copy.sum())),
+            **counts(result.judged, n_pairs=n_pairs),
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
@@ -82,8 +82,9 @@ def stages(costs: Sequence[StageCost]) -> list[dict[str, object]]:
     return [asdict(cost) for cost in costs]
 
 
-def counts(outcome: Outcome, groups: GroupTable, *, n_pairs: int, n_pairs_of_copies: int) -> dict[str, int]:
-    """How many documents, groups and pairs."""
+def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
+    """How many documents, groups and pairs; ``n_pairs`` of different texts."""
+    outcome, groups = judged.outcome, judged.groups
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
     n_kept = int(outcome.keep.sum())
     return {
@@ -93,7 +94,7 @@ def counts(outcome: Outcome, groups: GroupTable, *, n_pairs: int, n_pairs_of_cop
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),
         "pairs": n_pairs,
-        "pairs_of_exact_copies": n_pairs_of_copies,
+        "pairs_of_exact_copies": int(judged.is_copy.sum()),
         "bridges_refused": groups.n_bridges,
     }
 

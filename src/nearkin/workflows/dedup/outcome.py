@@ -57,6 +57,36 @@ class GroupTable:
     n_bridges: int
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All that is said of documents.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    groups : GroupTable
+        Empty for a run against another collection: its documents are not grouped.
+    matches : Matches
+        Of rows, exact copies among them, sorted.
+    is_copy : bool array, shape (n_matches,)
+        Which matches are exact copies.
+    """
+
+    outcome: Outcome
+    groups: GroupTable
+    matches: Matches
+    is_copy: Bool
+
+
+def judge_groups(
+    corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, matches: Matches, grouping: Grouping
+) -> Judged:
+    """What groups of texts, built from ``matches``, say of the documents."""
+    outcome = judge(corpus, options, sizes, preference, grouping)
+    groups = tabulate(corpus, preference, grouping, outcome)
+    return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
+
+
 def judge(corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: Grouping) -> Outcome:
     """Keep the principal of each group, and whatever is in none."""
     node = corpus.node
@@ -107,7 +137,7 @@ def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome
     )
 
 
-def row_matches(corpus: Corpus, best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
+def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
     """Matches of rows instead of texts, with a match for each exact copy, sorted.
 
     The second array tells which of them are exact copies.

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from nearkin.kernels.chances import found_by_sample
 from nearkin.planning.search import BandPlan, SamplingPlan
 from nearkin.records import F64, Matches
 from nearkin.workflows.dedup.options import DedupOptions
@@ -17,7 +18,7 @@ Plan = BandPlan | SamplingPlan
 def found_probability(matches: Matches, plan: Plan) -> F64:
     """How likely each match was to be found, given how it was searched."""
     if isinstance(plan, SamplingPlan):
-        return 1.0 - (1.0 - plan.rate) ** matches.n_common.astype(np.float64)
+        return found_by_sample(matches.n_common, plan.rate)
     is_exact = np.minimum(matches.n_left, matches.n_right) < plan.exact_below
     return np.where(is_exact, 1.0, plan.found_probability(matches.jaccard))
 

@@ -15,23 +15,23 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nearkin._version import __version__
-from nearkin.errors import MissingExtraError, ParameterError, RunError
+from nearkin.errors import ParameterError, RunError
 from nearkin.planning.curve import missed
+from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
-from nearkin.reports.dedup import RecallCurve, render_dedup_report
+from nearkin.reports.dedup import RecallCurve
 from nearkin.runs.directory import MANIFEST, RunDirectory
-from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import manifest as manifests
-from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, READABLE, UNREADABLE, Corpus
+from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.options import DedupOptions, Resources
-from nearkin.workflows.dedup.outcome import GroupTable, Outcome, judge, row_matches, tabulate
+from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.reporting import BIN_EDGES, first_problems, group_sizes, largest_groups, sampling_curve
+from nearkin.workflows.dedup.reporting import Told, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.tables import Places, write_documents, write_groups, write_pairs, write_problems
+from nearkin.workflows.dedup.tables import Places, write_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,30 @@ def regroup(
     meter = Meter(progress or Silent())
     with meter.stage("load", 0, "steps"):
         run = load(directory)
+    options = _options(run, directory, threshold, group)
+    if out is not None and out.resolve() == directory.resolve():
+        raise ParameterError("--out is the run itself: it would lose the pairs below the new threshold. Name another.")
+    target = RunDirectory(out or directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}")
+    identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
+    with target.claimed(identity, resume=False, overwrite=overwrite):
+        matches = run.matches.where(run.matches.similarity(options.measure) >= threshold)
+        with meter.stage("group", 0, "steps"):
+            judged = _judged(run, options, matches)
+        with meter.stage("write", 0, "steps"):
+            write_tables(target.path, run.corpus, run.sizes, judged, run.places)
+        written = _manifest(run, options, judged, matches)
+        if report:
+            with meter.stage("report", 0, "steps") as stage:
+                # without samples: the texts are not read again
+                told = Told(judged, run.places, [], _curve(run, matches))
+                write_report(target.path / "report.html", written, told, options, stage)
+        written["stages"] = manifests.stages(meter.costs)
+        target.finish(written)
+    return target.path, written
+
+
+def _options(run: FinishedRun, directory: Path, threshold: float, group: str | None) -> DedupOptions:
+    """Those of the run but for what is cut anew."""
     if threshold < run.options.threshold:
         raise ParameterError.of(
             "threshold",
@@ -104,30 +128,14 @@ def regroup(
             threshold,
         )
     changed = {**run.options.in_words(), "threshold": threshold, "group": group or run.options.group}
-    options = DedupOptions.of(preset=None, **changed)
-    if out is not None and out.resolve() == directory.resolve():
-        raise ParameterError("--out is the run itself: it would lose the pairs below the new threshold. Name another.")
-    target = RunDirectory(out or directory / f"threshold-{threshold:g}{f'-{group}' if group else ''}")
-    identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
-    with target.claimed(identity, resume=False, overwrite=overwrite):
-        with meter.stage("group", 0, "steps"):
-            matches = run.matches.where(run.matches.similarity(options.measure) >= threshold)
-            preference = prefer(run.corpus, options)
-            grouping = group_texts(matches, preference.node_order, options, None, threads=Resources().n_threads)
-            outcome = judge(run.corpus, options, run.sizes, preference, grouping)
-            groups = tabulate(run.corpus, preference, grouping, outcome)
-            of_rows, is_copy = row_matches(run.corpus, preference.best_row, matches, outcome.copy_of)
-        with meter.stage("write", 0, "steps"):
-            write_documents(target.path / "documents.parquet", run.corpus, run.sizes, outcome, run.places)
-            write_pairs(target.path / "pairs.parquet", of_rows, run.places)
-            write_groups(target.path / "groups.parquet", groups, run.places)
-            write_problems(target.path / "problems.parquet", run.places)
-        written = _manifest(run, options, outcome, groups, matches, int(is_copy.sum()))
-        if report:
-            _write_report(target.path / "report.html", written, run, options, outcome, groups, of_rows, meter)
-        written["stages"] = manifests.stages(meter.costs)
-        target.finish(written)
-    return target.path, written
+    return DedupOptions.of(preset=None, **changed)
+
+
+def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged:
+    """The groups that some matches make."""
+    preference = prefer(run.corpus, options)
+    grouping = group_texts(matches, preference.node_order, options, None, threads=Resources().n_threads)
+    return judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
 
 
 def load(directory: Path) -> FinishedRun:
@@ -172,12 +180,7 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     is_copy = original.is_valid().to_numpy(zero_copy_only=False)
     stands_for[is_copy] = rows[original.drop_null().to_numpy()]
     _, first_seen, class_of = np.unique(stands_for[rows], return_index=True, return_inverse=True)
-    by_first = np.argsort(first_seen, kind="stable")
-    number = np.empty(len(by_first), np.uint32)
-    number[by_first] = np.arange(len(by_first), dtype=np.uint32)
-    node = np.full(n, NO_NODE, np.uint32)
-    node[rows] = number[class_of]
-    first_row = rows[first_seen[by_first]].astype(np.uint32)
+    node, first_row = number_by_first(rows, class_of, rows[first_seen], n)
     keep_value = documents["keep_value"].to_numpy() if n else np.zeros(0)
     n_characters, n_units, n_shingles = (
         documents[name].to_numpy() for name in ("n_characters", "n_units", "n_shingles")
@@ -228,9 +231,7 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
     return matches.where(order[(a != b)[order]])
 
 
-def _manifest(
-    run: FinishedRun, options: DedupOptions, outcome: Outcome, groups: GroupTable, matches: Matches, n_copies: int
-) -> dict[str, object]:
+def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> dict[str, object]:
     """As of the run, but for what another cut changes."""
     names = ("made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan")
     counts = run.manifest["counts"]
@@ -245,47 +246,14 @@ def _manifest(
         "fingerprint": options.fingerprint,
         "found_at_threshold": run.options.threshold,
         "counts": {
-            **manifests.counts(outcome, groups, n_pairs=len(matches), n_pairs_of_copies=n_copies),
+            **manifests.counts(judged, n_pairs=len(matches)),
             "pairs_not_compared": n_not_compared,
         },
     }
 
 
-def _write_report(
-    path: Path,
-    written: Mapping[str, object],
-    run: FinishedRun,
-    options: DedupOptions,
-    outcome: Outcome,
-    groups: GroupTable,
-    matches: Matches,
-    meter: Meter,
-) -> None:
-    """The page, without samples: the texts are not read again."""
-    with meter.stage("report", 0, "steps") as progress:
-        try:
-            page = render_dedup_report(
-                written,
-                similarity_bin_edges=BIN_EDGES.tolist(),
-                similarity_counts=np.histogram(matches.similarity(options.measure), BIN_EDGES)[0].tolist(),
-                group_size_counts=group_sizes(groups),
-                largest_groups=largest_groups(groups, outcome, run.places),
-                samples=[],
-                problems=first_problems(run.places),
-                n_problems=len(run.places.problems),
-                curve=_curve(written, run, options),
-            )
-        except MissingExtraError as error:
-            progress.say(f"{error}. Everything else is written.")
-            return
-        with published(path) as aside:
-            aside.write_text(page, encoding="utf-8")
-
-
-def _curve(written: Mapping[str, object], run: FinishedRun, options: DedupOptions) -> RecallCurve | None:
+def _curve(run: FinishedRun, matches: Matches) -> RecallCurve | None:
     """How likely the run was to find the pairs at this threshold and above, where it sampled shingles."""
-    plan = written.get("plan")
-    if not isinstance(plan, Mapping) or "rate" not in plan:
+    if not isinstance(run.plan, SamplingPlan):
         return None
-    matches = run.matches.where(run.matches.similarity(options.measure) >= options.threshold)
-    return sampling_curve(plan["rate"], matches, run.sizes.n_shingles)
+    return sampling_curve(run.plan.rate, matches, run.sizes.n_shingles)

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.planning.search import BandPlan
+from nearkin.errors import MissingExtraError
+from nearkin.kernels.chances import found_by_sample
+from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
 from nearkin.runs.files import published
+from nearkin.runs.progress import Progress
 from nearkin.runs.spool import texts_of
-from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Outcome
+from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.tables import Places
 
 _N_SAMPLES = 12
@@ -25,34 +27,63 @@ _N_LEAST_ALIKE = 6
 _N_GROUPS = 20
 _N_MEMBERS = 25
 _N_PROBLEMS = 50
-BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
+_BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 
-def write_report(path: Path, manifest: Mapping[str, object], result: Result, options: DedupOptions) -> None:
-    """Write ``report.html``.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the page tells, beside the manifest.
 
-    Raises
-    ------
-    MissingExtraError
-        If the ``report`` extra is not installed.
+    Parameters
+    ----------
+    judged, places
+        See `job.Result`.
+    samples : list of SamplePair
+    curve : RecallCurve or None
+        Where the plan samples shingles.
     """
-    similarity = result.matches.similarity(options.measure)
-    page = render_dedup_report(
-        manifest,
-        similarity_bin_edges=BIN_EDGES.tolist(),
-        similarity_counts=np.histogram(similarity, BIN_EDGES)[0].tolist(),
-        group_size_counts=group_sizes(result.groups),
-        largest_groups=largest_groups(result.groups, result.outcome, result.places),
-        samples=_samples(result, options),
-        problems=first_problems(result.places),
-        n_problems=len(result.places.problems),
-        curve=_curve(result),
-    )
+
+    judged: Judged
+    places: Places
+    samples: list[SamplePair]
+    curve: RecallCurve | None
+
+
+def told_of(result: Result, options: DedupOptions) -> Told:
+    """Of a run that has just ended."""
+    curve = None
+    if isinstance(result.plan, SamplingPlan):
+        curve = sampling_curve(result.plan.rate, result.verified.matches, result.sizes.n_shingles)
+    samples = _samples(result, options)
+    return Told(result.judged, result.places, samples, curve)
+
+
+def write_report(
+    path: Path, manifest: Mapping[str, object], told: Told, options: DedupOptions, progress: Progress
+) -> None:
+    """Write ``report.html``; without the ``report`` extra say that there is none."""
+    groups, outcome = told.judged.groups, told.judged.outcome
+    similarity = told.judged.matches.similarity(options.measure)
+    try:
+        page = render_dedup_report(
+            manifest,
+            similarity_bin_edges=_BIN_EDGES.tolist(),
+            similarity_counts=np.histogram(similarity, _BIN_EDGES)[0].tolist(),
+            group_size_counts=_group_sizes(groups),
+            largest_groups=largest_groups(groups, outcome, told.places),
+            samples=told.samples,
+            problems=first_problems(told.places),
+            n_problems=len(told.places.problems),
+            curve=told.curve,
+        )
+    except MissingExtraError as error:
+        progress.say(f"{error}. Everything else is written.")
+        return
     with published(path) as aside:
         aside.write_text(page, encoding="utf-8")
 
 
-def group_sizes(table: GroupTable) -> dict[int, int]:
+def _group_sizes(table: GroupTable) -> dict[int, int]:
     """How many groups there are of each size."""
     sizes, n = np.unique(table.size, return_counts=True)
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
@@ -132,13 +163,13 @@ def _where(places: Places, row: int) -> str:
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     """Some principals with the members least like them, and near-duplicates of all similarities that occur."""
     least_alike = _least_alike(result)
-    near = result.matches.where(~result.is_copy)
+    near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))
     chosen = _spread(near, near.similarity(options.measure), result, used=[a for a, _ in least_alike])
     some = near.where(chosen)
     pairs = [*least_alike, *zip(some.left.tolist(), some.right.tolist(), strict=True)]
     similarity = [
-        *(float(result.outcome.similarity[member]) for _, member in least_alike),
+        *(float(result.judged.outcome.similarity[member]) for _, member in least_alike),
         *some.similarity(options.measure).tolist(),
     ]
     rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
@@ -161,8 +192,8 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
     """Of some of the largest groups the principal and the member least similar to it, where that is no exact copy."""
-    outcome = result.outcome
-    principals = result.groups.principal[np.argsort(-result.groups.size, kind="stable")[:_N_GROUPS]]
+    outcome = result.judged.outcome
+    principals = result.judged.groups.principal[np.argsort(-result.judged.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)
     pairs = []
     for number, principal in enumerate(principals.tolist()):
@@ -192,7 +223,7 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
     order = np.lexsort((near.right, near.left, similarity))
     rising = similarity[order]
     group = np.arange(len(result.corpus), dtype=np.uint32)
-    group[: len(result.outcome.principal)] = result.outcome.principal
+    group[: len(result.judged.outcome.principal)] = result.judged.outcome.principal
     of_left, of_right = group[near.left[order]], group[near.right[order]]
     starts = np.searchsorted(rising, np.linspace(rising[0], rising[-1], _N_SAMPLES))
     chosen, used = [], list(used)
@@ -204,14 +235,6 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
     return order[chosen]
 
 
-def _curve(result: Result) -> RecallCurve | None:
-    """How likely pairs are to be found, where the plan samples shingles."""
-    if isinstance(result.plan, BandPlan):
-        return None
-    matches = result.verified.matches
-    return sampling_curve(result.plan.rate, matches, result.sizes.n_shingles)
-
-
 def sampling_curve(rate: float, matches: Matches, n_shingles: U32) -> RecallCurve:
     """How likely pairs are to be found by sampled shingles.
 
@@ -220,4 +243,4 @@ def sampling_curve(rate: float, matches: Matches, n_shingles: U32) -> RecallCurv
     sizes = np.minimum(matches.n_left, matches.n_right) if len(matches) else n_shingles
     mean_size = float(sizes.mean()) if len(sizes) else 1.0
     similarities = np.linspace(0.0, 1.0, 101)
-    return RecallCurve(similarities.tolist(), Sampling(rate).probability(similarities * mean_size).tolist())
+    return RecallCurve(similarities.tolist(), found_by_sample(similarities * mean_size, rate).tolist())

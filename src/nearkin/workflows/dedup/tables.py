@@ -17,7 +17,7 @@ from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Outcome
+from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 
@@ -108,6 +108,14 @@ def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
         if column.null_count < len(column):
             found |= {chunk.start + i: text for i, text in enumerate(column.to_pylist()) if text is not None}
     return found
+
+
+def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places: Places) -> None:
+    """Write all tables of a run."""
+    write_documents(out / "documents.parquet", corpus, sizes, judged.outcome, places)
+    write_pairs(out / "pairs.parquet", judged.matches, places)
+    write_groups(out / "groups.parquet", judged.groups, places)
+    write_problems(out / "problems.parquet", places)
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:

@@ -137,7 +137,7 @@ def dedup(
         tables = {name: _read(out / f"{name}.parquet") for name in ("documents", "pairs", "groups")}
     return DedupResult(
         **{name: _in_kind_of(documents, table) for name, table in tables.items()},
-        kept=_only(documents, result.outcome.keep),
+        kept=_only(documents, result.judged.outcome.keep),
         manifest=json.loads(json.dumps(written)),
     )
 

@@ -381,8 +381,6 @@ def test_a_named_pipe_needs_a_format(folder: Path) -> None:
 
 
 def test_the_digest_of_a_file(folder: Path) -> None:
-    told: list[int] = []
-    assert file_sha256(write("a", b"abc"), told.append).startswith("ba7816bf8f01cfea")
-    assert sum(told) == 3
+    assert file_sha256(write("a", b"abc")).startswith("ba7816bf8f01cfea")
     with pytest.raises(SourceError, match="gone: cannot be read"):
         file_sha256("gone")
