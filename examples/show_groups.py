@@ -9,7 +9,7 @@ It reads what the run wrote (groups.parquet, documents.parquet) and the text fil
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,4 +107,9 @@ def _shortened(spans: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    show(Path(sys.argv[1]), Console(highlight=False))
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("run", type=Path, metavar="DIR", help="results of nearkin dedup")
+    run = parser.parse_args().run
+    if not (run / "groups.parquet").exists():
+        parser.error(f"{run} holds no results of nearkin dedup")
+    show(run, Console(highlight=False))

@@ -1,9 +1,8 @@
 """Hot loops: arrays in, arrays out.
 
 ``compiled`` holds the numba kernels, ``plain`` their twins in Python and numpy, module for module and function for
-function. Both give
-the same bits: the twin is the oracle of the kernel, and it serves inputs so small that starting numba would cost more
-than the work.
+function. Both give the same bits: the twin is the oracle of the kernel, and it serves inputs so small that starting
+numba would cost more than the work.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import importlib
 from types import ModuleType
 
 TINY_BYTES = 4096
-"""Inputs up to this size are served by the plain twins: they take milliseconds there, and numba about 0.5 s to start.
-"""
+"""Inputs up to this size are served by the plain twins: milliseconds there, and numba takes about 0.5 s to start."""
 
 
 def twin(name: str, size_bytes: int) -> ModuleType:

@@ -1,10 +1,9 @@
 """What each code point is: part of a word, a word by itself, a separator.
 
-The classes are pinned in ``character_classes.npz`` (Unicode 14.0) and not taken from the running Python, because
-every word shingle
-depends on them: a signature made today must be the signature made after an upgrade. ``character_forms.npz`` says,
-likewise, what NFKC and lower case make of a character, for all characters of which that can be said without looking at
-their neighbours.
+The classes are pinned in ``character_classes.npz`` (Unicode 14.0) and not taken from the running Python, because every
+word shingle depends on them: a signature made today must be the signature made after an upgrade.
+``character_forms.npz`` says, likewise, what NFKC and lower case make of a character, for all characters of which that
+can be said without looking at their neighbours.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def writing(path: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         # numpy tells of a full disk by the number of elements that it could not write
         if error.errno == errno.ENOSPC or "No space left" in str(error) or " requested and " in str(error):
-            reason = "the disk is full; free some space and run the same command with --resume"
+            reason = "the disk is full; free some space and run the same command again (nearkin dedup: with --resume)"
         raise OutputError(f"Cannot write {path}: {reason}.") from error
 
 

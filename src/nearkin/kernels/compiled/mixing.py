@@ -1,9 +1,8 @@
 """The one hash finaliser that everything uses.
 
 Source: the finaliser of SplitMix64 (Guy L. Steele Jr., Doug Lea, Christine H. Flood, "Fast splittable pseudorandom
-number generators",
-2014, with the constants of David Stafford's variant 13): a bijection of 64 bits in which every input bit moves every
-output bit.
+number generators", 2014, with the constants of David Stafford's variant 13): a bijection of 64 bits in which every
+input bit moves every output bit.
 """
 
 from __future__ import annotations
