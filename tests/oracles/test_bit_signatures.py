@@ -15,8 +15,8 @@ from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.signatures.simhash import Simhash
-from nearkin.stages.signatures.statistics import Statistics
-from nearkin.stages.signatures.topsig import TopSig, WeightedTopSig
+from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from oracles import plain_signatures as plain
 
@@ -129,3 +129,17 @@ def test_projections_of_one_document_do_not_depend_on_its_neighbours():
         together = hexes(method.sign(count_features(strings(texts), Characters(4))))
         alone = [hexes(method.sign(count_features(strings([text]), Characters(4))))[0] for text in texts]
         assert together == alone
+
+
+@given(TEXTS, st.integers(1, 6), st.integers(1, 3))
+def test_online_topsig_uses_what_came_before(texts, n, batch):
+    features = count_features(strings([""]), Characters(n)).fingerprint
+    method = OnlineTopSig(GrowingStatistics(features), 64)
+    found = []
+    for start in range(0, len(texts), batch):
+        found += hexes(method.sign(count_features(strings(texts[start : start + batch]), Characters(n))))
+    for i, text in enumerate(texts):
+        expected = plain.weighted_topsig(text, texts[: i + 1], n, 64, method.n_nonzero, 0) if text else "0" * 16
+        assert found[i] == expected
+    whole = Statistics.of([count_features(strings(texts), Characters(n))])
+    assert method.growing.frozen().fingerprint == whole.fingerprint

@@ -119,6 +119,48 @@ def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return out
 
 
+def growing_weights(
+    counts: NDArray[np.uint32],
+    numbers: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    occurrences: NDArray[np.int64],
+    n_occurrences: int,
+) -> NDArray[np.int64]:
+    """Weights of features by the documents so far: each document is counted, then weighted, before the next.
+
+    Parameters
+    ----------
+    counts, numbers : uint32 and int64 arrays, shape (n_features,)
+        Of the features of each document: how often it has them, and their places in ``occurrences``.
+    offsets : int64 array, shape (n_documents + 1,)
+    occurrences : int64 array, written
+        How often each feature has occurred.
+    n_occurrences : int
+        Of all of them, before the first of these documents.
+
+    Returns
+    -------
+    weights : int64 array, shape (n_features,)
+        ``ln((tf / |d|) / (cf / |C|))`` in units of 2**-20.
+    """
+    weights = np.empty(len(counts), np.int64)
+    _growing_weights(counts, numbers, offsets, occurrences, n_occurrences, weights)
+    return weights
+
+
+@njit(nogil=True, cache=True)
+def _growing_weights(counts, numbers, offsets, occurrences, total, weights):
+    for i in range(len(offsets) - 1):
+        length = 0
+        for k in range(offsets[i], offsets[i + 1]):
+            occurrences[numbers[k]] += counts[k]
+            length += counts[k]
+        total += length
+        of_all = _logarithm(max(1, total)) - _logarithm(max(1, length))
+        for k in range(offsets[i], offsets[i + 1]):
+            weights[k] = _logarithm(np.int64(counts[k])) - _logarithm(occurrences[numbers[k]]) + of_all
+
+
 @njit(nogil=True, cache=True)
 def _project_rows(rows, row_of, weights, offsets, sums, bits):
     for i in range(len(offsets) - 1):
@@ -207,17 +249,22 @@ def _least_rows(rows, row_of, offsets, part_words, least):
 
 @njit(nogil=True, cache=True)
 def _logarithms(numbers, out):
-    """ln(m * 2**e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), with m between 0.7 and 1.42."""
     for i in range(len(numbers)):
-        m, e = np.float64(numbers[i]), 0
-        while m > 1.4142135623730951:
-            m *= 0.5
-            e += 1
-        x = (m - 1.0) / (m + 1.0)
-        square = x * x
-        term, total = x, 0.0
-        for k in range(1, 24, 2):
-            total = total + term / k
-            term = term * square
-        value = (2.0 * total + e * 0.6931471805599453) * 1048576.0
-        out[i] = np.int64(np.floor(value + 0.5))
+        out[i] = _logarithm(numbers[i])
+
+
+@njit(nogil=True, cache=True)
+def _logarithm(number):
+    """ln(m * 2**e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), with m between 0.7 and 1.42."""
+    m, e = np.float64(number), 0
+    while m > 1.4142135623730951:
+        m *= 0.5
+        e += 1
+    x = (m - 1.0) / (m + 1.0)
+    square = x * x
+    term, total = x, 0.0
+    for k in range(1, 24, 2):
+        total = total + term / k
+        term = term * square
+    value = (2.0 * total + e * 0.6931471805599453) * 1048576.0
+    return np.int64(np.floor(value + 0.5))

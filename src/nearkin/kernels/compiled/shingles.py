@@ -1,23 +1,24 @@
 """Text to shingle sets: units (words or characters), n-grams of them, distinct ones.
 
 A unit is a 64-bit number: a code point, or the hash of a word. A shingle is the polynomial of its units, mixed. The
-three steps are three
-loops over small arrays, so that the middle one is done eight shingles at a time.
+steps are loops over small arrays, a block of shingles at a time: what is in work stays in the cache, and the memory for
+a long text grows with its distinct shingles, not with all of them.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
-from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.characters import character_classes
+from nearkin.kernels.compiled.mixing import mix
+from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 
 _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
-_BLOCK = 64
+_BLOCK = 4096
+_MOST_AT_FIRST = 1 << 15
+"""Distinct shingles that the table has room for before it is seen that there are more."""
 
 
 def shingle_sets(
@@ -46,230 +47,59 @@ def shingle_sets(
     hashes = np.empty(int(offsets[-1] - offsets[0]), np.uint64)  # of what is never written the system makes no memory
     set_offsets = np.zeros(n_documents + 1, np.int64)
     n_units = np.zeros(n_documents, np.int64)
-    table = np.empty(_table_size(longest), np.uint64)
-    scratch = _scratch(longest)
-    _shingle_many(data, offsets, character_classes(), words, length, scratch, table, hashes, set_offsets, n_units)
+    _shingle_many(data, offsets, character_classes(), words, length, _scratch(longest), hashes, set_offsets, n_units)
     return hashes[: set_offsets[-1]], set_offsets, n_units
 
 
-def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
-    """Room for one text: bytes, which are inside words, both also as uint64; bounds of words; units; shingles."""
-    padded = -(-longest // _BLOCK) * _BLOCK + _BLOCK
-    text, inside = np.zeros(padded, np.uint8), np.zeros(padded, np.uint8)
-    bounds = np.empty(longest + 2, np.uint64)
-    return (
-        text,
-        text.view(np.uint64),
-        inside,
-        inside.view(np.uint64),
-        bounds,
-        np.empty(longest, np.uint64),
-        np.empty(longest, np.uint64),
-    )
-
-
-@njit(cache=True)
-def _table_size(n):
-    """The power of two that keeps a table of n entries at most half full."""
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    return size
-
-
 @njit(nogil=True, cache=True)
-def _shingle_many(data, offsets, classes, words, length, scratch, table, hashes, set_offsets, n_units):
-    units, shingles = scratch[5], scratch[6]
+def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units):
+    block, window = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK + length, np.uint64)
+    table = np.empty(_table_size(_MOST_AT_FIRST), np.uint64)
     out = 0
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
-        n = _words_one(text, classes, scratch, units) if words else _characters_one(text, units)
+        if words:
+            n = _words_one(text, classes, scratch, scratch[5])
+            table, out = _word_shingles_one(scratch[5], n, length, block, table, hashes, out)
+        else:
+            n, table, out = _character_shingles_one(text, length, window, block, table, hashes, out)
         n_units[i] = n
-        n_shingles = _shingles_one(units, n, length, shingles)
-        out = _distinct_one(shingles, n_shingles, table, hashes, out)
         set_offsets[i + 1] = out
 
 
 @njit(nogil=True, cache=True)
-def _words_one(text, classes, scratch, words):
-    """The hash of each word.
-
-    ASCII that belongs to no word cuts the text into runs. A run of ASCII is a word; a run with other characters in it
-    is looked at character by character.
-    """
-    copy, copy_words, inside, inside_words, bounds, _, _ = scratch
-    has_mixed_runs = _mark_runs(text, copy, inside)
-    n_bounds = _find_bounds(inside_words, len(text), bounds)
-    n = 0
-    for i in range(0, n_bounds, 2):
-        start, end = bounds[i], bounds[i + 1]
-        words[n], high = _hash_run(copy_words, start, end)
-        n += 1
-        if has_mixed_runs and high:
-            n = _add_mixed_run(text, np.int64(start), np.int64(end), classes, words, n - 1)
-    return n
+def _word_shingles_one(units, n, length, block, table, hashes, first):
+    """The distinct shingles of a text's words, written to hashes from first on."""
+    size = _cleared(table, n)
+    out, has_zero = first, False
+    length = min(length, n)
+    for at in range(0, n - length + 1 if n else 0, _BLOCK):
+        stop = min(n, at + _BLOCK + length - 1)
+        n_shingles = _shingles_one(units[at:stop], stop - at, length, block)
+        table, size, out, has_zero = _add_distinct(block, n_shingles, table, size, hashes, first, out, has_zero)
+    return table, out
 
 
 @njit(nogil=True, cache=True)
-def _mark_runs(text, copy, inside):
-    """1 for ASCII letters and digits and for all that is not ASCII, else 0; and whether there is any of the latter.
-
-    No branches: the loop becomes vector instructions. A whole block after the text is cleared: nothing runs over its
-    end.
-    """
-    high = np.uint8(0)
-    for i in range(len(text)):
-        byte = text[i]
-        copy[i] = byte
-        high = np.uint8(high | byte)
-    for i in range(len(text)):
-        byte = text[i]
-        is_letter = np.uint8(np.uint8(byte | np.uint8(32)) - np.uint8(97)) < 26
-        is_digit = np.uint8(byte - np.uint8(48)) < 10
-        inside[i] = np.uint8(1) if is_letter | is_digit | (byte >= 128) else np.uint8(0)
-    for i in range(len(text), min(len(text) + _BLOCK, len(inside))):
-        inside[i] = 0
-        copy[i] = 0
-    return high >= 128
-
-
-@njit(nogil=True, cache=True)
-def _find_bounds(inside_words, n_bytes, bounds):
-    """Where runs start and end, in turn; read off 64 bytes at a time, as bits that differ from the bit before them."""
-    n = 0
-    last_bit = np.uint64(0)
-    for block in range(n_bytes // _BLOCK + 1):
-        bits = _pack_bits(inside_words, block)
-        changes = bits ^ ((bits << np.uint64(1)) | last_bit)
-        last_bit = bits >> np.uint64(63)
-        while changes != 0:
-            bounds[n] = np.uint64(block * _BLOCK) + _lowest_bit(changes)
-            changes &= changes - np.uint64(1)
-            n += 1
-    return n
-
-
-@njit(inline="always", cache=True)
-def _pack_bits(inside_words, block):
-    """64 bytes of 0 or 1 as 64 bits, the first byte lowest; eight bytes at a time by one multiplication."""
-    bits = np.uint64(0)
-    for k in range(8):
-        eight = (inside_words[block * 8 + k] * np.uint64(0x0102040810204080)) >> np.uint64(56)
-        bits |= eight << np.uint64(8 * k)
-    return bits
-
-
-@njit(inline="always", cache=True)
-def _lowest_bit(bits):
-    """The place of the lowest bit that is set: the number of bits below it. LLVM makes one instruction of this."""
-    x = (bits & (~bits + np.uint64(1))) - np.uint64(1)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
-
-
-@njit(inline="always", cache=True)
-def _absorb(word, piece):
-    """A word's hash after eight more of its bytes."""
-    word = (word ^ piece) * GOLDEN
-    return word ^ (word >> np.uint64(32))
-
-
-@njit(inline="always", cache=True)
-def _piece(copy_words, at, n_bytes):
-    """Up to eight bytes from any place on, the first lowest, zeros after the last; two aligned loads."""
-    index, shift = at >> np.uint64(3), (at & np.uint64(7)) << np.uint64(3)
-    piece = (copy_words[index] >> shift) | (
-        (copy_words[index + np.uint64(1)] << np.uint64(1)) << (np.uint64(63) - shift)
-    )
-    if n_bytes < np.uint64(8):
-        piece &= (np.uint64(1) << (n_bytes << np.uint64(3))) - np.uint64(1)
-    return piece
-
-
-@njit(inline="always", cache=True)
-def _hash_run(copy_words, start, end):
-    """The hash of a run, and whether it is not all ASCII; sixteen bytes at a time: nearly all words take one path."""
-    word, high = GOLDEN, np.uint64(0)
-    length = end - start
-    while True:
-        first = _piece(copy_words, start, length)
-        rest = length - min(length, np.uint64(8))
-        second = _piece(copy_words, start + np.uint64(8), rest)
-        word = _absorb(_absorb(word, first), second)
-        high |= first | second
-        if length <= np.uint64(16):
-            return mix(word), (high & np.uint64(0x8080808080808080)) != 0
-        start += np.uint64(16)
-        length -= np.uint64(16)
-
-
-@njit(nogil=True, cache=True)
-def _add_mixed_run(text, start, end, classes, words, n):
-    """Words of any script; marks belong to the word before them, format characters to nothing."""
-    word, piece, n_bytes = GOLDEN, np.uint64(0), 0
-    inside = SEPARATOR  # or WORD or ALONE: what the open word is
-    at = start
-    while at < end:
-        byte = text[at]
-        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
-        code_point = np.int64(byte)
-        if length > 1:
-            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
-            for j in range(at + 1, at + length):
-                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-        kind = classes[code_point]
-        is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
-        if inside != SEPARATOR and not is_part and kind not in (FORMAT, MARK):
-            words[n] = _close(word, piece, n_bytes)
-            n += 1
-            word, piece, n_bytes = GOLDEN, np.uint64(0), 0
-            inside = SEPARATOR
-        if is_part or kind in (WORD, ALONE):
-            inside = inside if is_part else np.int64(kind)
-            for j in range(at, at + length):
-                piece |= np.uint64(text[j]) << np.uint64(8 * (n_bytes % 8))
-                n_bytes += 1
-                if n_bytes % 8 == 0:
-                    word, piece = _absorb(word, piece), np.uint64(0)
-        at += length
-    if inside != SEPARATOR:
-        words[n] = _close(word, piece, n_bytes)
-        n += 1
-    return n
-
-
-@njit(nogil=True, cache=True)
-def _close(word, piece, n_bytes):
-    """The hash of a word whose whole pieces are absorbed: the last sixteen bytes are filled up with zeros."""
-    if n_bytes % 8:
-        word = _absorb(word, piece)
-    if 0 < n_bytes % 16 <= 8:
-        word = _absorb(word, np.uint64(0))
-    return mix(word)
-
-
-@njit(nogil=True, cache=True)
-def _characters_one(text, characters):
-    """Each code point."""
-    n = 0
-    at = 0
+def _character_shingles_one(text, length, window, block, table, hashes, first):
+    """The same for characters, which are read as they are needed: the last of a block begin the next."""
+    size = _cleared(table, len(text))
+    out, has_zero = first, False
+    n_characters, n_carried, at = 0, 0, 0
     while at < len(text):
-        byte = text[at]
-        if byte < 128:
-            characters[n] = byte
-            n += 1
-            at += 1
-            continue
-        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-        for j in range(at + 1, at + length):
-            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-        characters[n] = np.uint64(code_point)
-        n += 1
-        at += length
-    return n
+        stop = min(at + _BLOCK, len(text))
+        while stop < len(text) and text[stop] & 0xC0 == 0x80:  # inside a character
+            stop += 1
+        n = n_carried + _characters_one(text[at:stop], window[n_carried:])
+        n_characters += n - n_carried
+        if n >= length or stop == len(text):
+            n_shingles = _shingles_one(window, n, length, block)
+            table, size, out, has_zero = _add_distinct(block, n_shingles, table, size, hashes, first, out, has_zero)
+        n_carried = min(n, length - 1)
+        for k in range(n_carried):
+            window[k] = window[n - n_carried + k]
+        at = stop
+    return n_characters, table, out
 
 
 @njit(nogil=True, cache=True)
@@ -290,14 +120,13 @@ def _shingles_one(units, n, length, shingles):
 
 
 @njit(nogil=True, cache=True)
-def _distinct_one(shingles, n, table, hashes, out):
-    """[5, 7, 5, 9] -> [5, 7, 9], appended to hashes at out; zero marks a free place in the table: it is kept apart."""
-    size = np.int64(16)
-    while size < 2 * n:
-        size *= 2
+def _add_distinct(shingles, n, table, size, hashes, first, out, has_zero):
+    """[5, 7, 5, 9] -> [5, 7, 9], appended at out to what a text has in hashes from first on.
+
+    The table holds these in its first ``size`` places, of which it leaves half free. Zero marks a free place: a shingle
+    that is zero is kept apart.
+    """
     mask = np.uint64(size - 1)
-    table[:size] = np.uint64(0)
-    has_zero = False
     for i in range(n):
         shingle = shingles[i]
         if shingle == np.uint64(0):
@@ -313,4 +142,41 @@ def _distinct_one(shingles, n, table, hashes, out):
             table[place] = shingle
             hashes[out] = shingle
             out += 1
-    return out
+            if 2 * (out - first) > size:
+                size *= 2
+                table = _enlarged(table, size, hashes[first:out])
+                mask = np.uint64(size - 1)
+    return table, size, out, has_zero
+
+
+@njit(nogil=True, cache=True)
+def _enlarged(table, size, distinct):
+    """The table with more places in use."""
+    if size > len(table):
+        table = np.empty(size, np.uint64)
+    table[:size] = np.uint64(0)
+    mask = np.uint64(size - 1)
+    for shingle in distinct:
+        if shingle != np.uint64(0):
+            place = shingle & mask
+            while table[place] != np.uint64(0):
+                place = (place + np.uint64(1)) & mask
+            table[place] = shingle
+    return table
+
+
+@njit(nogil=True, cache=True)
+def _cleared(table, most):
+    """Free the places for a text of at most so many shingles; how many places there are."""
+    size = _table_size(min(most, _MOST_AT_FIRST))
+    table[:size] = np.uint64(0)
+    return size
+
+
+@njit(cache=True)
+def _table_size(n):
+    """The power of two that keeps a table of n entries at most half full."""
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    return size

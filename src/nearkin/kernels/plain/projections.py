@@ -101,6 +101,35 @@ def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([_logarithm(n) for n in numbers.tolist()], np.int64)
 
 
+def growing_weights(
+    counts: NDArray[np.uint32],
+    numbers: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    occurrences: NDArray[np.int64],
+    n_occurrences: int,
+) -> NDArray[np.int64]:
+    """See ``compiled.projections.growing_weights``.
+
+    Examples
+    --------
+    >>> occurrences = np.zeros(2, np.int64)
+    >>> counts, numbers = np.array([1, 1, 1], np.uint32), np.array([0, 0, 1])
+    >>> weights = growing_weights(counts, numbers, np.array([0, 1, 3]), occurrences, 0)
+    >>> (weights / 2**20).round(3).tolist(), occurrences.tolist()  # ln 1; ln (1/2) / (2/3), ln (1/2) / (1/3)
+    ([0.0, -0.288, 0.405], [2, 1])
+    """
+    weights: list[int] = []
+    for start, end in pairwise(offsets.tolist()):
+        here, own = numbers[start:end], counts[start:end].tolist()
+        np.add.at(occurrences, here, own)
+        n_occurrences += sum(own)
+        of_all = _logarithm(max(1, n_occurrences)) - _logarithm(max(1, sum(own)))
+        weights += [
+            _logarithm(c) - _logarithm(cf) + of_all for c, cf in zip(own, occurrences[here].tolist(), strict=True)
+        ]
+    return np.array(weights, np.int64)
+
+
 def _logarithm(number: int) -> int:
     m, e = float(number), 0
     while m > 1.4142135623730951:

@@ -165,11 +165,17 @@ class GrowingStatistics:
     ----------
     features : str
         Fingerprint of what a feature is.
+
+    Attributes
+    ----------
+    n_documents, n_occurrences : int
+        Documents with any feature; features in them, repeats counted.
     """
 
     def __init__(self, features: str) -> None:
         self.features = features
         self.n_documents = 0
+        self.n_occurrences = 0
         self._numbers = FeatureNumbers()
         self._occurrences = np.zeros(1024, np.int64)
         self._documents = np.zeros(1024, np.int64)
@@ -179,27 +185,37 @@ class GrowingStatistics:
         """Distinct features."""
         return len(self._numbers)
 
-    @property
-    def n_occurrences(self) -> int:
-        """Of all features in all documents."""
-        return int(self._occurrences.sum())
-
     def add(self, counted: FeatureCounts) -> None:
         """Count a batch of documents."""
-        self._check(counted.fingerprint)
-        self._add(counted.hashes, counted.counts.astype(np.int64), np.ones(len(counted.hashes), np.int64))
-        self.n_documents += int(counted.has_features.sum())
+        numbers = self._note_documents(counted)
+        kernel = kernels.twin("lookup", counted.hashes.nbytes)
+        kernel.add_at(self._occurrences, numbers, counted.counts.astype(np.int64))
+        self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
+
+    def add_and_weigh(self, counted: FeatureCounts) -> I64:
+        """Count a batch of documents, each weighed by those before it and itself.
+
+        Returns
+        -------
+        int64 array, shape (n_features,)
+            ``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20.
+        """
+        numbers = self._note_documents(counted)
+        kernel = kernels.twin("projections", counted.hashes.nbytes)
+        weights: I64 = kernel.growing_weights(
+            counted.counts, numbers, counted.offsets, self._occurrences, self.n_occurrences
+        )
+        self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
+        return weights
 
     def merge(self, other: Statistics) -> None:
         """Add those of another collection."""
         self._check(other.features)
-        self._add(other.hashes, other.occurrences, other.documents)
+        numbers = self._numbers_of(other.hashes)
+        self._occurrences[numbers] += other.occurrences
+        self._documents[numbers] += other.documents
+        self.n_occurrences += other.n_occurrences
         self.n_documents += other.n_documents
-
-    def frequencies(self, hashes: U64) -> I64:
-        """How often each of these features has occurred so far; 1 for those that have not."""
-        number = self._numbers.find(hashes)
-        return np.where(number >= 0, self._occurrences[number], 1)
 
     def frozen(self) -> Statistics:
         """As they are now."""
@@ -219,14 +235,21 @@ class GrowingStatistics:
                 f"Statistics of different features cannot be joined: {self.features!r} and {features!r}."
             )
 
-    def _add(self, hashes: U64, occurrences: I64, documents: I64) -> None:
+    def _note_documents(self, counted: FeatureCounts) -> I64:
+        """The numbers of the features of new documents, which are counted, but not yet their occurrences."""
+        self._check(counted.fingerprint)
+        numbers = self._numbers_of(counted.hashes)
+        ones = np.ones(len(numbers), np.int64)
+        kernels.twin("lookup", counted.hashes.nbytes).add_at(self._documents, numbers, ones)
+        self.n_documents += int(counted.has_features.sum())
+        return numbers
+
+    def _numbers_of(self, hashes: U64) -> I64:
         numbers = self._numbers.add(hashes)
         if len(self._numbers) > len(self._occurrences):
             room = 1 << (len(self._numbers) - 1).bit_length()
-            for name in ("_occurrences", "_documents"):
-                larger = np.zeros(room, np.int64)
-                larger[: len(getattr(self, name))] = getattr(self, name)
-                setattr(self, name, larger)
-        kernel = kernels.twin("lookup", hashes.nbytes)
-        kernel.add_at(self._occurrences, numbers, occurrences)
-        kernel.add_at(self._documents, numbers, documents)
+            self._occurrences, self._documents = (
+                np.concatenate([old, np.zeros(room - len(old), np.int64)])
+                for old in (self._occurrences, self._documents)
+            )
+        return numbers

@@ -11,12 +11,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.records import I64, BitSignatures, FeatureCounts
+from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, votes
-from nearkin.stages.signatures.statistics import Statistics
+from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +68,7 @@ class TopSig:
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document; 0 for documents without features."""
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
-        packed = kernel.project_sparse(
-            counted.hashes,
-            votes(counted),
-            counted.offsets,
-            n_bits=self.bits,
-            n_nonzero=self.n_nonzero,
-            seed=self.seed,
-        )
-        return signatures(packed, counted, self)
+        return signatures(_project(counted, votes(counted), self), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +128,56 @@ class WeightedTopSig:
         FingerprintError
             If the statistics are of other features.
         """
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
-        packed = kernel.project_sparse(
-            counted.hashes,
-            weights(counted, self.statistics),
-            counted.offsets,
-            n_bits=self.bits,
-            n_nonzero=self.n_nonzero,
-            seed=self.seed,
-        )
-        return signatures(packed, counted, self)
+        return signatures(_project(counted, weights(counted, self.statistics), self), counted, self)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineTopSig:
+    """Weighted TopSig of documents as they arrive, each by the statistics of those before it and itself.
+
+    The same documents in the same order give the same signatures, whatever the batches they come in; in another order
+    they do not. How far a signature is from what the whole collection would have given is measured by
+    `workflows.signing.drift`.
+
+    Parameters
+    ----------
+    growing : GrowingStatistics
+        Of the documents so far; `sign` adds to it.
+    bits, density, seed
+        As for `TopSig`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import Characters
+    >>> counted = count_features(pa.array(["a lease", "a lease of land"], pa.large_string()), Characters(4))
+    >>> growing = GrowingStatistics(counted.fingerprint)
+    >>> OnlineTopSig(growing, bits=32).sign(counted).packed.shape, growing.n_documents
+    ((2, 4), 2)
+    """
+
+    growing: GrowingStatistics
+    bits: int = 64
+    density: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.density, self.seed, "OnlineTopSig")
+
+    @property
+    def n_nonzero(self) -> int:
+        """Entries of a vector that are not 0."""
+        return _n_nonzero(self.bits, self.density)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `sign`, but for the features and the documents before."""
+        return f"weighted-topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed};statistics=growing"
+
+    def sign(self, counted: FeatureCounts) -> BitSignatures:
+        """One signature a document, which is counted first; 0 for documents without features."""
+        return signatures(_project(counted, self.growing.add_and_weigh(counted), self), counted, self)
 
 
 def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
@@ -163,6 +195,22 @@ def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
     n_features = np.diff(counted.offsets)
     result: I64 = in_document - np.repeat(of_document, n_features) - kernel.logarithms(of_collection) + total
     return result
+
+
+_Sparse = TopSig | WeightedTopSig | OnlineTopSig
+
+
+def _project(counted: FeatureCounts, weights: NDArray[np.int32] | I64, method: _Sparse) -> U8:
+    kernel = kernels.twin("projections", counted.hashes.nbytes)
+    packed: U8 = kernel.project_sparse(
+        counted.hashes,
+        weights,
+        counted.offsets,
+        n_bits=method.bits,
+        n_nonzero=method.n_nonzero,
+        seed=method.seed,
+    )
+    return packed
 
 
 def _n_nonzero(bits: int, density: float | None) -> int:
