@@ -1,0 +1,210 @@
+"""Pairs of bit strings that differ in few places, by tables of those that agree in some blocks of bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nearkin.kernels.compiled.mixing import mix
+from nearkin.kernels.compiled.ones import n_ones
+
+CHUNK = 64
+"""Strings compared with one other at a time."""
+_FEW = 12  # so few are looked at one by one
+_DIGIT_BITS = 11
+
+
+def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bits: int) -> NDArray[np.uint64]:
+    """Bring strings together that agree wherever the mask has a one; others may come together by chance.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_strings, n_words)
+    mask : uint64 array, shape (n_words,)
+    key_bits : int
+        From 1 to 32: strings that differ under the mask have the same key once in ``2**key_bits``.
+
+    Returns
+    -------
+    entries : uint64 array, shape (n_strings,)
+        The key in the upper 32 bits, the row in the lower; sorted.
+    """
+    n_passes = -(-key_bits // _DIGIT_BITS)
+    digit_bits = -(-key_bits // n_passes)
+    counts = np.zeros((n_passes, 1 << digit_bits), np.int64)
+    entries, spare = np.empty(len(words), np.uint64), np.empty(len(words), np.uint64)
+    _keys_many(words, mask, key_bits, digit_bits, counts, entries)
+    for i in range(n_passes):
+        _radix_pass(entries, 32 + i * digit_bits, counts[i], spare)
+        entries, spare = spare, entries
+    return entries
+
+
+def link_table(
+    entries: NDArray[np.uint64],
+    leads: NDArray[np.uint64],
+    words: NDArray[np.uint64],
+    blocks: NDArray[np.uint64],
+    is_key: NDArray[np.bool_],
+    *,
+    distance: int,
+    n_queries: int,
+    start: tuple[int, int],
+    pairs: NDArray[np.uint64],
+    distances: NDArray[np.uint16],
+) -> tuple[int, tuple[int, int]]:
+    """The pairs within the distance that share the key of this table, and of no table before it.
+
+    Parameters
+    ----------
+    entries : uint64 array, shape (n_strings,)
+        From `sort_by_block`.
+    leads : uint64 array, shape (n_strings,)
+        The first word of each entry's string.
+    words : uint64 array, shape (n_strings, n_words)
+    blocks : uint64 array, shape (n_blocks, n_words)
+        Masks that share no bit.
+    is_key : bool array, shape (n_blocks,)
+        The blocks in which strings of one key agree. Tables stand in the order in which ``itertools.combinations``
+        chooses blocks, so the first table that holds a pair is that of the first blocks in which the pair agrees.
+    n_queries : int
+        0: any row with any other. Else the rows below it with those from it on.
+    start : (int, int)
+        (0, 0), or what the last call said.
+    pairs, distances : uint64 and uint16 arrays
+        With room for `CHUNK` pairs at least; written from 0 on.
+
+    Returns
+    -------
+    n_pairs : int
+    next_start : (int, int)
+        Its first number is ``len(entries)`` when all is done.
+    """
+    n_pairs, i, j = _link_many(
+        entries, leads, words, blocks, is_key, distance, n_queries, start[0], start[1], pairs, distances
+    )
+    return int(n_pairs), (int(i), int(j))
+
+
+@njit(inline="always", cache=True)
+def _key_one(words, row, mask):
+    """64 bits that look random, of what lies under the mask."""
+    key = np.uint64(0)
+    for w in range(words.shape[1]):
+        key = mix(key ^ (words[row, w] & mask[w]))
+    return key
+
+
+@njit(nogil=True, cache=True)
+def _keys_many(words, mask, key_bits, digit_bits, counts, entries):
+    """The unsorted entries, and how often each digit of their keys occurs."""
+    digit_mask = np.uint64((1 << digit_bits) - 1)
+    for row in range(len(words)):
+        key = _key_one(words, row, mask) >> np.uint64(64 - key_bits)
+        entries[row] = (key << np.uint64(32)) | np.uint64(row)
+        for i in range(len(counts)):
+            counts[i, (key >> np.uint64(i * digit_bits)) & digit_mask] += 1
+
+
+@njit(nogil=True, cache=True)
+def _radix_pass(entries, shift, counts, out):
+    """Order by one digit, equal ones as they came."""
+    total = 0
+    for digit in range(len(counts)):
+        n = counts[digit]
+        counts[digit] = total
+        total += n
+    mask = np.uint64(len(counts) - 1)
+    for i in range(len(entries)):
+        digit = (entries[i] >> np.uint64(shift)) & mask
+        out[counts[digit]] = entries[i]
+        counts[digit] += 1
+
+
+@njit(nogil=True, cache=True)
+def _link_many(entries, leads, words, blocks, is_key, limit, n_queries, i, j, pairs, distances):
+    n_pairs = 0
+    most = np.uint64(limit)
+    while i < len(entries):
+        last_left, first_right, end = _run_from(entries, i, n_queries)
+        if first_right == end:
+            i = end
+            continue
+        while i < last_left:
+            j = max(j, i + 1, first_right)
+            while j < end:
+                stop = min(j + CHUNK, end)
+                if n_pairs + stop - j > len(pairs):
+                    return n_pairs, i, j
+                if stop - j < _FEW or _any_close(leads, i, j, stop, most):
+                    n_pairs = _link_one(
+                        entries, leads, words, blocks, is_key, most, i, j, stop, pairs, distances, n_pairs
+                    )
+                j = stop
+            i += 1
+            j = 0
+        i = end
+    return n_pairs, i, 0
+
+
+@njit(inline="always", cache=True)
+def _run_from(entries, i, n_queries):
+    """Where the entries with the key of this one end; lefts go before the first number, rights begin at the second."""
+    key = entries[i] >> np.uint64(32)
+    end, middle = i, i
+    while end < len(entries) and entries[end] >> np.uint64(32) == key:
+        middle += (entries[end] & np.uint64(0xFFFFFFFF)) < np.uint64(n_queries)
+        end += 1
+    if n_queries == 0:
+        return end, min(i + 1, end), end
+    return middle, middle, end
+
+
+@njit(inline="always", cache=True)
+def _any_close(leads, i, j, stop, most):
+    """Written without a way out of the loop, so that it runs on several words at once."""
+    n_close = 0
+    for k in range(j, stop):
+        n_close += n_ones(leads[k] ^ leads[i]) <= most
+    return n_close > 0
+
+
+@njit(nogil=True, cache=True)
+def _link_one(entries, leads, words, blocks, is_key, most, i, j, stop, pairs, distances, n_pairs):
+    """Compare entry ``i`` with those from ``j`` to ``stop``."""
+    row_mask = np.uint64(0xFFFFFFFF)
+    for k in range(j, stop):
+        lead = leads[k] ^ leads[i]  # a string of one word is its own lead: then nothing else is looked up
+        if n_ones(lead) > most:
+            continue
+        a, b = entries[i] & row_mask, entries[k] & row_mask
+        distance = n_ones(lead) + _distance_of_rest(words, a, b)
+        if distance <= most and _is_first_table(lead, words, a, b, blocks, is_key):
+            pairs[n_pairs] = (min(a, b) << np.uint64(32)) | max(a, b)
+            distances[n_pairs] = distance
+            n_pairs += 1
+    return n_pairs
+
+
+@njit(inline="always", cache=True)
+def _distance_of_rest(words, a, b):
+    distance = np.uint64(0)
+    for w in range(1, words.shape[1]):
+        distance += n_ones(words[a, w] ^ words[b, w])
+    return distance
+
+
+@njit(inline="always", cache=True)
+def _is_first_table(lead, words, a, b, blocks, is_key):
+    """Whether the first blocks in which the two agree are the key's, and all of the key's."""
+    last = len(blocks) - 1
+    while not is_key[last]:
+        last -= 1
+    for block in range(last + 1):
+        differing = lead & blocks[block, 0]
+        for w in range(1, words.shape[1]):
+            differing |= (words[a, w] ^ words[b, w]) & blocks[block, w]
+        if (differing == np.uint64(0)) != is_key[block]:
+            return False
+    return True

@@ -1,0 +1,14 @@
+"""The twin of ``compiled.ones``."""
+
+from __future__ import annotations
+
+
+def n_ones(x: int) -> int:
+    """See ``compiled.ones.n_ones``.
+
+    Examples
+    --------
+    >>> n_ones(0b1011)
+    3
+    """
+    return x.bit_count()

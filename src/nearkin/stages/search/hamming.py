@@ -1,0 +1,173 @@
+"""All signatures within a Hamming distance, exactly: pairs of one collection, or the neighbours of some queries.
+
+Documents with one and the same signature are found first and searched once. Then ``hamming_plan`` chooses between
+tables and brute force; both find the same pairs, each once, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import I64, U32, U64, BitSignatures
+from nearkin.stages.search.hamming_pairs import U16, EqualSignatures, HammingPairs, sorted_pairs
+from nearkin.stages.search.hamming_plan import HammingPlan, Method, plan_hamming
+from nearkin.stages.search.hamming_search import HammingSearch, Watcher
+
+MOST_PAIRS = 1 << 27
+"""Pairs of distinct signatures that a search may find: about 3 GiB at the end of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The neighbours of some queries, query by query, the nearest first, then in order of rows.
+
+    Parameters
+    ----------
+    query, row : uint32 arrays, shape (n_found,)
+        Rows of the queries, and of the signatures they were compared with.
+    distance : uint16 array, shape (n_found,)
+        Bits in which the two differ.
+    plan : HammingPlan
+        How they were found.
+    """
+
+    query: U32
+    row: U32
+    distance: U16
+    plan: HammingPlan
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+def neighbour_pairs(
+    signatures: BitSignatures,
+    distance: int,
+    *,
+    threads: int = 1,
+    method: Method | None = None,
+    most_pairs: int = MOST_PAIRS,
+    progress: Watcher | None = None,
+) -> HammingPairs:
+    """All pairs of documents whose signatures differ in at most ``distance`` bits: none is missed, each is found once.
+
+    Parameters
+    ----------
+    signatures : BitSignatures
+        Documents without features are nobody's neighbours.
+    distance : int
+        From 0 to one less than the bits of a signature.
+    threads : int
+        At least 1; the answer does not depend on it.
+    method : {"tables", "brute force"}, optional
+        The cheaper one if not given; the answer is the same.
+    most_pairs : int
+        Pairs of distinct signatures that memory is to be spent on.
+    progress : Watcher, optional
+        Hears the plan in words, and about every step.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule, or there are more than ``most_pairs`` pairs of distinct signatures.
+
+    Notes
+    -----
+    Source: Gurmeet Singh Manku, Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007;
+    Mohammad Norouzi, Ali Punjani, David J. Fleet, "Fast search in Hamming space with multi-index hashing", 2012.
+
+    Examples
+    --------
+    >>> packed = np.array([[0b1111, 0], [0b1110, 0], [0b1111, 0], [0, 0b1111]], np.uint8)
+    >>> found = neighbour_pairs(BitSignatures(packed, np.ones(4, bool), "topsig;bits=16"), distance=3)
+    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist(), found.n_document_pairs
+    ([0], [1], [1], 3)
+    """
+    _check("neighbour_pairs", signatures, distance, threads, method, most_pairs)
+    classes = EqualSignatures.of(signatures)
+    words = signatures.words[classes.firsts]
+    if distance == 0:  # equal signatures are all there is to find: one signature has no distinct equal
+        words = words[:0]
+    plan = plan_hamming(words, None, n_bits=signatures.n_bits, distance=distance, method=method)
+    search = HammingSearch.of(plan, words, None, most_pairs, "neighbour_pairs")
+    left, right, distances = sorted_pairs(*search.run(threads, progress))
+    return HammingPairs(left, right, distances, classes, plan, signatures.fingerprint)
+
+
+def nearest(
+    queries: BitSignatures,
+    signatures: BitSignatures,
+    distance: int,
+    *,
+    threads: int = 1,
+    method: Method | None = None,
+    most_pairs: int = MOST_PAIRS,
+    progress: Watcher | None = None,
+) -> Nearest:
+    """All signatures within the distance of each query, with their rows and distances: none is missed.
+
+    Parameters
+    ----------
+    queries, signatures : BitSignatures
+        Of one method; documents without features are nobody's neighbours.
+    distance, threads, method, most_pairs, progress
+        See `neighbour_pairs`. Here every document counts, also those with equal signatures.
+
+    Raises
+    ------
+    FingerprintError
+        If queries and signatures were made by different methods.
+    ParameterError
+        If a parameter breaks its rule, or there are more than ``most_pairs`` neighbours.
+
+    Examples
+    --------
+    >>> packed = np.array([[0b1111], [0b1110], [0b1111], [0b1111_0000]], np.uint8)
+    >>> many = BitSignatures(packed, np.ones(4, bool), "topsig;bits=8")
+    >>> one = BitSignatures(packed[1:2], np.ones(1, bool), "topsig;bits=8")
+    >>> found = nearest(one, many, distance=2)
+    >>> found.row.tolist(), found.distance.tolist()
+    ([1, 0, 2], [0, 1, 1])
+    """
+    if (queries.fingerprint, queries.n_bits) != (signatures.fingerprint, signatures.n_bits):
+        raise FingerprintError(
+            "Signatures of different methods cannot be compared: "
+            f"{queries.fingerprint!r} of {queries.n_bits} bits and "
+            f"{signatures.fingerprint!r} of {signatures.n_bits} bits."
+        )
+    _check("nearest", signatures, distance, threads, method, most_pairs)
+    query_rows, rows = np.flatnonzero(queries.has_features), np.flatnonzero(signatures.has_features)
+    asked, words = _rows_of(queries, query_rows), _rows_of(signatures, rows)
+    plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)
+    found, distances = HammingSearch.of(plan, words, asked, most_pairs, "nearest").run(threads, progress)
+    query = query_rows[(found >> np.uint64(32)).astype(np.int64)].astype(np.uint32)
+    row = rows[(found & np.uint64(0xFFFFFFFF)).astype(np.int64)].astype(np.uint32)
+    order = np.lexsort((row, distances, query))
+    return Nearest(query[order], row[order], distances[order], plan)
+
+
+def _rows_of(signatures: BitSignatures, rows: I64) -> U64:
+    """The signatures of these rows; not copied when these are all."""
+    return signatures.words if len(rows) == len(signatures) else signatures.words[rows]
+
+
+def _check(
+    owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, most_pairs: int
+) -> None:
+    """Refuse what breaks its rule."""
+    if not _is_int(distance) or not 0 <= distance < signatures.n_bits:
+        rule = f"an int from 0 to {signatures.n_bits - 1}, one less than the bits of a signature"
+        raise ParameterError.of("distance", owner, rule, distance)
+    if not _is_int(threads) or threads < 1:
+        raise ParameterError.of("threads", owner, "an int >= 1", threads)
+    if method not in (None, "tables", "brute force"):
+        raise ParameterError.of("method", owner, "'tables', 'brute force' or None", method)
+    if not _is_int(most_pairs) or most_pairs < 1:
+        raise ParameterError.of("most_pairs", owner, "an int >= 1", most_pairs)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,241 @@
+"""What a Hamming search found: pairs of distinct signatures, and behind each signature the documents that have it.
+
+A third of a million documents with one signature are one class here, and would be fifty thousand million pairs: they
+are counted without being made, and made block by block where somebody wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.records import I32, I64, U32, U64, BitSignatures
+from nearkin.stages.search.hamming_plan import HammingPlan
+
+U16 = NDArray[np.uint16]
+_ROW_BITS = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Pairs of documents within a Hamming distance: each pair once, ``left < right``, sorted.
+
+    Parameters
+    ----------
+    left, right : uint32 arrays, shape (n_pairs,)
+        Rows.
+    distance : uint16 array, shape (n_pairs,)
+        Bits in which the two signatures differ.
+    """
+
+    left: U32
+    right: U32
+    distance: U16
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualSignatures:
+    """Documents by signature: a *class* is all documents with one signature.
+
+    Parameters
+    ----------
+    class_of_row : int32 array, shape (n_documents,)
+        Classes are numbered in the order of their first documents; -1: the document has no features.
+    members : uint32 array, shape (n_members,)
+        The rows, class by class, ascending in each.
+    offsets : int64 array, shape (n_classes + 1,)
+        Class ``c`` is ``members[offsets[c]:offsets[c + 1]]``.
+    """
+
+    class_of_row: I32
+    members: U32
+    offsets: I64
+
+    @classmethod
+    def of(cls, signatures: BitSignatures) -> EqualSignatures:
+        """Of these signatures.
+
+        Examples
+        --------
+        >>> signatures = BitSignatures(np.array([[7], [3], [7], [0]], np.uint8), np.array([True] * 3 + [False]), "")
+        >>> EqualSignatures.of(signatures).class_of_row.tolist()
+        [0, 1, 0, -1]
+        """
+        kernel = kernels.twin("hamming_classes", signatures.packed.nbytes)
+        class_of_row, n_classes = kernel.equal_classes(signatures.words, signatures.has_features)
+        members, offsets = kernel.members_of(class_of_row, n_classes)
+        return cls(class_of_row, members, offsets)
+
+    @property
+    def firsts(self) -> U32:
+        """The first document of each class, shape (n_classes,)."""
+        return self.members[self.offsets[:-1]]
+
+    @property
+    def sizes(self) -> I64:
+        """Documents in each class, shape (n_classes,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class HammingPairs:
+    """All pairs of documents within a Hamming distance, as pairs of the distinct signatures they have.
+
+    Parameters
+    ----------
+    left, right : uint32 arrays, shape (n_pairs,)
+        Classes of ``classes``, ``left < right``, each pair once, sorted.
+    distance : uint16 array, shape (n_pairs,)
+        From 1 on; documents of one class are at distance 0.
+    classes : EqualSignatures
+    plan : HammingPlan
+        How they were found.
+    fingerprint : str
+        Of the signatures.
+
+    Examples
+    --------
+    >>> from nearkin.stages.search.hamming import neighbour_pairs
+    >>> packed = np.array([[0b1111], [0b1110], [0b1111], [0b1111_0000]], np.uint8)
+    >>> found = neighbour_pairs(BitSignatures(packed, np.ones(4, bool), "topsig;bits=8"), distance=2)
+    >>> len(found), found.n_document_pairs
+    (1, 3)
+    >>> [(b.left.tolist(), b.right.tolist(), b.distance.tolist()) for b in found.blocks()]
+    [([0, 0, 1], [1, 2, 2], [1, 0, 1])]
+    """
+
+    left: U32
+    right: U32
+    distance: U16
+    classes: EqualSignatures
+    plan: HammingPlan
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def n_document_pairs(self) -> int:
+        """Pairs of documents, equal signatures included; none is made to count them."""
+        sizes = self.classes.sizes
+        equal = int((sizes * (sizes - 1) // 2).sum())
+        return equal + int((sizes[self.left] * sizes[self.right]).sum())
+
+    @property
+    def n_neighbours(self) -> I64:
+        """The documents within the distance of each document, shape (n_documents,); 0 for those without features."""
+        sizes = self.classes.sizes
+        of_class = sizes - 1
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            of_class += np.bincount(one, sizes[other], minlength=len(sizes)).astype(np.int64)  # exact below 2**53
+        has_class = self.classes.class_of_row >= 0
+        counts = np.zeros(len(has_class), np.int64)
+        counts[has_class] = of_class[self.classes.class_of_row[has_class]]
+        return counts
+
+    def within(self, distance: int) -> HammingPairs:
+        """Those of them within a shorter distance.
+
+        Raises
+        ------
+        ParameterError
+            If the distance is longer than the one that was searched.
+
+        Examples
+        --------
+        >>> from nearkin.stages.search.hamming import neighbour_pairs
+        >>> packed = np.array([[0b1111], [0b1110], [0b1001]], np.uint8)
+        >>> found = neighbour_pairs(BitSignatures(packed, np.ones(3, bool), "topsig;bits=8"), distance=3)
+        >>> found.distance.tolist(), found.within(1).distance.tolist()
+        ([1, 2, 3], [1])
+        """
+        if not 0 <= distance <= self.plan.distance:
+            raise ParameterError.of(
+                "distance",
+                "HammingPairs.within",
+                f"an int from 0 to {self.plan.distance}, which was searched",
+                distance,
+            )
+        near = self.distance <= distance
+        return HammingPairs(
+            self.left[near], self.right[near], self.distance[near], self.classes, self.plan, self.fingerprint
+        )
+
+    def blocks(self, *, block_pairs: int = 1 << 20) -> Iterator[Neighbours]:
+        """The pairs of documents, sorted by left row, then right row.
+
+        Parameters
+        ----------
+        block_pairs : int
+            A block takes about so many pairs, or those of one left row where these are more.
+
+        Yields
+        ------
+        Neighbours
+        """
+        if block_pairs < 1:
+            raise ParameterError.of("block_pairs", "HammingPairs.blocks", "an int >= 1", block_pairs)
+        neighbours, distances, offsets = self._neighbour_classes()
+        kernel = kernels.twin("hamming_classes", self.classes.class_of_row.nbytes)
+        n_rows, start = len(self.classes.class_of_row), 0
+        sizes = np.concatenate([[0], np.cumsum(self.classes.sizes[neighbours])])
+        most_of_a_row = int((sizes[offsets[1:]] - sizes[offsets[:-1]]).max(initial=0))
+        # every pair from both of its sides, and every document with itself: what the kernel makes room for
+        room = max(most_of_a_row, min(block_pairs, 2 * self.n_document_pairs + len(self.classes.members)))
+        while start < n_rows:
+            pairs, of_pairs = np.empty(room, np.uint64), np.empty(room, np.uint16)
+            n_pairs, start = kernel.expand_classes(
+                self.classes.class_of_row,
+                self.classes.members,
+                self.classes.offsets,
+                neighbours,
+                distances,
+                offsets,
+                start=start,
+                pairs=pairs,
+                distances=of_pairs,
+            )
+            if n_pairs:
+                yield Neighbours(*sorted_pairs(pairs[:n_pairs], of_pairs[:n_pairs]))
+
+    def _neighbour_classes(self) -> tuple[U32, U16, I64]:
+        """The classes near each class, itself first, as one array with offsets."""
+        every = np.arange(len(self.classes), dtype=np.uint32)
+        one = np.concatenate([every, self.left, self.right])
+        order = np.argsort(one, kind="stable")
+        neighbours = np.concatenate([every, self.right, self.left])[order]
+        distances = np.concatenate([np.zeros(len(every), np.uint16), self.distance, self.distance])[order]
+        counts = np.bincount(one, minlength=len(every))
+        return neighbours, distances, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def sorted_pairs(pairs: U64, distances: U16) -> tuple[U32, U32, U16]:
+    """Left rows, right rows and distances, sorted, of distinct pairs with the left row in the upper 32 bits."""
+    right = pairs.astype(np.uint32)  # the lower 32 bits
+    row_bits, distance_bits = int(right.max(initial=0)).bit_length(), int(distances.max(initial=0)).bit_length()
+    if 2 * row_bits + distance_bits > 64:
+        order = np.argsort(pairs)
+        return (pairs[order] >> _ROW_BITS).astype(np.uint32), right[order], distances[order]
+    # one number for all three: numbers are sorted four times faster than their order is found
+    packed = pairs >> _ROW_BITS  # of a pair, the left row is the lower one: it has no more bits than the right
+    packed <<= np.uint64(row_bits)
+    packed |= right
+    packed <<= np.uint64(distance_bits)
+    packed |= distances
+    packed.sort()
+    distances = packed.astype(np.uint16) & np.uint16((1 << distance_bits) - 1)
+    packed >>= np.uint64(distance_bits)
+    right = packed.astype(np.uint32) & np.uint32((1 << row_bits) - 1)
+    packed >>= np.uint64(row_bits)
+    return packed.astype(np.uint32), right, distances

@@ -1,0 +1,321 @@
+"""Tables or brute force: how to find the signatures within a Hamming distance, from their number and a sample of them.
+
+Cut the bits into b blocks: two signatures that differ in at most k bits agree in b - k blocks at least. One table for
+every choice of b - k blocks brings them together; more blocks make longer keys, so fewer strangers meet, and more
+tables to sort. Against that stands a look at every pair, which long distances leave no way around. Signatures of real
+texts are far from uniform, so bits are dealt to the blocks by their entropy, and how many strangers will meet is
+counted on a sample.
+
+Source: Gurmeet Singh Manku, Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007, and
+Mohammad Norouzi, Ali Punjani, David J. Fleet, "Fast search in Hamming space with multi-index hashing", 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from typing import Literal
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import F64, I64, U64
+
+Method = Literal["tables", "brute force"]
+
+MOST_TABLES = 2048
+_SAMPLE = 4096
+_SAMPLED_PAIRS = 1 << 16
+_SAMPLED_TABLES = 16
+_TILE_WORDS = 4096
+_LEAST_LANES, _MOST_LANES = 256, 1024
+_MOVES_PAY = 2048  # strings that each string must meet before putting its bits in order costs less than it saves
+
+# Nanoseconds on one core, measured once by benchmarks/hamming.py. They are constants, not measured in the run, so that
+# the plan depends on nothing but the signatures and the distance.
+NS_ENTRY = 35.0
+NS_ENTRY_WORD = 2.0
+NS_CANDIDATE = 0.8
+NS_CANDIDATE_WORD = 0.3
+NS_LEAD = {1: 0.18, 2: 0.27, 4: 0.44}
+NS_SCAN = 0.55
+NS_SCAN_GROUP = 0.35
+_SCAN_GROUP = 4
+_FEW_LANES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class HammingPlan:
+    """How signatures within a Hamming distance are found, and why so.
+
+    Parameters
+    ----------
+    method : {"tables", "brute force"}
+    n_bits, distance : int
+    n_queries : int or None
+        None: the signatures are compared with each other.
+    n_signatures : int
+        Those that are compared, equal ones once.
+    blocks : uint64 array, shape (n_blocks, n_words)
+        Which bits belong to which block; empty for brute force.
+    order : int64 array, shape (64 * n_words,), or None
+        Where each bit comes from: the most telling ones are put first, so that few words decide.
+    n_lead_words : int
+        Brute force looks at so many words of a signature before it goes on to the rest.
+    expected_comparisons : float
+        Pairs of signatures that will be compared, by the sample.
+    tables_s, brute_force_s : float
+        Estimated seconds on one core; infinity where a method was not considered.
+
+    Examples
+    --------
+    >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
+    >>> plan_hamming(words, None, n_bits=64, distance=30).method
+    'brute force'
+    """
+
+    method: Method
+    n_bits: int
+    distance: int
+    n_queries: int | None
+    n_signatures: int
+    blocks: U64
+    order: I64 | None
+    n_lead_words: int
+    expected_comparisons: float
+    tables_s: float
+    brute_force_s: float
+
+    @property
+    def n_blocks(self) -> int:
+        """Into which the bits are cut; 0 for brute force."""
+        return len(self.blocks)
+
+    @property
+    def n_tables(self) -> int:
+        """One for every choice of the blocks that must agree; 0 for brute force."""
+        return math.comb(self.n_blocks, self.distance) if self.n_blocks else 0
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that there are to compare."""
+        return _n_pairs(self.n_queries, self.n_signatures)
+
+    @property
+    def n_lanes(self) -> int:
+        """Signatures of a tile of brute force, chosen so that a tile stays beside the core."""
+        n_words = -(-self.n_bits // 64)
+        return min(_MOST_LANES, max(_LEAST_LANES, _TILE_WORDS // n_words))
+
+    def describe(self) -> str:
+        """The choice in words.
+
+        Examples
+        --------
+        >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
+        >>> print(plan_hamming(words, None, n_bits=64, distance=1).describe())
+        Multi-index hashing for 3,000 distinct signatures of 64 bits within distance 1: 2 tables of signatures that
+        agree in 1 of 2 blocks of bits; about ... comparisons instead of 4,498,500, estimated ...
+        """
+        whom = f"{self.n_signatures:,} distinct signatures"
+        if self.n_queries is not None:
+            whom = f"{self.n_queries:,} signatures against {self.n_signatures:,}"
+        what = f"{whom} of {self.n_bits} bits within distance {self.distance}"
+        if self.method == "brute force":
+            instead = "" if math.isinf(self.tables_s) else f" instead of {_seconds(self.tables_s)} by tables"
+            return (
+                f"Brute force for {what}: {self.n_pairs:,} comparisons, estimated {_seconds(self.brute_force_s)} on "
+                f"one core{instead}."
+            )
+        agree = self.n_blocks - self.distance
+        tables = "1 table" if self.n_tables == 1 else f"{self.n_tables:,} tables"
+        return (
+            f"Multi-index hashing for {what}: {tables} of signatures that agree in {agree} of {self.n_blocks} blocks "
+            f"of bits; about {self.expected_comparisons:,.0f} comparisons instead of {self.n_pairs:,}, estimated "
+            f"{_seconds(self.tables_s)} on one core instead of {_seconds(self.brute_force_s)} by brute force."
+        )
+
+
+def plan_hamming(
+    signatures: U64, queries: U64 | None, *, n_bits: int, distance: int, method: Method | None = None
+) -> HammingPlan:
+    """The cheaper way, or the best plan for the method that is asked for.
+
+    Parameters
+    ----------
+    signatures : uint64 array, shape (n_signatures, n_words)
+    queries : uint64 array, shape (n_queries, n_words), or None
+        None: the signatures are compared with each other, and no two are equal.
+    n_bits, distance : int
+    method : {"tables", "brute force"}, optional
+
+    Examples
+    --------
+    >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
+    >>> plan = plan_hamming(words, None, n_bits=64, distance=3, method="tables")
+    >>> plan.n_blocks, plan.n_tables
+    (4, 4)
+    """
+    n_queries, (n_signatures, n_words) = None if queries is None else len(queries), signatures.shape
+    n_entries, n_pairs = n_signatures + (n_queries or 0), _n_pairs(n_queries, n_signatures)
+    at_most_s = 1e-9 * n_pairs * (NS_SCAN + NS_SCAN_GROUP * n_words / _SCAN_GROUP)
+    brute_force = HammingPlan(
+        method="brute force",
+        n_bits=n_bits,
+        distance=distance,
+        n_queries=n_queries,
+        n_signatures=n_signatures,
+        blocks=np.zeros((0, n_words), np.uint64),
+        order=None,
+        n_lead_words=max(n for n in NS_LEAD if n <= max(n_words, 1)),
+        expected_comparisons=n_pairs,
+        tables_s=math.inf,
+        brute_force_s=at_most_s,
+    )
+    least_tables_s = 1e-9 * (distance + 1) * n_entries * NS_ENTRY
+    if not n_pairs or (method is None and at_most_s < least_tables_s):  # no sample is needed to know
+        return brute_force
+    sample = _Sample.of(signatures, queries)
+    order = np.argsort(-sample.entropies(), kind="stable")
+    does_move = n_words > 1 and 2 * n_pairs >= _MOVES_PAY * n_entries
+    if does_move:
+        sample = sample.moved(order)
+    lead, scan_s = _scan_cost(sample.prefix_shares(distance), n_pairs)
+    brute_force = replace(brute_force, order=order if does_move else None, n_lead_words=lead, brute_force_s=scan_s)
+    if method == "brute force":
+        return brute_force
+    ranks = np.arange(64 * n_words) if does_move else np.argsort(order)
+    limit_s = math.inf if method == "tables" else scan_s
+    blocks, comparisons, tables_s = _best_tables(sample, ranks, n_bits, distance, n_entries, n_pairs, limit_s)
+    if method is None and tables_s >= scan_s:
+        return replace(brute_force, tables_s=tables_s)
+    return replace(brute_force, method="tables", blocks=blocks, expected_comparisons=comparisons, tables_s=tables_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Some signatures, and some queries if there are any."""
+
+    words: U64
+    n_queries: int | None
+
+    @classmethod
+    def of(cls, signatures: U64, queries: U64 | None) -> _Sample:
+        """The same every time."""
+        chance = np.random.default_rng(0)
+        parts = [signatures] if queries is None else [queries, signatures]
+        drawn = [part[np.unique(chance.integers(0, len(part), _SAMPLE))] for part in parts]
+        return cls(np.concatenate(drawn), None if queries is None else len(drawn[0]))
+
+    def entropies(self) -> F64:
+        """Of each bit, shape (64 * n_words,): 1 for a fair coin, 0 for a bit that is always the same."""
+        as_bytes = np.ascontiguousarray(self.words.astype("<u8")).view(np.uint8)
+        share = np.unpackbits(as_bytes, axis=1, bitorder="little").mean(axis=0)
+        doubt = [np.where((p > 0) & (p < 1), -p * np.log2(np.where(p > 0, p, 1.0)), 0.0) for p in (share, 1 - share)]
+        return np.asarray(doubt[0] + doubt[1], np.float64)
+
+    def moved(self, order: I64) -> _Sample:
+        """With the bits in that order."""
+        kernel = kernels.twin("hamming_tiles", self.words.nbytes)
+        return _Sample(kernel.move_bits(self.words, order), self.n_queries)
+
+    def prefix_shares(self, distance: int) -> F64:
+        """The share of pairs of strangers that are still within the distance after each word, shape (n_words,)."""
+        chance = np.random.default_rng(1)
+        n = len(self.words)
+        left = chance.integers(0, self.n_queries or n, _SAMPLED_PAIRS)
+        right = chance.integers(self.n_queries or 0, n, _SAMPLED_PAIRS)
+        left, right = left[left != right], right[left != right]
+        ones = np.bitwise_count(self.words[left] ^ self.words[right]).astype(np.int64)
+        close = (np.cumsum(ones, axis=1) <= distance).sum(axis=0)
+        return np.asarray((close + 1) / (len(left) + 1), np.float64)
+
+    def meeting_share(self, mask: U64) -> float:
+        """The share of pairs that agree under the mask; one more than was seen, since the sample may miss what is rare.
+
+        That is Laplace's rule of succession.
+        """
+        kernel = kernels.twin("hamming_tables", self.words.nbytes)
+        entries = kernel.sort_by_block(self.words, mask, key_bits=32)
+        is_first = np.ones(len(entries), bool)
+        is_first[1:] = entries[1:] >> np.uint64(32) != entries[:-1] >> np.uint64(32)
+        of_entry = np.cumsum(is_first) - 1
+        n_all = np.bincount(of_entry)
+        if self.n_queries is None:
+            met = int((n_all * (n_all - 1) // 2).sum())
+        else:
+            is_query = (entries & np.uint64(0xFFFFFFFF)) < np.uint64(self.n_queries)
+            n_left = np.bincount(of_entry, is_query)
+            met = int((n_left * (n_all - n_left)).sum())
+        return (met + 1) / (_n_pairs(self.n_queries, len(self.words) - (self.n_queries or 0)) + 1)
+
+
+def _best_tables(
+    sample: _Sample, ranks: I64, n_bits: int, distance: int, n_entries: int, n_pairs: int, limit_s: float
+) -> tuple[U64, float, float]:
+    """The blocks of the cheapest tables, the comparisons and the seconds they take.
+
+    More blocks are tried until sorting their tables alone takes longer than the best so far.
+    """
+    n_words = sample.words.shape[1]
+    entry_s = 1e-9 * (NS_ENTRY + NS_ENTRY_WORD * n_words)
+    candidate_s = 1e-9 * (NS_CANDIDATE + NS_CANDIDATE_WORD * (n_words - 1))
+    best = (np.zeros((0, n_words), np.uint64), math.inf, math.inf)
+    for n_blocks in range(distance + 1, n_bits + 1):
+        n_tables = math.comb(n_blocks, distance)
+        sorting_s = n_tables * n_entries * entry_s
+        if n_blocks > distance + 1 and (n_tables > MOST_TABLES or sorting_s >= min(best[2], limit_s)):
+            break
+        blocks = _deal(ranks, n_blocks, n_words)
+        some = islice(
+            combinations(range(n_blocks), n_blocks - distance), 0, None, max(1, -(-n_tables // _SAMPLED_TABLES))
+        )
+        shares = [sample.meeting_share(np.bitwise_or.reduce(blocks[list(chosen)])) for chosen in some]
+        comparisons = n_tables * n_pairs * float(np.mean(shares))
+        needed_s = sorting_s + comparisons * candidate_s
+        if needed_s < best[2]:
+            best = (blocks, comparisons, needed_s)
+        if distance == 0:
+            break
+    return best
+
+
+def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
+    """Deal the bits to the blocks in order of rank, back and forth, so that all blocks tell about the same.
+
+    n_blocks=3: the bits of rank 0, 5, 6, ... go to the first block, 1, 4, 7, ... to the second, 2, 3, 8, ... to the
+    third.
+    """
+    turn, place = np.divmod(ranks, n_blocks)
+    owner = np.where(turn % 2 == 0, place, n_blocks - 1 - place)
+    blocks = np.zeros((n_blocks, n_words), np.uint64)
+    for bit, block in enumerate(owner.tolist()):
+        blocks[block, bit // 64] |= np.uint64(1 << (bit % 64))
+    return blocks
+
+
+def _scan_cost(shares: F64, n_pairs: int) -> tuple[int, float]:
+    """The best number of first words to ask, and the seconds that brute force then takes."""
+    n_words = len(shares)
+    lanes = min(_MOST_LANES, max(_LEAST_LANES, _TILE_WORDS // n_words))
+    groups = np.arange(_SCAN_GROUP, n_words, _SCAN_GROUP)
+    n_more = int((shares[groups - 1] * lanes > _FEW_LANES).sum())
+    rest = NS_SCAN + NS_SCAN_GROUP * n_more
+    costs = {}
+    for lead in (n for n in NS_LEAD if n <= n_words):
+        passes = 1.0 - (1.0 - shares[lead - 1]) ** lanes
+        costs[lead] = NS_LEAD[lead] + passes * rest
+    lead = min(costs, key=lambda n: costs[n])
+    return lead, 1e-9 * n_pairs * float(costs[lead])
+
+
+def _n_pairs(n_queries: int | None, n_signatures: int) -> int:
+    return n_signatures * (n_signatures - 1) // 2 if n_queries is None else n_queries * n_signatures
+
+
+def _seconds(seconds: float) -> str:
+    """0.0004 -> "under 0.01 s", 3.14159 -> "3.1 s", 271.8 -> "272 s"."""
+    if seconds < 0.01:
+        return "under 0.01 s"
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s" if seconds < 100 else f"{seconds:,.0f} s"

@@ -1,0 +1,201 @@
+"""A Hamming search by its plan, cut into jobs that do not depend on one another, for any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Literal, Protocol
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.records import U64
+from nearkin.stages.search.hamming_pairs import U16
+from nearkin.stages.search.hamming_plan import HammingPlan
+
+_ROOM = 1 << 16
+_MOST_ROWS_OF_A_JOB = 1 << 14
+_TWO_PASSES = 22  # key bits that two passes of sorting cover
+_MANY_ENTRIES = 1 << 24
+Found = tuple[U64, U16]
+Place = tuple[int, int]
+Job = Callable[[], Iterator[Found]]
+
+
+class Watcher(Protocol):
+    """What a search tells of itself; see ``nearkin.runs.progress.Progress``."""
+
+    def start(self, stage: str, total: int, unit: Literal["steps"]) -> None:
+        """So many steps lie ahead."""
+
+    def advance(self, n: int) -> None:
+        """So many more are done."""
+
+    def finish(self) -> None:
+        """All are done."""
+
+    def say(self, message: str) -> None:
+        """The plan, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class HammingSearch:
+    """One search, cut into jobs that do not depend on one another.
+
+    ``words`` holds the queries, if there are any, and then the signatures.
+    """
+
+    plan: HammingPlan
+    words: U64
+    most_pairs: int
+    owner: str
+
+    @classmethod
+    def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, most_pairs: int, owner: str) -> HammingSearch:
+        """With the bits in the order of the plan."""
+        words = signatures if queries is None else np.concatenate([queries, signatures])
+        if plan.order is not None:
+            words = kernels.twin("hamming_tiles", words.nbytes).move_bits(words, plan.order)
+        return cls(plan, words, most_pairs, owner)
+
+    @property
+    def n_queries(self) -> int:
+        """The strings at the beginning of ``words`` that are not compared with one another."""
+        return self.plan.n_queries or 0
+
+    def run(self, threads: int, progress: Watcher | None) -> Found:
+        """All pairs, in any order: the row of the query, or the lower row, in the upper 32 bits."""
+        jobs = self._tables() if self.plan.method == "tables" else self._tiles()
+        if progress is not None:
+            progress.say(self.plan.describe())
+            progress.start("search", len(jobs), "steps")
+        found: list[Found] = [(np.zeros(0, np.uint64), np.zeros(0, np.uint16))]
+        n_found = 0
+        with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
+            for parts in pool.map(self._collect, jobs):
+                found += parts
+                n_found += sum(len(pairs) for pairs, _ in parts)
+                self._refuse_above_most(n_found)
+                if progress is not None:
+                    progress.advance(1)
+        if progress is not None:
+            progress.finish()
+        return np.concatenate([pairs for pairs, _ in found]), np.concatenate([distances for _, distances in found])
+
+    def _collect(self, job: Job) -> list[Found]:
+        """What one job finds; a job that finds too much ends by itself."""
+        parts: list[Found] = []
+        n_found = 0
+        for part in job():
+            parts.append(part)
+            n_found += len(part[0])
+            self._refuse_above_most(n_found)
+        return parts
+
+    def _refuse_above_most(self, n_found: int) -> None:
+        if n_found > self.most_pairs:
+            raise ParameterError.of(
+                "distance",
+                self.owner,
+                f"short enough for at most {self.most_pairs:,} pairs of signatures ('most_pairs')",
+                self.plan.distance,
+            )
+
+    def _tables(self) -> list[Job]:
+        """A job for each table."""
+        chosen = combinations(range(self.plan.n_blocks), self.plan.n_blocks - self.plan.distance)
+        return [partial(self._link, list(blocks)) for blocks in chosen]
+
+    def _tiles(self) -> list[Job]:
+        """A job for each block of queries, or left rows, and each block of signatures; of one set those above it."""
+        n_rows, lanes = self.plan.n_signatures, self.plan.n_lanes
+        is_one_set = self.plan.n_queries is None
+        n_left = n_rows if self.plan.n_queries is None else self.plan.n_queries
+        # enough jobs for all threads, and blocks that stay beside the core
+        side = min(_MOST_ROWS_OF_A_JOB, max(lanes, -(-n_rows // (8 * lanes)) * lanes))
+        return [
+            partial(self._scan, (left, min(left + side, n_left)), (right, min(right + side, n_rows)))
+            for left in range(0, n_left, side)
+            for right in range(left if is_one_set else 0, n_rows, side)
+        ]
+
+    def _link(self, chosen: list[int]) -> Iterator[Found]:
+        """The pairs of one table."""
+        kernel = kernels.twin("hamming_tables", self.words.nbytes)
+        is_key = np.zeros(self.plan.n_blocks, bool)
+        is_key[chosen] = True
+        mask = np.bitwise_or.reduce(self.plan.blocks[chosen])
+        entries = kernel.sort_by_block(self.words, mask, key_bits=_key_bits(len(self.words)))
+        leads = self.words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
+
+        def link(start: Place, pairs: U64, distances: U16) -> tuple[int, Place]:
+            n_pairs, place = kernel.link_table(
+                entries,
+                leads,
+                self.words,
+                self.plan.blocks,
+                is_key,
+                distance=self.plan.distance,
+                n_queries=self.n_queries,
+                start=start,
+                pairs=pairs,
+                distances=distances,
+            )
+            return n_pairs, place
+
+        for pairs, distances in _bufferfuls(link, (0, 0), len(entries)):
+            yield pairs - np.uint64(self.n_queries), distances
+
+    def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:
+        """The pairs of some queries, or left rows, with some signatures."""
+        kernel = kernels.twin("hamming_tiles", self.words.nbytes)
+        queries, signatures = self.words, self.words[self.n_queries :]
+        tiles = _tiles_of(signatures[right[0] : right[1]], self.plan.n_lanes)
+
+        def scan(start: Place, pairs: U64, distances: U16) -> tuple[int, Place]:
+            n_pairs, place = kernel.scan_tiles(
+                tiles,
+                queries,
+                rows=left,
+                first_row=right[0],
+                end_row=right[1],
+                is_one_set=self.plan.n_queries is None,
+                n_lead_words=self.plan.n_lead_words,
+                distance=self.plan.distance,
+                start=start,
+                pairs=pairs,
+                distances=distances,
+            )
+            return n_pairs, place
+
+        return _bufferfuls(scan, (0, left[0]), len(tiles))
+
+
+def _bufferfuls(find: Callable[[Place, U64, U16], tuple[int, Place]], start: Place, end: int) -> Iterator[Found]:
+    """What a kernel finds, as often as its output is full, until it says that it is at the end."""
+    pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
+    while start[0] < end:
+        n_pairs, start = find(start, pairs, distances)
+        if n_pairs:
+            yield pairs[:n_pairs].copy(), distances[:n_pairs].copy()
+
+
+def _tiles_of(words: U64, n_lanes: int) -> U64:
+    """The signatures word by word, ``n_lanes`` side by side, the last tile filled up with zeros."""
+    n_words = words.shape[1]
+    filled = np.zeros((-(-len(words) // n_lanes) * n_lanes, n_words), np.uint64)
+    filled[: len(words)] = words
+    return np.ascontiguousarray(filled.reshape(-1, n_lanes, n_words).transpose(0, 2, 1))
+
+
+def _key_bits(n_entries: int) -> int:
+    """So many that few strangers share a key by chance, and no more than sorting has passes for.
+
+    1,000 -> 13, 1,000,000 -> 22, 100,000,000 -> 30.
+    """
+    wanted = n_entries.bit_length() + 3
+    return min(wanted, _TWO_PASSES if n_entries <= _MANY_ENTRIES else 32)

@@ -1,0 +1,144 @@
+"""What the Hamming search refuses, says and keeps small."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import BitSignatures
+from nearkin.stages.search.hamming import nearest, neighbour_pairs
+from nearkin.stages.search.hamming_pairs import sorted_pairs
+from nearkin.stages.search.hamming_plan import plan_hamming
+
+
+def signatures(packed, fingerprint="topsig;bits=64") -> BitSignatures:
+    packed = np.asarray(packed, np.uint8)
+    return BitSignatures(packed, np.ones(len(packed), bool), fingerprint)
+
+
+def random_words(n: int, n_words: int = 1):
+    return np.random.default_rng(n).integers(0, 2**64, (n, n_words), dtype=np.uint64)
+
+
+@pytest.mark.parametrize("distance", [-1, 64, 1000, 2.0, "3", True, None])
+def test_distances_that_make_no_sense(distance):
+    with pytest.raises(ParameterError, match=r"'distance' parameter of neighbour_pairs must be an int from 0 to 63"):
+        neighbour_pairs(signatures(np.zeros((2, 8))), distance)
+    with pytest.raises(ParameterError, match=r"'distance' parameter of nearest"):
+        nearest(signatures(np.zeros((1, 8))), signatures(np.zeros((2, 8))), distance)
+
+
+@pytest.mark.parametrize(
+    "options", [{"threads": 0}, {"threads": 1.5}, {"method": "magic"}, {"most_pairs": 0}, {"most_pairs": 1e9}]
+)
+def test_other_parameters_that_make_no_sense(options):
+    with pytest.raises(ParameterError, match=f"'{next(iter(options))}' parameter"):
+        neighbour_pairs(signatures(np.zeros((2, 8))), 3, **options)
+
+
+def test_signatures_of_two_methods_are_not_compared():
+    one, other = signatures(np.zeros((2, 8)), "topsig;bits=64"), signatures(np.zeros((2, 8)), "simhash;bits=64")
+    with pytest.raises(FingerprintError, match=r"'topsig;bits=64'.*'simhash;bits=64'"):
+        nearest(one, other, 3)
+    with pytest.raises(FingerprintError, match=r"64 bits.*128 bits"):
+        nearest(one, signatures(np.zeros((2, 16))), 3)
+
+
+def test_a_result_is_asked_for_no_more_than_was_searched():
+    found = neighbour_pairs(signatures(np.eye(8)), 3)
+    assert len(found.within(2)) == 28
+    assert len(found.within(1)) == 0
+    with pytest.raises(ParameterError, match="from 0 to 3, which was searched"):
+        found.within(4)
+    with pytest.raises(ParameterError, match="block_pairs"):
+        next(found.blocks(block_pairs=0))
+
+
+@pytest.mark.parametrize("method", ["tables", "brute force"])
+def test_too_many_pairs_are_refused_and_not_cut(method):
+    packed = np.random.default_rng(0).integers(0, 8, (3000, 8)).astype(np.uint8)
+    with pytest.raises(ParameterError, match="short enough for at most 1,000 pairs"):
+        neighbour_pairs(signatures(packed), 20, method=method, most_pairs=1000)
+
+
+def test_equal_signatures_are_counted_and_not_multiplied():
+    packed = np.random.default_rng(0).integers(0, 256, (400_000, 8)).astype(np.uint8)
+    packed[100_000:] = 77
+    tracemalloc.start()
+    found = neighbour_pairs(signatures(packed), 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.n_document_pairs == len(found) + 300_000 * 299_999 // 2
+    assert peak < 64 * 2**20
+    assert found.n_neighbours[-1] == 299_999
+    blocks = found.blocks(block_pairs=500_000)
+    assert [len(next(blocks)) <= 500_000 for _ in range(3)] == [True] * 3
+
+
+def test_documents_without_features_are_nobodys_neighbours():
+    none = BitSignatures(np.zeros((9, 8), np.uint8), np.zeros(9, bool), "x")
+    found = neighbour_pairs(none, 5)
+    assert (found.n_document_pairs, list(found.blocks()), found.n_neighbours.tolist()) == (0, [], [0] * 9)
+    assert len(nearest(none, none, 5)) == 0
+
+
+def test_the_plan_follows_size_distance_and_skew():
+    few = plan_hamming(random_words(100), None, n_bits=64, distance=3)
+    near = plan_hamming(random_words(200_000), None, n_bits=64, distance=3)
+    far = plan_hamming(random_words(200_000), None, n_bits=64, distance=28)
+    assert [few.method, near.method, far.method] == ["brute force", "tables", "brute force"]
+    skewed_words = random_words(200_000) & np.uint64(0xFFFF_FFFF_FF00_0000)
+    skewed = plan_hamming(skewed_words, None, n_bits=64, distance=3, method="tables")
+    assert skewed.n_blocks >= near.n_blocks
+    assert skewed.expected_comparisons > near.expected_comparisons / 100
+    informative = np.bitwise_count(skewed.blocks[:, 0] & np.uint64(0xFFFF_FFFF_FF00_0000))
+    assert informative.max() - informative.min() <= 1
+    assert np.bitwise_count(skewed.blocks).sum() == 64
+    one = plan_hamming(random_words(200_000), random_words(1), n_bits=64, distance=3)
+    assert one.method == "brute force"
+    many = plan_hamming(random_words(200_000), random_words(50_000), n_bits=64, distance=3)
+    assert many.method == "tables"
+
+
+def test_the_plan_is_said_in_words():
+    words = random_words(200_000, 4)
+    assert plan_hamming(words, None, n_bits=256, distance=3).describe().startswith("Multi-index hashing for 200,000")
+    brute = plan_hamming(words, None, n_bits=256, distance=120).describe()
+    assert brute.startswith("Brute force for 200,000 distinct signatures of 256 bits within distance 120")
+    assert "instead of" in brute
+    forced = plan_hamming(words, words[:5], n_bits=256, distance=3, method="brute force").describe()
+    assert forced.startswith("Brute force for 5 signatures against 200,000")
+    assert "tables" not in forced
+
+
+def test_progress_hears_the_plan_and_every_step():
+    class Recorder:
+        def __init__(self):
+            self.heard = []
+
+        def start(self, stage, total, unit):
+            self.heard.append((stage, total, unit))
+
+        def advance(self, n):
+            self.heard.append(n)
+
+        def finish(self):
+            self.heard.append("finish")
+
+        def say(self, message):
+            self.heard.append(message)
+
+    recorder = Recorder()
+    found = neighbour_pairs(signatures(np.eye(8)), 3, method="tables", progress=recorder)
+    assert recorder.heard == [found.plan.describe(), ("search", found.plan.n_tables, "steps"), 1, 1, 1, 1, "finish"]
+
+
+def test_pairs_of_very_many_rows_are_sorted_too():
+    pairs = np.array([(2**31 << 32) | 2**32 - 1, (5 << 32) | 7, (5 << 32) | 6], np.uint64)
+    left, right, distances = sorted_pairs(pairs, np.array([300, 2, 1], np.uint16))
+    assert left.tolist() == [5, 5, 2**31]
+    assert right.tolist() == [6, 7, 2**32 - 1]
+    assert distances.tolist() == [1, 2, 300]
