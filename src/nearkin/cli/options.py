@@ -144,3 +144,66 @@ Resume = Annotated[
 Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
 Threads = Annotated[int, _run(help="0: one a processor.")]
 Memory = Annotated[str, _run(help="What to stay under.")]
+
+# -- Signatures -------------------------------------------------------------------------------------------------------
+
+_signature = partial(typer.Option, rich_help_panel="Signatures")
+
+Method = Annotated[
+    str,
+    _signature(
+        help="simhash (SHAKE-256), simhash-fast, topsig, weighted-topsig (needs statistics: given, counted first, or "
+        "--online), minhash (one bit a slot), minhash-truncated."
+    ),
+]
+Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]
+Features = Annotated[str, _signature(help="What is counted: chars:N or words:N.")]
+RawNormalise = Annotated[
+    str, _signature(help="What is made equal before: nfkc, case, space, joined by commas, or none.")
+]
+Density = Annotated[
+    float | None,
+    _signature(
+        help="Share of a topsig vector that is not 0, above 0 and up to 1. [dim]default: one in sqrt(bits)[/]",
+        show_default=False,
+    ),
+]
+SignatureSeed = Annotated[int, _signature("--seed", help="Another seed makes other signatures.")]
+StatisticsFile = Annotated[
+    Path | None,
+    _signature(
+        "--statistics",
+        help="Frequencies of features, from nearkin statistics. [dim]default: the input is counted first[/]",
+        show_default=False,
+    ),
+]
+Online = Annotated[
+    bool,
+    _signature(
+        "--online", help="Sign each document by the statistics of those before it; what that changed is measured."
+    ),
+]
+SignatureFile = Annotated[
+    Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
+]
+Distance = Annotated[int, _search(help="In how many bits two signatures may differ.", show_default=True)]
+Query = Annotated[
+    str | None, _search(help="Only the neighbours of the document with this id, printed, the nearest first.")
+]
+Verify = Annotated[
+    str | None,
+    _search(help="Read the documents again and leave out pairs under this: jaccard:T or containment:T."),
+]
+VerifyShingle = Annotated[str, _search("--shingle", help="Of --verify: words:N or chars:N.", show_default=True)]
+VerifyNormalise = Annotated[
+    str, _search("--normalise", help="Of --verify: nfkc, case, space, joined by commas, or none.", show_default=True)
+]
+Equal = Annotated[
+    str,
+    _search(
+        help="Documents with one signature: all, every pair of them. first: each with the first of them only.",
+        show_default=True,
+    ),
+]
+OutFile = Annotated[Path, _output("--out", help="File for the result.", show_default=False)]
+OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.", show_default=False)]

@@ -1,0 +1,30 @@
+"""A command whose result is one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nearkin.errors import OutputError, OutputExistsError, ParameterError
+
+
+def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path]) -> None:
+    """Refuse, before any work is done, to write where something stands, or where nothing can.
+
+    Raises
+    ------
+    OutputExistsError
+        There is a file, and it is not to be replaced.
+    OutputError
+        It is a directory, or its directory is not there.
+    ParameterError
+        It is one of the inputs.
+    """
+    if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
+        raise ParameterError(f"--out {out} is one of the inputs. Choose another file.")
+    if out.is_dir():
+        raise OutputError(f"Cannot write {out}: it is a directory; --out names a file.")
+    if out.exists() and not overwrite:
+        raise OutputExistsError(f"{out} is there already. Choose another --out, or add --overwrite to replace it.")
+    if not out.parent.is_dir():
+        raise OutputError(f"Cannot write {out}: the directory {out.parent} is not there.")

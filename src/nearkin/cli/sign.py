@@ -1,0 +1,138 @@
+"""``nearkin sign``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.options import (
+    Bits,
+    Density,
+    Encoding,
+    Features,
+    Format,
+    Id,
+    Inputs,
+    JsonSummary,
+    Method,
+    OnError,
+    Online,
+    OutFile,
+    Overwrite,
+    Quiet,
+    RawNormalise,
+    SignatureSeed,
+    StatisticsFile,
+    Text,
+    Threads,
+)
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nearkin.workflows.signing.sign import Signed
+
+_HELP = """
+Make a signature of bits for every document: documents alike differ in few bits. nearkin neighbours finds them.
+
+[bold]Examples[/]
+
+  nearkin sign contracts.parquet --out sig.parquet
+
+  nearkin sign contracts/ --method simhash --bits 128 --out sig.parquet
+
+  nearkin sign wave2.jsonl --statistics load.stats --out wave2.sig.parquet
+"""
+
+
+@app.command(help=_HELP)
+def sign(
+    inputs: Inputs,
+    out: OutFile,
+    method: Method = "weighted-topsig",
+    bits: Bits = 64,
+    features: Features = "chars:4",
+    normalise: RawNormalise = "none",
+    density: Density = None,
+    statistics: StatisticsFile = None,
+    online: Online = False,
+    seed: SignatureSeed = 0,
+    text: Text = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: OnError = "skip",
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Sign documents."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.normalisation import Normalisation
+    from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.signing.options import SigningOptions
+    from nearkin.workflows.signing.sign import sign_files
+    from nearkin.workflows.signing.texts import Reading
+
+    check_free(out, overwrite=overwrite, inputs=inputs)
+    options = SigningOptions(
+        method,  # type: ignore[arg-type]  # it checks the method
+        bits, parse_shingling(features), Normalisation.parse(normalise), density, seed, online,
+    )  # fmt: skip
+    reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
+        signed = sign_files(reading, out, options, statistics=statistics, resources=Resources(threads), progress=bars)
+    if as_json:
+        import json
+
+        import typer
+
+        typer.echo(json.dumps(signed.summary(), ensure_ascii=False))
+    elif not quiet:
+        _print(signed, out)
+
+
+def _print(signed: Signed, out: Path) -> None:
+    """What was signed, how far online signatures drifted, what to do next."""
+    from rich.markup import escape
+
+    from nearkin.cli.printing import Printer
+
+    console, told = Printer(), signed.summary()
+    n_signed, n_distinct = told["signed"], told["distinct_signatures"]
+    console.print(
+        f"[bold]{told['documents']:,} documents, {n_signed:,} signed, {n_distinct:,} distinct signatures[/] of "
+        f"{signed.file.signatures.n_bits} bits",
+        highlight=False,
+    )
+    if told["without_features"]:
+        console.print(f"{told['without_features']:,} without text: they are nobody's neighbour", highlight=False)
+    if told["unreadable"]:
+        console.print(
+            f"[yellow]{told['unreadable']:,} could not be read; why stands in the column problem", highlight=False
+        )
+    if signed.drift:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("documents seen", "sampled", "bits that all would change", "of one in twenty"):
+            table.add_column(heading, justify="right")
+        for row in signed.drift:
+            table.add_row(
+                f"{row.n_seen_from:,} to {row.n_seen_to:,}",
+                f"{row.n_sampled:,}",
+                f"{row.mean_share:.1%}",
+                f"{row.high_share:.1%}",
+            )
+        console.print(table)
+    rate = signed.file.signatures.has_features.sum() / max(signed.elapsed_s, 1e-9)
+    console.print(f"{signed.elapsed_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
+    console.print(
+        f"Signatures in [bold]{escape(str(out))}[/]; next: nearkin neighbours {escape(str(out))} --out pairs.parquet",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,105 @@
+"""``nearkin statistics``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nearkin.cli.options import (
+    Encoding,
+    Features,
+    Format,
+    Id,
+    Inputs,
+    JsonSummary,
+    OnError,
+    OutFile,
+    Overwrite,
+    Quiet,
+    RawNormalise,
+    Text,
+    Threads,
+)
+from nearkin.cli.shell import app
+
+MERGE = "merge"
+_HELP = """
+Count how often each feature occurs in a collection, and in how many documents: weighted-topsig signs by these counts.
+
+With the word merge before them, the inputs are files of statistics, and the result is that of all their collections \
+together.
+
+[bold]Examples[/]
+
+  nearkin statistics contracts/ --out load.stats
+
+  nearkin statistics merge january.stats february.stats --out both.stats
+"""
+
+
+@app.command(help=_HELP)
+def statistics(
+    inputs: Inputs,
+    out: OutFile,
+    features: Features = "chars:4",
+    normalise: RawNormalise = "none",
+    text: Text = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: OnError = "skip",
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Count features."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.result_file import check_free
+    from nearkin.runs.meter import Meter
+    from nearkin.stages.documents.normalisation import Normalisation
+    from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.signing.counting import collect, merge, save
+    from nearkin.workflows.signing.texts import Reading
+
+    is_merge = inputs[0] == MERGE
+    check_free(out, overwrite=overwrite, inputs=inputs[is_merge:])
+    if is_merge:
+        found = merge([Path(one) for one in inputs[1:]], out)
+    else:
+        reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks it
+        with bars_shown(is_quiet=quiet or as_json) as bars:
+            texts = reading.opened(bars)
+            found = collect(
+                texts,
+                parse_shingling(features),
+                Normalisation.parse(normalise),
+                threads=Resources(threads).n_threads,
+                meter=Meter(bars),
+            )
+            save(found, out)
+    told = {
+        "command": "statistics",
+        "documents": found.n_documents,
+        "features": len(found.hashes),
+        "occurrences": found.n_occurrences,
+        "of": found.features,
+        "fingerprint": found.fingerprint,
+    }
+    if as_json:
+        import json
+
+        import typer
+
+        typer.echo(json.dumps(told))
+    elif not quiet:
+        from rich.markup import escape
+
+        from nearkin.cli.printing import Printer
+
+        Printer().print(
+            f"[bold]{found.n_documents:,} documents, {len(found.hashes):,} features, {found.n_occurrences:,} "
+            f"occurrences[/]\nStatistics {found.fingerprint} in [bold]{escape(str(out))}[/]",
+            highlight=False,
+            soft_wrap=True,
+        )

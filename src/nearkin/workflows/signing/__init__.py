@@ -1,0 +1,1 @@
+"""Documents → signatures of bits, and signatures → neighbours."""

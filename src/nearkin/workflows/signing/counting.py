@@ -1,0 +1,61 @@
+"""Documents → statistics of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import ParameterError
+from nearkin.records import FeatureCounts
+from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+from nearkin.workflows.signing.options import counts_fingerprint
+from nearkin.workflows.signing.texts import Texts
+
+
+def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
+    """Count the features of all documents.
+
+    Documents are counted by threads and added in their order; sums do not depend on it.
+    """
+    growing = GrowingStatistics(counts_fingerprint(features, normalise))
+    with meter.stage("count", texts.size_bytes, "bytes") as progress:
+
+        def count(raw: object) -> FeatureCounts:
+            return texts.prepare(raw, normalise).counted(features, normalise)  # type: ignore[arg-type]
+
+        for counted in map_ordered(count, texts.raw_batches(progress), threads=threads):
+            growing.add(counted)
+    return growing.frozen()
+
+
+def merge(paths: Sequence[Path], out: Path) -> Statistics:
+    """The statistics of several collections as those of one.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two.
+    SourceError, FingerprintError
+        If one cannot be read, or is of other features.
+    """
+    if len(paths) < 2:
+        raise ParameterError.of("files", "statistics merge", "two files of statistics or more", len(paths))
+    growing: GrowingStatistics | None = None
+    for path in paths:
+        one = Statistics.load(path)
+        growing = growing or GrowingStatistics(one.features)
+        growing.merge(one)
+    merged = growing.frozen()  # type: ignore[union-attr]  # there are two or more
+    save(merged, out)
+    return merged
+
+
+def save(statistics: Statistics, out: Path) -> None:
+    """Write them whole or not at all."""
+    with published(out) as aside:
+        statistics.save(aside)

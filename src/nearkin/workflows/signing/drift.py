@@ -1,0 +1,88 @@
+"""How far signatures made while statistics grew are from those that all documents would have given.
+
+The question is that of Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due
+Diligence Corpus", SIGIR 2019: how many documents are necessary, and can it be done online.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.records import I64, U8, BitSignatures, FeatureCounts
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
+
+SAMPLED = 32
+"""Documents that are kept of each doubling of what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftRow:
+    """Documents signed when so many had been seen.
+
+    Parameters
+    ----------
+    n_seen_from, n_seen_to : int
+        Documents counted up to theirs.
+    n_sampled : int
+    mean_share, high_share : float
+        Of the bits, those that differ from the final signature: on average, and at the 95th percentile.
+    """
+
+    n_seen_from: int
+    n_seen_to: int
+    n_sampled: int
+    mean_share: float
+    high_share: float
+
+
+class DriftSample:
+    """Keeps the features and the signatures of some documents as they pass: 32 of the second 32, of the next 64, …"""
+
+    def __init__(self) -> None:
+        self._n_seen = 0
+        self._kept: list[tuple[int, FeatureCounts, U8]] = []
+
+    def watch(self, counted: FeatureCounts, signed: BitSignatures) -> None:
+        """Look at a batch that was signed."""
+        for i in np.flatnonzero(signed.has_features).tolist():
+            self._n_seen += 1
+            doubling = 1 << (self._n_seen.bit_length() - 1)
+            if self._n_seen % max(1, doubling // SAMPLED) == 0:
+                self._kept.append((self._n_seen, _one(counted, i), signed.packed[i]))
+
+    def measure(self, method: OnlineTopSig, final: Statistics) -> tuple[DriftRow, ...]:
+        """Sign them again by the statistics of all documents, and compare; a row for each doubling of what was seen."""
+        again = WeightedTopSig(final, method.bits, method.density, method.seed)
+        seen = np.array([n for n, _, _ in self._kept], np.int64)
+        changed = np.array(
+            [np.unpackbits(again.sign(counted).packed[0] ^ packed).mean() for _, counted, packed in self._kept]
+        )
+        rows, start = [], 1
+        while start <= self._n_seen:
+            inside = (seen >= start) & (seen < 2 * start)
+            if inside.any():
+                share = changed[inside]
+                high = float(np.quantile(share, 0.95))
+                last = min(2 * start - 1, self._n_seen)
+                rows.append(DriftRow(start, last, len(share), float(share.mean()), high))
+            start *= 2
+        return tuple(rows)
+
+
+def _one(counted: FeatureCounts, i: int) -> FeatureCounts:
+    """One document of a batch, for itself; its text is not needed any more."""
+    part = slice(int(counted.offsets[i]), int(counted.offsets[i + 1]))
+    offsets: I64 = np.array([0, part.stop - part.start], np.int64)
+    return FeatureCounts(
+        counted.hashes[part].copy(),
+        counted.counts[part].copy(),
+        counted.firsts[part].copy(),
+        offsets,
+        pa.nulls(1, pa.large_string()),
+        counted.n_characters,
+        counted.fingerprint,
+    )

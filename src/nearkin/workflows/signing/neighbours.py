@@ -1,0 +1,269 @@
+"""A file of signatures → pairs of documents within a Hamming distance, verified where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import BitSignatures, Matches, Measure
+from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import Shingling, Words
+from nearkin.stages.search.hamming import Nearest, nearest, neighbour_pairs
+from nearkin.stages.search.hamming_pairs import U16, HammingPairs, Neighbours
+from nearkin.workflows.dedup.options import Resources, in_percent
+from nearkin.workflows.signing.signature_file import SignatureFile
+from nearkin.workflows.signing.verifying import Verifier
+
+MOST_PAIRS = 100_000_000
+Equal = Literal["all", "first"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """By what a pair of neighbours is to be verified.
+
+    Parameters
+    ----------
+    measure : {"jaccard", "containment"}
+    threshold : float
+        Pairs under it are left out, in (0, 1].
+    shingle : Shingling
+    normalise : Normalisation
+    """
+
+    measure: Measure
+    threshold: float
+    shingle: Shingling = field(default_factory=Words)
+    normalise: Normalisation = field(default_factory=Normalisation)
+
+    @classmethod
+    def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
+        """From ``"jaccard:0.8"``.
+
+        Raises
+        ------
+        ParameterError
+            For anything else.
+
+        Examples
+        --------
+        >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).threshold
+        0.8
+        """
+        measure, _, number = text.partition(":")
+        try:
+            threshold = float(number)
+        except ValueError:
+            threshold = -1.0
+        if measure not in ("jaccard", "containment") or not 0 < threshold <= 1:
+            rule = f"jaccard:T or containment:T with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
+            raise ParameterError.of("verify", "neighbours", rule, text)
+        return cls("jaccard" if measure == "jaccard" else "containment", threshold, shingle, normalise)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search for neighbours found.
+
+    Parameters
+    ----------
+    n_documents, n_signed, n_distinct : int
+        In the file; with features; distinct signatures of these.
+    n_pairs : int
+        Of documents within the distance.
+    n_written : int
+        Those that were verified and written; as many as ``n_pairs`` where nothing was verified and equal signatures
+        were all paired.
+    plan : str
+        How they were searched, and why so.
+    elapsed_s : float
+    """
+
+    n_documents: int
+    n_signed: int
+    n_distinct: int
+    n_pairs: int
+    n_written: int
+    plan: str
+    elapsed_s: float
+
+    def summary(self) -> dict[str, object]:
+        """For a program."""
+        return {"command": "neighbours", **asdict(self)}
+
+
+def neighbours_of_file(
+    path: Path,
+    out: Path,
+    distance: int,
+    *,
+    verification: Verification | None = None,
+    equal: Equal = "all",
+    resources: Resources,
+    progress: Progress | None = None,
+) -> Found:
+    """Write all pairs of documents within a Hamming distance to a Parquet file.
+
+    Columns: ``id_a``, ``id_b`` (in reading order), ``distance``; with ``verification`` also ``jaccard``,
+    ``containment_a_in_b`` and ``containment_b_in_a``, and only pairs at its threshold.
+
+    Parameters
+    ----------
+    path, out : Path
+        Signatures that `nearkin sign` wrote; the pairs.
+    distance : int
+        In bits, less than a signature has.
+    verification : Verification, optional
+    equal : {"all", "first"}
+        Documents with one signature: every pair of them, or each with the first of them only, where also other
+        signatures are paired by their first documents.
+    resources : Resources
+    progress : Progress, optional
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or the documents that are to be verified have changed since they were signed.
+    ParameterError
+        A parameter breaks its rule, or there are more than 100 million pairs.
+    """
+    if equal not in ("all", "first"):
+        raise ParameterError.of("equal", "neighbours", "all or first", equal)
+    meter = Meter(progress or Silent())
+    file = SignatureFile.load(path)
+    pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
+    if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
+        raise ParameterError(
+            f"{path}: {pairs.n_document_pairs:,} pairs lie within distance {distance}, {_n_equal(pairs):,} of them "
+            f"with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs each "
+            "document with the first of its signature only, or take a shorter distance or longer signatures."
+        )
+    verifier = None
+    if verification is not None:
+        rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
+        verifier = Verifier.read(file, rows, verification.shingle, verification.normalise, resources, meter)
+    n_written = 0
+    with meter.stage("write", 0, "steps"), published(out) as aside:
+        ids = file.documents["id"].combine_chunks()
+        with pq.ParquetWriter(aside, _schema(ids.type, is_verified=verifier is not None), compression="zstd") as writer:
+            for block in _blocks(pairs, equal):
+                table = _table(block, ids, verifier, verification, writer.schema)
+                n_written += len(table)
+                writer.write_table(table)
+    classes = pairs.classes
+    return Found(
+        len(file.signatures),
+        len(classes.members),
+        len(classes),
+        pairs.n_document_pairs,
+        n_written,
+        pairs.plan.describe(),
+        round(sum(cost.elapsed_s for cost in meter.costs), 3),
+    )
+
+
+def neighbours_of_document(path: Path, doc_id: str, distance: int, *, resources: Resources) -> pa.Table:
+    """The documents within a Hamming distance of one, the nearest first: ``id``, ``distance``.
+
+    Raises
+    ------
+    ParameterError
+        If no document, or one without features, has this id.
+    """
+    file = SignatureFile.load(path)
+    ids = file.documents["id"].cast(pa.large_string())
+    row = ids.index(pa.scalar(doc_id, pa.large_string())).as_py()
+    if row < 0:
+        raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
+    if not file.signatures.has_features[row]:
+        raise ParameterError(f"{path}: the document {doc_id!r} has no text: it is nobody's neighbour.")
+    found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
+    return _without_itself(found, row, file)
+
+
+def check_comparable(a: SignatureFile, b: SignatureFile) -> None:
+    """Refuse to compare signatures of different methods.
+
+    Raises
+    ------
+    FingerprintError
+        With both named.
+    """
+    if a.about.fingerprint != b.about.fingerprint:
+        raise FingerprintError(
+            f"Signatures of different methods cannot be compared: {a.about.fingerprint!r} and {b.about.fingerprint!r}."
+        )
+
+
+def _one(signatures: BitSignatures, row: int) -> BitSignatures:
+    return BitSignatures(
+        signatures.packed[row : row + 1], signatures.has_features[row : row + 1], signatures.fingerprint
+    )
+
+
+def _without_itself(found: Nearest, row: int, file: SignatureFile) -> pa.Table:
+    other = found.row != row
+    documents = file.documents.take(pa.array(found.row[other])).select(["id", "source", "line"])
+    return documents.add_column(1, "distance", pa.array(found.distance[other]))
+
+
+def _n_equal(pairs: HammingPairs) -> int:
+    sizes = pairs.classes.sizes
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _blocks(pairs: HammingPairs, equal: Equal) -> Iterator[Neighbours]:
+    if equal == "all":
+        yield from pairs.blocks()
+        return
+    classes = pairs.classes
+    firsts = classes.firsts
+    first_of = np.repeat(firsts, classes.sizes)
+    other = classes.members != first_of
+    one, two = firsts[pairs.left], firsts[pairs.right]
+    left = np.concatenate([first_of[other], np.minimum(one, two)])
+    right = np.concatenate([classes.members[other], np.maximum(one, two)])
+    distance: U16 = np.concatenate([np.zeros(int(other.sum()), np.uint16), pairs.distance])
+    order = np.lexsort((right, left))
+    for start in range(0, len(order), 1 << 20):
+        some = order[start : start + (1 << 20)]
+        yield Neighbours(left[some], right[some], distance[some])
+
+
+def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
+    for block in _blocks(pairs, equal):
+        yield np.unique(np.concatenate([block.left, block.right]))
+
+
+def _schema(id_type: pa.DataType, *, is_verified: bool) -> pa.Schema:
+    fields = [pa.field("id_a", id_type), pa.field("id_b", id_type), pa.field("distance", pa.uint16())]
+    names = ("jaccard", "containment_a_in_b", "containment_b_in_a") if is_verified else ()
+    return pa.schema(fields + [pa.field(name, pa.float64()) for name in names])
+
+
+def _table(
+    block: Neighbours, ids: pa.Array, verifier: Verifier | None, verification: Verification | None, schema: pa.Schema
+) -> pa.Table:
+    left, right, distance = block.left, block.right, block.distance
+    measures: list[pa.Array] = []
+    if verifier is not None and verification is not None:
+        matches: Matches = verifier.verify(left, right)
+        good = matches.similarity(verification.measure) >= verification.threshold
+        matches, left, right, distance = matches.where(good), left[good], right[good], distance[good]
+        measures = [
+            pa.array(matches.jaccard),
+            pa.array(matches.containment_left_in_right),
+            pa.array(matches.containment_right_in_left),
+        ]
+    columns = [ids.take(pa.array(left)), ids.take(pa.array(right)), pa.array(distance), *measures]
+    return pa.Table.from_arrays(columns, schema=schema)

@@ -1,0 +1,114 @@
+"""What a user may choose about signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import Characters, Shingling
+from nearkin.stages.signatures.bit_minhash import BitMinHash
+from nearkin.stages.signatures.bits import BitMethod, check_bits
+from nearkin.stages.signatures.simhash import Simhash
+from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
+from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
+
+MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
+METHODS: dict[str, str] = {
+    "simhash": "majority of the bits of SHAKE-256 of every feature",
+    "simhash-fast": "the same with a fast 64-bit hash",
+    "topsig": "sum of sparse random vectors of every feature",
+    "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the collection",
+    "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
+    "minhash-truncated": "the simple MinHash of the article on due diligence: to be measured, not to be used",
+}
+_NO_NORMALISATION = Normalisation(nfkc=False, case=False, space=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SigningOptions:
+    """Everything that decides signatures, but for the statistics of the collection.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+    bits : int
+        A multiple of 8 from 8 to 1024.
+    features : Shingling
+        Of which the signatures are made.
+    normalise : Normalisation
+        By default none: case, punctuation and white space count.
+    density : float or None
+        Of the vectors of topsig and weighted-topsig, in (0, 1]; None: one in ``sqrt(bits)``.
+    seed : int
+    is_online : bool
+        weighted-topsig by the statistics of the documents so far.
+    """
+
+    method: MethodName = "weighted-topsig"
+    bits: int = 64
+    features: Shingling = field(default_factory=lambda: Characters(4))
+    normalise: Normalisation = _NO_NORMALISATION
+    density: float | None = None
+    seed: int = 0
+    is_online: bool = False
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(MethodName):
+            raise ParameterError.of("method", "sign", f"one of {', '.join(METHODS)}", self.method)
+        check_bits(self.bits, "sign")
+        if self.is_online and self.method != "weighted-topsig":
+            raise ParameterError(
+                f"The 'online' parameter of sign is for weighted-topsig, which needs statistics. The method is "
+                f"{self.method!r}."
+            )
+        if self.density is not None and "topsig" not in self.method:
+            raise ParameterError(
+                f"The 'density' parameter of sign is for topsig and weighted-topsig. The method is {self.method!r}."
+            )
+
+    @property
+    def counts_fingerprint(self) -> str:
+        """Of normalisation and features."""
+        return counts_fingerprint(self.features, self.normalise)
+
+    def signer(self, statistics: Statistics | None) -> BitMethod:
+        """The method, with the statistics of the collection where it needs them."""
+        if self.method == "weighted-topsig":
+            if self.is_online:
+                return OnlineTopSig(GrowingStatistics(self.counts_fingerprint), self.bits, self.density, self.seed)
+            if statistics is None:
+                raise ParameterError.of("statistics", "sign", "given for weighted-topsig", None)
+            return WeightedTopSig(statistics, self.bits, self.density, self.seed)
+        makers: dict[str, Callable[[], BitMethod]] = {
+            "simhash": lambda: Simhash(self.bits),
+            "simhash-fast": lambda: Simhash(self.bits, "fast", self.seed),
+            "topsig": lambda: TopSig(self.bits, self.density, self.seed),
+            "minhash": lambda: BitMinHash(self.bits, self.seed),
+            "minhash-truncated": lambda: TruncatedMinHash(self.bits),
+        }
+        return makers[self.method]()
+
+    def in_words(self) -> dict[str, str | int | float]:
+        """As they would be given on the command line."""
+        words: dict[str, str | int | float] = {
+            "method": self.method,
+            "bits": self.bits,
+            "features": str(self.features),
+            "normalise": str(self.normalise),
+            "seed": self.seed,
+        }
+        if self.density is not None:
+            words["density"] = self.density
+        if self.is_online:
+            words["online"] = 1
+        return words
+
+
+def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
+    """Of counted features: what was made equal before, and what a feature is."""
+    return f"{normalise.fingerprint};{features.fingerprint}"

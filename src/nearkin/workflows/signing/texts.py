@@ -1,0 +1,161 @@
+"""Files → batches of texts with their ids: what signing and counting read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import DocumentError, ParameterError
+from nearkin.records import I64, FeatureCounts
+from nearkin.runs.files import printable
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.shingles import Shingling
+from nearkin.workflows.dedup.inputs import Input, file_inputs
+from nearkin.workflows.dedup.options import OnError
+from nearkin.workflows.signing.options import counts_fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read, and how.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Files, folders, globs, "-" for standard input.
+    file_format, text, doc_id : str or None
+        The format and the columns, where they are not to be guessed.
+    encoding : str
+    on_error : {"skip", "stop"}
+        What a document that cannot be read does.
+    stdin : binary file or None
+        Instead of the process's own standard input.
+    """
+
+    inputs: Sequence[str]
+    file_format: str | None = None
+    text: str | None = None
+    doc_id: str | None = None
+    encoding: str = "utf-8"
+    on_error: OnError = "skip"
+    stdin: BinaryIO | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ("skip", "stop"):
+            raise ParameterError.of("on_error", "sign", "skip or stop", self.on_error)
+
+    def opened(self, progress: Progress) -> Texts:
+        """The sources, once it is seen that they have their columns.
+
+        Raises
+        ------
+        SourceError
+        """
+        found = resolve_sources(
+            self.inputs,
+            file_format=self.file_format,
+            text=self.text,
+            doc_id=self.doc_id,
+            encoding=self.encoding,
+            stdin=self.stdin,
+        )
+        for guess in found.guesses:
+            progress.say(guess)
+        check_columns(found.sources, encoding=self.encoding, stdin=self.stdin)
+        inputs = file_inputs(found.sources, keep_column=None, encoding=self.encoding, stdin=self.stdin)
+        return Texts(tuple(found.sources), inputs, self.on_error)
+
+
+@dataclass(frozen=True, slots=True)
+class TextBatch:
+    """Some documents, ready to be counted.
+
+    Parameters
+    ----------
+    prepared : RecordBatch
+        Of `preparing.PREPARED_SCHEMA`.
+    sources : int64 array, shape (n_documents,)
+        The number of each document's source.
+    """
+
+    prepared: pa.RecordBatch
+    sources: I64
+
+    @property
+    def texts(self) -> pa.LargeStringArray:
+        """Normalised; empty where there is none."""
+        return self.prepared["text"]
+
+    def counted(self, features: Shingling, normalise: Normalisation) -> FeatureCounts:
+        """The features of each text."""
+        return replace(count_features(self.texts, features), fingerprint=counts_fingerprint(features, normalise))
+
+
+class Texts:
+    """Sources that can be read, batch by batch.
+
+    Attributes
+    ----------
+    has_integer_ids : bool
+        Every id came as an integer; known when all is read.
+    """
+
+    def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], on_error: OnError) -> None:
+        self.sources = sources
+        self._inputs = inputs
+        self._on_error = on_error
+        self.has_integer_ids = True
+
+    @property
+    def names(self) -> list[str]:
+        """Of the sources, in the order of their numbers."""
+        return [printable(name) for one in self._inputs for name in one.names]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all files; 0 if that is not known."""
+        return sum(one.size_bytes for one in self._inputs)
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """None of them is a pipe."""
+        return all(one.can_be_read_again for one in self._inputs)
+
+    def raw_batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64, str]]:
+        """Batches as read, the source of each row, and what nameless documents are called after."""
+        first = 0
+        for one in self._inputs:
+            for batch, source in one.batches(progress):
+                if batch.num_rows:
+                    ids = batch["doc_id"]
+                    self.has_integer_ids &= pa.types.is_int64(ids.type) and ids.null_count == 0
+                    yield batch, np.broadcast_to(np.asarray(source, np.int64) + first, batch.num_rows), one.names[0]
+            first += len(one.names)
+
+    def prepare(self, raw: tuple[pa.RecordBatch, I64, str], normalise: Normalisation) -> TextBatch:
+        """Check and normalise a batch: the part of reading that threads may share.
+
+        Raises
+        ------
+        DocumentError
+            At a document that cannot be read, if such are to stop the run.
+        """
+        batch, sources, name = raw
+        prepared = prepare(batch, normalise, source_name=name)
+        problems = prepared["problem"]
+        if self._on_error == "stop" and problems.null_count < len(problems):
+            row = problems.is_valid().index(True).as_py()
+            raise DocumentError(
+                f"{self.names[sources[row]]}:{prepared['line'][row]}: {problems[row]}. "
+                "The run stops at bad documents because of --on-error stop."
+            )
+        return TextBatch(prepared, sources)
