@@ -40,7 +40,7 @@ class DriftRow:
 
 
 class DriftSample:
-    """Keeps the features and the signatures of some documents as they pass: 32 of the second 32, of the next 64, …"""
+    """Keeps the features and the signatures of some documents as they pass: up to 32 of each doubling of what was seen."""
 
     def __init__(self) -> None:
         self._n_seen = 0
