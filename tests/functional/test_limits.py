@@ -18,6 +18,7 @@ import nearkin as package
 from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputError
 from nearkin.runs import files
+from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.files import Delivery
 
 
@@ -146,3 +147,19 @@ def test_one_word_repeated(tmp_path):
     result = package.dedup(texts)
     assert result.documents["n_shingles"].to_pylist() == [1, 1, 1, 0]
     assert result.documents["reason"].to_pylist() == ["unique", "near-duplicate", "too short", "empty"]
+
+
+def test_a_document_that_may_not_fit_is_named():
+    said = []
+
+    class Watcher(Silent):
+        def say(self, message):
+            said.append(message)
+
+    result = package.dedup(["a " * 4_000_000, "short", "b " * 3_500_000], memory="256MiB", progress=Watcher())
+    assert len(result.kept) == 3
+    (told,) = [message for message in said if "--memory" in message]
+    assert told.startswith("table:1 (and 1 more): a document of 8,000,000 characters")
+    said.clear()
+    package.dedup(["a " * 1_000_000], memory="256MiB", progress=Watcher())
+    assert not any("--memory" in message for message in said)

@@ -63,6 +63,25 @@ def test_shingle_sets(values, words, length):
     )
 
 
+def test_shingle_sets_of_long_texts():
+    """Longer than a block; with more distinct shingles than the table has room for at first; characters of all sizes."""
+    rng = np.random.default_rng(0)
+    letters = "".join(map(chr, rng.integers(97, 123, 60_000)))
+    of_all_sizes = "".join(rng.choice(list("aé中🙂 "), 30_000))
+    values = [letters, "ab " * 9000, of_all_sizes, " ".join(letters), "a" * 4096, "", "é" * 4097, letters[:4100]]
+    data, offsets = buffers(values)
+    for words, length in ((True, 1), (True, 3), (False, 1), (False, 5), (False, 64)):
+        ours = shingles.shingle_sets(data, offsets, words=words, length=length)
+        same(ours, plain_shingles.shingle_sets(data, offsets, words=words, length=length))
+
+
+def test_a_shingle_that_is_zero_is_one_like_any_other():
+    hashes, table = np.zeros(8, np.uint64), np.zeros(16, np.uint64)
+    block = np.array([5, 0, 7, 0, 5], np.uint64)
+    _, size, out = shingles._add_distinct(block, 5, table, 16, 5, hashes, 0, 0)
+    assert (size, hashes[:out].tolist()) == (16, [5, 0, 7])
+
+
 @given(sets, st.integers(1, 40), st.integers(0, 2**64 - 1))
 def test_sketch_and_band_keys(values, size, seed):
     hashes, offsets = flatten(values)

@@ -19,6 +19,8 @@ _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
 _BLOCK = 4096
 _MOST_AT_FIRST = 1 << 15
 """Distinct shingles that the table has room for before it is seen that there are more."""
+_GROWTH = 8
+"""Then it grows so many times: filling it anew costs time, and most texts say the same again and again."""
 
 
 def shingle_sets(
@@ -70,21 +72,19 @@ def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_of
 @njit(nogil=True, cache=True)
 def _word_shingles_one(units, n, length, block, table, hashes, first):
     """The distinct shingles of a text's words, written to hashes from first on."""
-    size = _cleared(table, n)
-    out, has_zero = first, False
+    most, size, out = n, _cleared(table, n), first
     length = min(length, n)
     for at in range(0, n - length + 1 if n else 0, _BLOCK):
         stop = min(n, at + _BLOCK + length - 1)
         n_shingles = _shingles_one(units[at:stop], stop - at, length, block)
-        table, size, out, has_zero = _add_distinct(block, n_shingles, table, size, hashes, first, out, has_zero)
+        table, size, out = _add_distinct(block, n_shingles, table, size, most, hashes, first, out)
     return table, out
 
 
 @njit(nogil=True, cache=True)
 def _character_shingles_one(text, length, window, block, table, hashes, first):
     """The same for characters, which are read as they are needed: the last of a block begin the next."""
-    size = _cleared(table, len(text))
-    out, has_zero = first, False
+    most, size, out = len(text), _cleared(table, len(text)), first
     n_characters, n_carried, at = 0, 0, 0
     while at < len(text):
         stop = min(at + _BLOCK, len(text))
@@ -94,7 +94,7 @@ def _character_shingles_one(text, length, window, block, table, hashes, first):
         n_characters += n - n_carried
         if n >= length or stop == len(text):
             n_shingles = _shingles_one(window, n, length, block)
-            table, size, out, has_zero = _add_distinct(block, n_shingles, table, size, hashes, first, out, has_zero)
+            table, size, out = _add_distinct(block, n_shingles, table, size, most, hashes, first, out)
         n_carried = min(n, length - 1)
         for k in range(n_carried):
             window[k] = window[n - n_carried + k]
@@ -120,33 +120,49 @@ def _shingles_one(units, n, length, shingles):
 
 
 @njit(nogil=True, cache=True)
-def _add_distinct(shingles, n, table, size, hashes, first, out, has_zero):
+def _add_distinct(shingles, n, table, size, most, hashes, first, out):
     """[5, 7, 5, 9] -> [5, 7, 9], appended at out to what a text has in hashes from first on.
 
-    The table holds these in its first ``size`` places, of which it leaves half free. Zero marks a free place: a shingle
-    that is zero is kept apart.
+    The table holds these in its first ``size`` places, of which it leaves half free. A text has at most ``most``.
     """
+    done, out = _add_while_there_is_room(shingles, 0, n, table, size, hashes, first, out)
+    while done < n:
+        size = min(_GROWTH * size, _table_size(most))
+        table = _enlarged(table, size, hashes[first:out])
+        done, out = _add_while_there_is_room(shingles, done, n, table, size, hashes, first, out)
+    return table, size, out
+
+
+@njit(nogil=True, cache=True)
+def _add_while_there_is_room(shingles, start, n, table, size, hashes, first, out):
+    """The loop of it; how many shingles are done. Zero marks a free place: a shingle that is zero is kept apart."""
     mask = np.uint64(size - 1)
-    for i in range(n):
+    full = first + size // 2
+    for i in range(start, n):
         shingle = shingles[i]
         if shingle == np.uint64(0):
-            if not has_zero:
-                has_zero = True
-                hashes[out] = shingle
-                out += 1
+            out = _add_zero(hashes, first, out)
             continue
         place = shingle & mask
         while table[place] != np.uint64(0) and table[place] != shingle:
             place = (place + np.uint64(1)) & mask
         if table[place] == np.uint64(0):
+            if out >= full:
+                return i, out
             table[place] = shingle
             hashes[out] = shingle
             out += 1
-            if 2 * (out - first) > size:
-                size *= 2
-                table = _enlarged(table, size, hashes[first:out])
-                mask = np.uint64(size - 1)
-    return table, size, out, has_zero
+    return n, out
+
+
+@njit(nogil=True, cache=True)
+def _add_zero(hashes, first, out):
+    """Append a zero unless there is one."""
+    for i in range(first, out):
+        if hashes[i] == np.uint64(0):
+            return out
+    hashes[out] = np.uint64(0)
+    return out + 1
 
 
 @njit(nogil=True, cache=True)

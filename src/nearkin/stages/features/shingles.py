@@ -15,6 +15,12 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import ShingleSets
 
+MOST_BYTES_PER_CHARACTER = 40
+"""What shingling takes at most while it works on a text: 8 for a shingle, up to 32 in the table of the distinct ones.
+
+Texts in which shingles recur, as in all prose, take far less: both grow with the distinct shingles.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Shingling:

@@ -13,7 +13,9 @@ from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
 from nearkin.records import Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
+from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
@@ -101,6 +103,7 @@ def find(
     if len(corpus) and not (corpus.status != UNREADABLE).any():
         spool.remove()  # nothing in it is worth going on with
         raise _nothing_readable(places, len(corpus))
+    _tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         plan = _plan(corpus, options)
         progress.say(describe_plan(plan, options))
@@ -158,6 +161,19 @@ def _nothing_readable(places: Places, n_documents: int) -> SourceError:
     row = min(places.problems)
     first = f"{places.where(row)}: {places.problems[row]}"
     return SourceError(f"None of the {n_documents:,} documents can be read. The first: {first}.")
+
+
+def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
+    """A document is shingled whole: one may need more memory than the run has been given."""
+    most_characters = resources.memory_bytes // MOST_BYTES_PER_CHARACTER
+    n_long = int((corpus.n_characters > most_characters).sum())
+    if n_long:
+        longest = int(corpus.n_characters.argmax())
+        others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
+        progress.say(
+            f"{places.where(longest)}{others}: a document of {corpus.n_characters[longest]:,} characters, which alone may "
+            f"take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes a character, mostly far less"
+        )
 
 
 def _judge(

@@ -1,0 +1,215 @@
+"""A text as units, each a 64-bit number: the hash of a word, or a code point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD
+from nearkin.kernels.compiled.mixing import GOLDEN, mix
+
+_BLOCK = 64
+
+
+def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
+    """Room for one text: bytes, which are inside words, both also as uint64; bounds of words; units; shingles.
+
+    Of what is not written to the system makes no memory.
+    """
+    padded = -(-longest // _BLOCK) * _BLOCK + _BLOCK
+    text, inside = np.zeros(padded, np.uint8), np.zeros(padded, np.uint8)
+    bounds = np.empty(longest + 2, np.uint64)
+    return (
+        text,
+        text.view(np.uint64),
+        inside,
+        inside.view(np.uint64),
+        bounds,
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _words_one(text, classes, scratch, words):
+    """The hash of each word.
+
+    ASCII that belongs to no word cuts the text into runs. A run of ASCII is a word; a run with other characters in it
+    is looked at character by character.
+    """
+    copy, copy_words, inside, inside_words, bounds, _, _ = scratch
+    has_mixed_runs = _mark_runs(text, copy, inside)
+    n_bounds = _find_bounds(inside_words, len(text), bounds)
+    n = 0
+    for i in range(0, n_bounds, 2):
+        start, end = bounds[i], bounds[i + 1]
+        words[n], high = _hash_run(copy_words, start, end)
+        n += 1
+        if has_mixed_runs and high:
+            n = _add_mixed_run(text, np.int64(start), np.int64(end), classes, words, n - 1)
+    return n
+
+
+@njit(nogil=True, cache=True)
+def _mark_runs(text, copy, inside):
+    """1 for ASCII letters and digits and for all that is not ASCII, else 0; and whether there is any of the latter.
+
+    No branches: the loop becomes vector instructions. A whole block after the text is cleared: nothing runs over its
+    end.
+    """
+    high = np.uint8(0)
+    for i in range(len(text)):
+        byte = text[i]
+        copy[i] = byte
+        high = np.uint8(high | byte)
+    for i in range(len(text)):
+        byte = text[i]
+        is_letter = np.uint8(np.uint8(byte | np.uint8(32)) - np.uint8(97)) < 26
+        is_digit = np.uint8(byte - np.uint8(48)) < 10
+        inside[i] = np.uint8(1) if is_letter | is_digit | (byte >= 128) else np.uint8(0)
+    for i in range(len(text), min(len(text) + _BLOCK, len(inside))):
+        inside[i] = 0
+        copy[i] = 0
+    return high >= 128
+
+
+@njit(nogil=True, cache=True)
+def _find_bounds(inside_words, n_bytes, bounds):
+    """Where runs start and end, in turn; read off 64 bytes at a time, as bits that differ from the bit before them."""
+    n = 0
+    last_bit = np.uint64(0)
+    for block in range(n_bytes // _BLOCK + 1):
+        bits = _pack_bits(inside_words, block)
+        changes = bits ^ ((bits << np.uint64(1)) | last_bit)
+        last_bit = bits >> np.uint64(63)
+        while changes != 0:
+            bounds[n] = np.uint64(block * _BLOCK) + _lowest_bit(changes)
+            changes &= changes - np.uint64(1)
+            n += 1
+    return n
+
+
+@njit(inline="always", cache=True)
+def _pack_bits(inside_words, block):
+    """64 bytes of 0 or 1 as 64 bits, the first byte lowest; eight bytes at a time by one multiplication."""
+    bits = np.uint64(0)
+    for k in range(8):
+        eight = (inside_words[block * 8 + k] * np.uint64(0x0102040810204080)) >> np.uint64(56)
+        bits |= eight << np.uint64(8 * k)
+    return bits
+
+
+@njit(inline="always", cache=True)
+def _lowest_bit(bits):
+    """The place of the lowest bit that is set: the number of bits below it. LLVM makes one instruction of this."""
+    x = (bits & (~bits + np.uint64(1))) - np.uint64(1)
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@njit(inline="always", cache=True)
+def _absorb(word, piece):
+    """A word's hash after eight more of its bytes."""
+    word = (word ^ piece) * GOLDEN
+    return word ^ (word >> np.uint64(32))
+
+
+@njit(inline="always", cache=True)
+def _piece(copy_words, at, n_bytes):
+    """Up to eight bytes from any place on, the first lowest, zeros after the last; two aligned loads."""
+    index, shift = at >> np.uint64(3), (at & np.uint64(7)) << np.uint64(3)
+    piece = (copy_words[index] >> shift) | (
+        (copy_words[index + np.uint64(1)] << np.uint64(1)) << (np.uint64(63) - shift)
+    )
+    if n_bytes < np.uint64(8):
+        piece &= (np.uint64(1) << (n_bytes << np.uint64(3))) - np.uint64(1)
+    return piece
+
+
+@njit(inline="always", cache=True)
+def _hash_run(copy_words, start, end):
+    """The hash of a run, and whether it is not all ASCII; sixteen bytes at a time: nearly all words take one path."""
+    word, high = GOLDEN, np.uint64(0)
+    length = end - start
+    while True:
+        first = _piece(copy_words, start, length)
+        rest = length - min(length, np.uint64(8))
+        second = _piece(copy_words, start + np.uint64(8), rest)
+        word = _absorb(_absorb(word, first), second)
+        high |= first | second
+        if length <= np.uint64(16):
+            return mix(word), (high & np.uint64(0x8080808080808080)) != 0
+        start += np.uint64(16)
+        length -= np.uint64(16)
+
+
+@njit(nogil=True, cache=True)
+def _add_mixed_run(text, start, end, classes, words, n):
+    """Words of any script; marks belong to the word before them, format characters to nothing."""
+    word, piece, n_bytes = GOLDEN, np.uint64(0), 0
+    inside = SEPARATOR  # or WORD or ALONE: what the open word is
+    at = start
+    while at < end:
+        byte = text[at]
+        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
+        code_point = np.int64(byte)
+        if length > 1:
+            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
+            for j in range(at + 1, at + length):
+                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        kind = classes[code_point]
+        is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
+        if inside != SEPARATOR and not is_part and kind not in (FORMAT, MARK):
+            words[n] = _close(word, piece, n_bytes)
+            n += 1
+            word, piece, n_bytes = GOLDEN, np.uint64(0), 0
+            inside = SEPARATOR
+        if is_part or kind in (WORD, ALONE):
+            inside = inside if is_part else np.int64(kind)
+            for j in range(at, at + length):
+                piece |= np.uint64(text[j]) << np.uint64(8 * (n_bytes % 8))
+                n_bytes += 1
+                if n_bytes % 8 == 0:
+                    word, piece = _absorb(word, piece), np.uint64(0)
+        at += length
+    if inside != SEPARATOR:
+        words[n] = _close(word, piece, n_bytes)
+        n += 1
+    return n
+
+
+@njit(nogil=True, cache=True)
+def _close(word, piece, n_bytes):
+    """The hash of a word whose whole pieces are absorbed: the last sixteen bytes are filled up with zeros."""
+    if n_bytes % 8:
+        word = _absorb(word, piece)
+    if 0 < n_bytes % 16 <= 8:
+        word = _absorb(word, np.uint64(0))
+    return mix(word)
+
+
+@njit(nogil=True, cache=True)
+def _characters_one(text, characters):
+    """Each code point."""
+    n = 0
+    at = 0
+    while at < len(text):
+        byte = text[at]
+        if byte < 128:
+            characters[n] = byte
+            n += 1
+            at += 1
+            continue
+        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
+        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
+        for j in range(at + 1, at + length):
+            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        characters[n] = np.uint64(code_point)
+        n += 1
+        at += length
+    return n
