@@ -64,7 +64,7 @@ def test_shingle_sets(values, words, length):
 
 
 def test_shingle_sets_of_long_texts():
-    """Longer than a block; with more distinct shingles than the table has room for at first; characters of all sizes."""
+    """Longer than a block; with more distinct shingles than the table holds at first; characters of all sizes."""
     rng = np.random.default_rng(0)
     letters = "".join(map(chr, rng.integers(97, 123, 60_000)))
     of_all_sizes = "".join(rng.choice(list("aé中🙂 "), 30_000))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from nearkin.kernels.characters import character_classes
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
-from nearkin.kernels.compiled.shingles import _characters_one, _scratch, _shingles_one, _words_one
+from nearkin.kernels.compiled.shingles import _shingles_one
+from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 
 _FIRST_BITS = 15
 _FIRST_TABLE = 1 << _FIRST_BITS

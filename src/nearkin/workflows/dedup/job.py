@@ -171,8 +171,8 @@ def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
-            f"{places.where(longest)}{others}: a document of {corpus.n_characters[longest]:,} characters, which alone may "
-            f"take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes a character, mostly far less"
+            f"{places.where(longest)}{others}: a document of {corpus.n_characters[longest]:,} characters, which alone "
+            f"may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes a character, mostly far less"
         )
 
 
