@@ -12,7 +12,7 @@ from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
 from nearkin.kernels.compiled.shingles import _shingles_one
 from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 
-_FIRST_BITS = 15
+_FIRST_BITS = 16
 _FIRST_TABLE = 1 << _FIRST_BITS
 _FILL = 2
 """A table is left for one of twice its size when it holds more than one entry in so many places."""
@@ -97,7 +97,7 @@ def locate_characters(
 
 
 def _tables(longest: int) -> NDArray[np.uint64]:
-    """Tables of 2**15, 2**16, … places, each of them at its own size: small texts stay in the cache.
+    """Tables of 2**16, 2**17, … places, each of them at its own size: small texts stay in the cache.
 
     All places are 0 between two texts. Of tables that no text needs the system makes no memory.
     """

@@ -61,8 +61,8 @@ def shake256(
     digests : uint8 array, shape (n_messages, n_bytes)
     """
     digests = np.empty((len(starts), n_bytes), np.uint8)
-    state = np.empty((25, _LANES), np.uint64)
-    _shake_many(data, starts, ends, state, np.empty((25, _LANES), np.uint64), np.empty((5, _LANES), np.uint64), digests)
+    state, moved = np.empty((2, 25, _LANES), np.uint64)
+    _shake_many(data, starts, ends, state, moved, np.empty((10, _LANES), np.uint64), digests)
     return digests
 
 
@@ -98,13 +98,16 @@ def _permute(state, moved, parity):
                 parity[x, i] = state[x, i] ^ state[x + 5, i] ^ state[x + 10, i] ^ state[x + 15, i] ^ state[x + 20, i]
         for x in range(5):
             left, right = (x + 4) % 5, (x + 1) % 5
+            for i in range(_LANES):
+                turned = (parity[right, i] << np.uint64(1)) | (parity[right, i] >> np.uint64(63))
+                parity[5 + x, i] = parity[left, i] ^ turned
+        for x in range(5):
             for y in range(5):
                 turn = _TURNS[x + 5 * y]
                 back = (np.uint64(64) - turn) & np.uint64(63)
                 to = y + 5 * ((2 * x + 3 * y) % 5)
                 for i in range(_LANES):
-                    turned = (parity[right, i] << np.uint64(1)) | (parity[right, i] >> np.uint64(63))
-                    value = state[x + 5 * y, i] ^ parity[left, i] ^ turned
+                    value = state[x + 5 * y, i] ^ parity[5 + x, i]
                     moved[to, i] = (value << turn) | (value >> back)
         for y in range(0, 25, 5):
             for x in range(5):

@@ -8,6 +8,7 @@ from nearkin import kernels
 from nearkin.records import I64, U64
 
 _FIRST_ROOM = 1024
+_PART = 1 << 15
 
 
 class FeatureNumbers:
@@ -49,11 +50,12 @@ class FeatureNumbers:
     def add(self, hashes: U64) -> I64:
         """The number of each hash; new ones get the next numbers."""
         kernel = kernels.twin("lookup", hashes.nbytes)
-        if self._n + len(hashes) > len(self._hashes):  # perhaps; first see how many of them are new
-            known = kernel.find(self._hashes, self._table, hashes)
-            self._make_room(self._n + int((known < 0).sum()))
-        numbers, self._n = kernel.insert(self._hashes, self._n, self._table, hashes)
-        return numbers  # type: ignore[no-any-return]  # the module is found by its name
+        numbers = np.empty(len(hashes), np.int64)
+        for start in range(0, len(hashes), _PART):  # most are known: room for all at once would be far too much
+            part = slice(start, start + _PART)
+            self._make_room(self._n + len(hashes[part]))
+            numbers[part], self._n = kernel.insert(self._hashes, self._n, self._table, hashes[part])
+        return numbers
 
     def _make_room(self, n: int) -> None:
         if n <= len(self._hashes):

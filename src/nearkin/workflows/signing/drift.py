@@ -40,7 +40,7 @@ class DriftRow:
 
 
 class DriftSample:
-    """Keeps the features and the signatures of some documents as they pass: up to 32 of each doubling of what was seen."""
+    """Keeps the features and the signatures of some documents as they pass: at most 32 of each doubling."""
 
     def __init__(self) -> None:
         self._n_seen = 0
