@@ -67,6 +67,15 @@ def check_pairs(signatures: BitSignatures, distance: int, **options) -> None:
         np.testing.assert_array_equal(getattr(found, field), expected[rows < others])
 
 
+def check_nearest(queries: BitSignatures, signatures: BitSignatures, distance: int, **options) -> None:
+    """Every neighbour, the nearest first."""
+    found = nearest(queries, signatures, distance, **options)
+    query, row, distances = every_pair(queries, signatures, distance)
+    order = np.lexsort((row, distances, query))
+    for field, expected in zip(("query", "row", "distance"), (query, row, distances), strict=True):
+        np.testing.assert_array_equal(getattr(found, field), expected[order])
+
+
 @st.composite
 def cases(draw):
     n_bits = draw(st.sampled_from([8, 16, 32, 64, 72, 128, 200, 256, 512, 1024]))
@@ -101,11 +110,7 @@ def test_nearest(kind, n_bits, distance, method):
     for n_queries in (0, 1, 70):
         rows = np.random.default_rng(n_queries).integers(0, 600, n_queries)
         queries = BitSignatures(signatures.packed[rows], signatures.has_features[rows], signatures.fingerprint)
-        found = nearest(queries, signatures, distance, method=method, threads=2)
-        query, row, distances = every_pair(queries, signatures, distance)
-        order = np.lexsort((row, distances, query))
-        for field, expected in zip(("query", "row", "distance"), (query, row, distances), strict=True):
-            np.testing.assert_array_equal(getattr(found, field), expected[order])
+        check_nearest(queries, signatures, distance, method=method, threads=2)
 
 
 @pytest.mark.parametrize("method", ["tables", "brute force"])
@@ -115,3 +120,13 @@ def test_the_number_of_threads_changes_nothing(method):
     for field in ("left", "right", "distance"):
         np.testing.assert_array_equal(getattr(one, field), getattr(three, field))
     assert len(one) > 1000
+
+
+@pytest.mark.parametrize("kind", ["families", "skewed", "correlated"])
+@pytest.mark.parametrize(("n_bits", "distance"), [(128, 4), (1024, 8)])
+@pytest.mark.parametrize("method", ["tables", "brute force"])
+def test_collections_so_large_that_bits_are_put_in_order(kind, n_bits, distance, method):
+    signatures = made(kind, 2600, n_bits, 5)
+    assert neighbour_pairs(signatures, distance, method=method).plan.order is not None
+    check_pairs(signatures, distance, method=method, threads=2)
+    check_nearest(made(kind, 2500, n_bits, 6), signatures, distance, method=method)

@@ -10,7 +10,7 @@ import pytest
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import BitSignatures
 from nearkin.stages.search.hamming import nearest, neighbour_pairs
-from nearkin.stages.search.hamming_pairs import sorted_pairs
+from nearkin.stages.search.hamming_pairs import sort_together
 from nearkin.stages.search.hamming_plan import plan_hamming
 
 
@@ -136,9 +136,10 @@ def test_progress_hears_the_plan_and_every_step():
     assert recorder.heard == [found.plan.describe(), ("search", found.plan.n_tables, "steps"), 1, 1, 1, 1, "finish"]
 
 
-def test_pairs_of_very_many_rows_are_sorted_too():
-    pairs = np.array([(2**31 << 32) | 2**32 - 1, (5 << 32) | 7, (5 << 32) | 6], np.uint64)
-    left, right, distances = sorted_pairs(pairs, np.array([300, 2, 1], np.uint16))
+def test_rows_too_large_to_be_packed_are_sorted_too():
+    left, right = np.array([2**31, 5, 5], np.uint32), np.array([2**32 - 1, 7, 6], np.uint32)
+    distances = np.array([300, 2, 1], np.uint16)
+    sort_together(left, right, distances)
     assert left.tolist() == [5, 5, 2**31]
     assert right.tolist() == [6, 7, 2**32 - 1]
     assert distances.tolist() == [1, 2, 300]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.records import I64, U32, U64, BitSignatures
-from nearkin.stages.search.hamming_pairs import U16, EqualSignatures, HammingPairs, sorted_pairs
+from nearkin.records import U32, U64, BitSignatures
+from nearkin.stages.search.hamming_pairs import U16, EqualSignatures, HammingPairs, sort_together
 from nearkin.stages.search.hamming_plan import HammingPlan, Method, plan_hamming
 from nearkin.stages.search.hamming_search import HammingSearch, Watcher
 
@@ -93,7 +93,8 @@ def neighbour_pairs(
         words = words[:0]
     plan = plan_hamming(words, None, n_bits=signatures.n_bits, distance=distance, method=method)
     search = HammingSearch.of(plan, words, None, most_pairs, "neighbour_pairs")
-    left, right, distances = sorted_pairs(*search.run(threads, progress))
+    left, right, distances = search.run(threads, progress)
+    sort_together(left, right, distances)
     return HammingPairs(left, right, distances, classes, plan, signatures.fingerprint)
 
 
@@ -139,19 +140,24 @@ def nearest(
             f"{signatures.fingerprint!r} of {signatures.n_bits} bits."
         )
     _check("nearest", signatures, distance, threads, method, most_pairs)
-    query_rows, rows = np.flatnonzero(queries.has_features), np.flatnonzero(signatures.has_features)
-    asked, words = _rows_of(queries, query_rows), _rows_of(signatures, rows)
+    asked, words = _words_with_features(queries), _words_with_features(signatures)
     plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)
-    found, distances = HammingSearch.of(plan, words, asked, most_pairs, "nearest").run(threads, progress)
-    query = query_rows[(found >> np.uint64(32)).astype(np.int64)].astype(np.uint32)
-    row = rows[(found & np.uint64(0xFFFFFFFF)).astype(np.int64)].astype(np.uint32)
-    order = np.lexsort((row, distances, query))
-    return Nearest(query[order], row[order], distances[order], plan)
+    query, row, distances = HammingSearch.of(plan, words, asked, most_pairs, "nearest").run(threads, progress)
+    query, row = _rows_with_features(queries, query), _rows_with_features(signatures, row)
+    sort_together(query, distances, row)
+    return Nearest(query, row, distances, plan)
 
 
-def _rows_of(signatures: BitSignatures, rows: I64) -> U64:
-    """The signatures of these rows; not copied when these are all."""
-    return signatures.words if len(rows) == len(signatures) else signatures.words[rows]
+def _words_with_features(signatures: BitSignatures) -> U64:
+    """The signatures of documents that have features."""
+    return signatures.words if signatures.has_features.all() else signatures.words[signatures.has_features]
+
+
+def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
+    """The rows of documents, from their places among those that have features."""
+    if signatures.has_features.all():
+        return places
+    return np.flatnonzero(signatures.has_features)[places].astype(np.uint32)
 
 
 def _check(

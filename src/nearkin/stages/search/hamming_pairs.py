@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from nearkin.records import I32, I64, U32, U64, BitSignatures
 from nearkin.stages.search.hamming_plan import HammingPlan
 
 U16 = NDArray[np.uint16]
-_ROW_BITS = np.uint64(32)
+Unsigned = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,9 @@ class HammingPairs:
                 distances=of_pairs,
             )
             if n_pairs:
-                yield Neighbours(*sorted_pairs(pairs[:n_pairs], of_pairs[:n_pairs]))
+                columns = columns_of([(pairs[:n_pairs], of_pairs[:n_pairs])])
+                sort_together(*columns)
+                yield Neighbours(*columns)
 
     def _neighbour_classes(self) -> tuple[U32, U16, I64]:
         """The classes near each class, itself first, as one array with offsets."""
@@ -220,22 +223,40 @@ class HammingPairs:
         return neighbours, distances, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def sorted_pairs(pairs: U64, distances: U16) -> tuple[U32, U32, U16]:
-    """Left rows, right rows and distances, sorted, of distinct pairs with the left row in the upper 32 bits."""
-    right = pairs.astype(np.uint32)  # the lower 32 bits
-    row_bits, distance_bits = int(right.max(initial=0)).bit_length(), int(distances.max(initial=0)).bit_length()
-    if 2 * row_bits + distance_bits > 64:
-        order = np.argsort(pairs)
-        return (pairs[order] >> _ROW_BITS).astype(np.uint32), right[order], distances[order]
-    # one number for all three: numbers are sorted four times faster than their order is found
-    packed = pairs >> _ROW_BITS  # of a pair, the left row is the lower one: it has no more bits than the right
-    packed <<= np.uint64(row_bits)
-    packed |= right
-    packed <<= np.uint64(distance_bits)
-    packed |= distances
-    packed.sort()
-    distances = packed.astype(np.uint16) & np.uint16((1 << distance_bits) - 1)
-    packed >>= np.uint64(distance_bits)
-    right = packed.astype(np.uint32) & np.uint32((1 << row_bits) - 1)
-    packed >>= np.uint64(row_bits)
-    return packed.astype(np.uint32), right, distances
+def columns_of(parts: list[tuple[U64, U16]]) -> tuple[U32, U32, U16]:
+    """Left rows, right rows and distances of pairs with the left row in the upper 32 bits; empties the list."""
+    n = sum(len(pairs) for pairs, _ in parts)
+    left, right, distance = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint16)
+    while parts:  # part by part: what lies between is small and stays beside the core
+        pairs, of_pairs = parts.pop()
+        here = slice(n - len(pairs), n)
+        left[here], right[here], distance[here] = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF), of_pairs
+        n -= len(pairs)
+    return left, right, distance
+
+
+def sort_together(*columns: Unsigned) -> None:
+    """Sort the lines of a table in place: by the first column, then the second, and so on.
+
+    Examples
+    --------
+    >>> letters, numbers = np.array([2, 1, 2], np.uint32), np.array([5, 9, 3], np.uint16)
+    >>> sort_together(letters, numbers)
+    >>> letters.tolist(), numbers.tolist()
+    ([1, 2, 2], [9, 3, 5])
+    """
+    widths = [int(column.max(initial=0)).bit_length() for column in columns]
+    if sum(widths) > 64:
+        order = np.lexsort(columns[::-1])
+        for column in columns:
+            column[:] = column[order]
+        return
+    # each line as one number: numbers are sorted many times faster than their order is found
+    lines = np.zeros(len(columns[0]), np.uint64)
+    for column, width in zip(columns, widths, strict=True):
+        lines <<= np.uint64(width)
+        lines |= column
+    lines.sort()
+    for column, width in zip(reversed(columns), reversed(widths), strict=True):
+        np.bitwise_and(lines, np.uint64((1 << width) - 1), out=column, casting="unsafe")  # it fits: it came from there
+        lines >>= np.uint64(width)

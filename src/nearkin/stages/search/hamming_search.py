@@ -13,8 +13,8 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
-from nearkin.records import U64
-from nearkin.stages.search.hamming_pairs import U16
+from nearkin.records import U32, U64
+from nearkin.stages.search.hamming_pairs import U16, columns_of
 from nearkin.stages.search.hamming_plan import HammingPlan
 
 _ROOM = 1 << 16
@@ -46,10 +46,12 @@ class Watcher(Protocol):
 class HammingSearch:
     """One search, cut into jobs that do not depend on one another.
 
-    ``words`` holds the queries, if there are any, and then the signatures.
+    ``lefts`` are the queries, or the signatures where they are compared with each other; ``words`` are the signatures,
+    for tables with the queries before them.
     """
 
     plan: HammingPlan
+    lefts: U64
     words: U64
     most_pairs: int
     owner: str
@@ -57,23 +59,26 @@ class HammingSearch:
     @classmethod
     def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, most_pairs: int, owner: str) -> HammingSearch:
         """With the bits in the order of the plan."""
-        words = signatures if queries is None else np.concatenate([queries, signatures])
+        lefts = signatures if queries is None else queries
+        words = np.concatenate([lefts, signatures]) if plan.method == "tables" and queries is not None else signatures
         if plan.order is not None:
-            words = kernels.twin("hamming_tiles", words.nbytes).move_bits(words, plan.order)
-        return cls(plan, words, most_pairs, owner)
+            move_bits = kernels.twin("hamming_tiles", words.nbytes).move_bits
+            words = move_bits(words, plan.order)
+            lefts = words if queries is None else move_bits(lefts, plan.order)
+        return cls(plan, lefts, words, most_pairs, owner)
 
     @property
     def n_queries(self) -> int:
-        """The strings at the beginning of ``words`` that are not compared with one another."""
+        """Queries at the beginning of ``words`` in tables; they are not compared with one another."""
         return self.plan.n_queries or 0
 
-    def run(self, threads: int, progress: Watcher | None) -> Found:
-        """All pairs, in any order: the row of the query, or the lower row, in the upper 32 bits."""
+    def run(self, threads: int, progress: Watcher | None) -> tuple[U32, U32, U16]:
+        """All pairs, in any order: the rows of the queries, or the lower rows, the other rows, and the distances."""
         jobs = self._tables() if self.plan.method == "tables" else self._tiles()
         if progress is not None:
             progress.say(self.plan.describe())
             progress.start("search", len(jobs), "steps")
-        found: list[Found] = [(np.zeros(0, np.uint64), np.zeros(0, np.uint16))]
+        found: list[Found] = []
         n_found = 0
         with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
             for parts in pool.map(self._collect, jobs):
@@ -84,7 +89,7 @@ class HammingSearch:
                     progress.advance(1)
         if progress is not None:
             progress.finish()
-        return np.concatenate([pairs for pairs, _ in found]), np.concatenate([distances for _, distances in found])
+        return columns_of(found)
 
     def _collect(self, job: Job) -> list[Found]:
         """What one job finds; a job that finds too much ends by itself."""
@@ -153,13 +158,12 @@ class HammingSearch:
     def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:
         """The pairs of some queries, or left rows, with some signatures."""
         kernel = kernels.twin("hamming_tiles", self.words.nbytes)
-        queries, signatures = self.words, self.words[self.n_queries :]
-        tiles = _tiles_of(signatures[right[0] : right[1]], self.plan.n_lanes)
+        tiles = _tiles_of(self.words[right[0] : right[1]], self.plan.n_lanes)
 
         def scan(start: Place, pairs: U64, distances: U16) -> tuple[int, Place]:
             n_pairs, place = kernel.scan_tiles(
                 tiles,
-                queries,
+                self.lefts,
                 rows=left,
                 first_row=right[0],
                 end_row=right[1],
