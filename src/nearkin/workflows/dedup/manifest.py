@@ -37,6 +37,7 @@ def build(
     costs: Sequence[StageCost],
     *,
     preset: str | None,
+    command: str = "dedup",
 ) -> dict[str, object]:
     """The manifest of a finished run."""
     parameters: dict[str, object] = {**options.in_words(), "preset": preset}
@@ -49,7 +50,7 @@ def build(
             "numpy": np.__version__,
             "pyarrow": pa.__version__,
         },  # Arrow's C++ does NFKC and lower case beyond ASCII
-        "command": "dedup",
+        "command": command,
         "parameters": parameters,
         "fingerprint": options.fingerprint,
         "inputs": files[: len(inputs)],
