@@ -12,6 +12,7 @@ from rich.console import Console
 
 from nearkin.cli import commands, shell  # noqa: F401  (the commands register themselves when they are imported)
 from nearkin.cli.bars import Bars
+from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 
@@ -157,6 +158,18 @@ def test_bars_bear_a_stage_that_never_began():
     bars = Bars(Console(file=io.StringIO()), is_quiet=False)
     bars.advance(3)
     bars.finish()
+
+
+def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        Printer(file=Closed()).print("results")
+    progress = Printer(file=Closed(), stderr=True)
+    progress.print("going on")
+    assert progress.quiet
 
 
 def test_the_module_runs_as_a_program(monkeypatch):

@@ -1,0 +1,49 @@
+"""Standard input, which comes once, where it is needed again."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from nearkin.errors import ResumeError
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.standard_input import is_pipe, save_stdin, stdin_of_run
+
+FILE = Source("a.jsonl", "a.jsonl", "jsonl", "none", "text", None, 0)
+PIPE = Source("-", "-", "jsonl", "none", "text", None, 0)
+
+
+def test_what_can_be_read_once(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("x")
+    assert not is_pipe(Source(str(path), "a", "file", "none", None, None, 1))
+    assert is_pipe(PIPE)
+
+
+def test_it_is_saved_once_and_taken_when_the_run_goes_on(tmp_path):
+    came = io.BytesIO(b"first")
+    saved = save_stdin([FILE, PIPE], came, tmp_path)
+    assert saved.read_bytes() == b"first"
+    assert save_stdin([FILE, PIPE], io.BytesIO(b"second"), tmp_path) == saved
+    assert saved.read_bytes() == b"first"
+    with stdin_of_run(came, tmp_path, resume=True) as stdin:
+        assert stdin.read() == b"first"
+    for resume, work in ((False, tmp_path), (True, tmp_path / "other")):
+        with stdin_of_run(came, work, resume=resume) as stdin:
+            assert stdin is came
+
+
+def test_without_it_nothing_is_saved(tmp_path):
+    assert save_stdin([FILE], io.BytesIO(b"x"), tmp_path) is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_was_read_to_its_end_and_not_saved_is_gone(tmp_path):
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool/000000000.json").write_text("{}")  # of the file that is read before it
+    assert save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path).exists()
+    (tmp_path / "stdin").unlink()
+    (tmp_path / "spool/000000001.json").write_text("{}")
+    with pytest.raises(ResumeError, match="Leave --write-kept out"):
+        save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path)
