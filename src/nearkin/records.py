@@ -167,7 +167,7 @@ class BitSignatures:
     @property
     def n_bits(self) -> int:
         """Bits in each signature."""
-        return 8 * self.packed.shape[1]
+        return 8 * int(self.packed.shape[1])
 
     @property
     def words(self) -> U64:
