@@ -173,6 +173,8 @@ class BitSignatures:
     def words(self) -> U64:
         """The same bits as 64-bit numbers, shape (n_documents, ceil(n_bits / 64)); what is over is 0."""
         n_documents, n_bytes = self.packed.shape
+        if n_bytes % 8 == 0 and self.packed.flags.c_contiguous:
+            return self.packed.view(np.uint64)
         padded = np.zeros((n_documents, -(-n_bytes // 8) * 8), np.uint8)
         padded[:, :n_bytes] = self.packed
         return padded.view(np.uint64)

@@ -32,9 +32,10 @@ def count_features(
         units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
         occurrences = _shingles_one(units, length)
         counted = Counter(occurrences)  # in order of first occurrence
+        first_of = {feature: i for i, feature in reversed(list(enumerate(occurrences)))}
         hashes += counted
         counts += counted.values()
-        firsts += [occurrences.index(feature) for feature in counted]
+        firsts += [first_of[feature] for feature in counted]
         feature_offsets.append(len(hashes))
     return (
         np.array(hashes, np.uint64),

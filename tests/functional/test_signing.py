@@ -1,0 +1,305 @@
+"""Documents to signatures to neighbours, as a user goes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.signing.options import METHODS
+from oracles import plain_signatures as plain
+from oracles.texts import versions
+
+EMPTY, BAD = 7, 9
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory) -> Path:
+    """Versions of some texts, one without text, one that cannot be read."""
+    texts = versions(3, n_bases=30, n_words=120, n_versions=4, most_edits=4)
+    records = [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)]
+    records[EMPTY]["text"] = ""
+    records[BAD]["text"] = 5
+    return write_jsonl(tmp_path_factory.mktemp("load") / "load.jsonl", records)
+
+
+def texts_of(load: Path) -> list[str]:
+    texts = [json.loads(line)["text"] for line in load.read_text().splitlines()]
+    return [text if isinstance(text, str) else "" for text in texts]
+
+
+def sign(load: Path | str, out: Path, *options: str | Path) -> Ended:
+    ended = nearkin_here("sign", load, "--out", out, "-q", *options)
+    ended.assert_clean()
+    return ended
+
+
+def hexes(path: Path) -> list[str]:
+    return [value.hex() for value in pq.read_table(path)["signature"].to_pylist()]
+
+
+def distances(path: Path) -> dict[tuple[int, int], int]:
+    """Every pair of documents with features, by hand."""
+    table = pq.read_table(path)
+    bits = np.unpackbits(np.array([list(s) for s in table["signature"].to_pylist()], np.uint8), axis=1)
+    rows = [i for i, has in enumerate(table["has_features"].to_pylist()) if has]
+    return {(a, b): int((bits[a] != bits[b]).sum()) for a in rows for b in rows if a < b}
+
+
+def pairs(path: Path) -> dict[tuple[int, int], int]:
+    return {(int(r["id_a"][1:]), int(r["id_b"][1:])): r["distance"] for r in pq.read_table(path).to_pylist()}
+
+
+def test_signatures_are_those_of_the_definition(load, tmp_path):
+    texts = texts_of(load)
+    assert sign(load, tmp_path / "sig", "--method", "simhash", "--bits", "32").code == 0
+    expected = [plain.simhash(text, 4, 32) if text else "0" * 8 for text in texts]
+    assert hexes(tmp_path / "sig") == expected
+    table = pq.read_table(tmp_path / "sig")
+    assert table["id"].to_pylist() == [f"d{i}" for i in range(len(texts))]
+    assert [i for i, has in enumerate(table["has_features"].to_pylist()) if not has] == [EMPTY, BAD]
+    assert "a number" in table["problem"][BAD].as_py()
+    assert table["problem"].null_count == len(texts) - 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("distance", [0, 3, 12])
+def test_neighbours_are_all_there_are(load, tmp_path, method, distance):
+    sign(load, tmp_path / "sig", "--method", method)
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--distance", str(distance), "--out", tmp_path / "p", "--json")
+    near = {pair: d for pair, d in distances(tmp_path / "sig").items() if d <= distance}
+    assert pairs(tmp_path / "p") == near
+    told = json.loads(ended.out)
+    assert told["n_pairs"] == told["n_written"] == len(near)
+    assert told["n_documents"] - told["n_signed"] == 2
+
+
+def test_one_query(load, tmp_path):
+    sign(load, tmp_path / "sig")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "--json")
+    near = {b if a == 4 else a: d for (a, b), d in distances(tmp_path / "sig").items() if 4 in (a, b) and d <= 20}
+    found = json.loads(ended.out)
+    assert {int(row["id"][1:]): row["distance"] for row in found} == near
+    assert [row["distance"] for row in found] == sorted(row["distance"] for row in found)
+    table = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20").out
+    assert near
+    assert all(f" d{row} " in table for row in near)
+
+
+def test_verified_neighbours_are_those_of_dedup(load, tmp_path):
+    """At a distance that leaves nobody out, what is verified is what an exhaustive search would report."""
+    sign(load, tmp_path / "sig")
+    options = ("--distance", "63", "--verify", "jaccard:0.5", "--shingle", "words:2")
+    nearkin_here("neighbours", tmp_path / "sig", *options, "--out", tmp_path / "p", "-q").assert_clean()
+    found = pq.read_table(tmp_path / "p").to_pylist()
+    nearkin_here(
+        "dedup", load, "--out", tmp_path / "d", "--threshold", "0.5", "--shingle", "words:2", "--no-report", "-q"
+    )
+    expected = pq.read_table(tmp_path / "d/pairs.parquet").to_pylist()
+    keys = ("id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a")
+    assert [[row[key] for key in keys] for row in found] == [[row[key] for key in keys] for row in expected]
+    assert len(found) > 20
+
+
+def test_equal_signatures_by_their_first(tmp_path):
+    texts = ["the lease of the house at the lane", "another text about a boat on a lake"]
+    load = write_jsonl(tmp_path / "in.jsonl", [{"id": f"d{i}", "text": texts[i % 2]} for i in range(9)])
+    sign(load, tmp_path / "sig")
+    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--out", tmp_path / "p", "-q").assert_clean()
+    assert pairs(tmp_path / "p") == {(i % 2, i): 0 for i in range(2, 9)}
+    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "63", "--out", tmp_path / "q", "-q")
+    apart = distances(tmp_path / "sig")[0, 1]
+    assert pairs(tmp_path / "q") == {(i % 2, i): 0 for i in range(2, 9)} | {(0, 1): apart}
+
+
+def test_the_result_does_not_depend_on_threads_or_files(load, tmp_path):
+    lines = load.read_text().splitlines(keepends=True)
+    for i in range(3):
+        (tmp_path / f"part-{i}.jsonl").write_text("".join(lines[50 * i : 50 * i + 50]))
+    one, many = tmp_path / "one", tmp_path / "many"
+    sign(load, one, "--threads", "1")
+    sign(str(tmp_path / "part-*.jsonl"), many, "--threads", "3")
+    assert hexes(one) == hexes(many)
+
+
+def test_statistics_merged_are_those_of_both(load, tmp_path):
+    lines = load.read_text().splitlines(keepends=True)
+    parts = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for i, part in enumerate(parts):
+        part.write_text("".join(lines[i::2]))
+        nearkin_here("statistics", part, "--out", f"{part}.stats", "-q").assert_clean()
+    whole, both = tmp_path / "whole.stats", tmp_path / "both.stats"
+    ended = nearkin_here("statistics", load, "--out", whole, "--json")
+    nearkin_here("statistics", "merge", *(f"{part}.stats" for part in parts), "--out", both, "-q").assert_clean()
+    assert (
+        Statistics.load(whole).fingerprint == Statistics.load(both).fingerprint == json.loads(ended.out)["fingerprint"]
+    )
+    sign(load, tmp_path / "counted")
+    sign(load, tmp_path / "given", "--statistics", both)
+    assert (tmp_path / "counted").read_bytes() == (tmp_path / "given").read_bytes()
+    grams = [gram for text in texts_of(load) for gram in plain.grams(text, 4)]
+    assert Statistics.load(whole).n_occurrences == len(grams)
+    assert len(Statistics.load(whole).hashes) == len(set(grams))
+
+
+def test_online_signatures_drift_less_and_less(load, tmp_path):
+    ended = nearkin_here("sign", load, "--online", "--out", tmp_path / "sig", "--json")
+    drift = json.loads(ended.out)["drift"]
+    assert [row["n_seen_from"] for row in drift] == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert drift[0]["mean_share"] > drift[-1]["mean_share"]
+    table = nearkin_here("sign", load, "--online", "--out", tmp_path / "s2").out
+    assert "bits that all would change" in table
+
+
+def test_standard_input(load, tmp_path):
+    command = ("sign", "-", "--method", "topsig", "--out", str(tmp_path / "sig"), "-q")
+    nearkin(*command, stdin=load.read_bytes()).assert_clean()
+    sign(load, tmp_path / "file", "--method", "topsig")
+    assert hexes(tmp_path / "sig") == hexes(tmp_path / "file")
+    refused = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "p", "-q")
+    assert (refused.code, "standard input" in refused.err) == (3, True)
+
+
+def test_integer_ids_stay_integers(tmp_path):
+    load = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": f"text number {i // 2}"} for i in range(6)])
+    sign(load, tmp_path / "sig", "--method", "topsig")
+    nearkin_here("neighbours", tmp_path / "sig", "--distance", "0", "--out", tmp_path / "p", "-q")
+    assert pq.read_table(tmp_path / "p").to_pylist() == [{"id_a": i, "id_b": i + 1, "distance": 0} for i in (0, 2, 4)]
+
+
+def test_no_documents(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b"")
+    for method in METHODS:
+        sign(tmp_path / "in.jsonl", tmp_path / f"sig-{method}", "--method", method)
+        nearkin_here("neighbours", tmp_path / f"sig-{method}", "--out", tmp_path / f"p-{method}", "-q").assert_clean()
+        assert len(pq.read_table(tmp_path / f"p-{method}")) == 0
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+REFUSED_TO_SIGN = {
+    "bits that are no bytes": (("--bits", "12"), 2, "a multiple of 8 from 8 to 1024"),
+    "no bits": (("--bits", "0"), 2, "a multiple of 8"),
+    "too many bits": (("--bits", "2048"), 2, "a multiple of 8 from 8 to 1024"),
+    "an unknown method": (("--method", "sha"), 2, "one of simhash"),
+    "density without vectors": (("--method", "simhash", "--density", "0.5"), 2, "topsig"),
+    "density 0": (("--density", "0"), 2, "> 0 and <= 1"),
+    "online without statistics": (("--method", "topsig", "--online"), 2, "weighted-topsig"),
+    "a seed beyond 64 bits": (("--method", "topsig", "--seed", str(2**64)), 2, "2**64"),
+    "features": (("--features", "grams:4"), 2, "words:N or chars:N"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_TO_SIGN)
+def test_refused_to_sign(load, tmp_path, case):
+    options, code, words = REFUSED_TO_SIGN[case]
+    ended = nearkin_here("sign", load, "--out", tmp_path / "sig", "-q", *options)
+    ended.assert_clean()
+    assert (ended.code, words in ended.err) == (code, True), ended.err
+    assert not (tmp_path / "sig").exists()
+
+
+def test_a_pipe_cannot_be_counted_first(tmp_path):
+    ended = nearkin("sign", "-", "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
+    assert ended.code == 2
+    assert "--online" in ended.err
+
+
+def test_what_is_there_is_not_replaced_unless_asked(load, tmp_path):
+    sign(load, tmp_path / "sig")
+    before = (tmp_path / "sig").read_bytes()
+    ended = nearkin_here("sign", load, "--out", tmp_path / "sig", "-q", "--bits", "16")
+    assert (ended.code, "--overwrite" in ended.err) == (5, True)
+    assert (tmp_path / "sig").read_bytes() == before
+    assert nearkin_here("sign", load, "--out", load, "-q", "--overwrite").code == 2
+    assert nearkin_here("sign", load, "--out", tmp_path, "-q").code == 5
+    assert nearkin_here("sign", load, "--out", tmp_path / "no/such/place", "-q").code == 5
+
+
+def test_statistics_of_other_features_are_refused_by_name(load, tmp_path):
+    nearkin_here("statistics", load, "--features", "words:2", "--out", tmp_path / "s", "-q")
+    ended = nearkin_here("sign", load, "--statistics", tmp_path / "s", "--out", tmp_path / "sig", "-q")
+    assert "words:2" in ended.err
+    assert "chars:4" in ended.err
+    nearkin_here("statistics", load, "--normalise", "case", "--out", tmp_path / "n", "-q")
+    ended = nearkin_here("sign", load, "--statistics", tmp_path / "n", "--out", tmp_path / "sig", "-q")
+    assert "normalise=case" in ended.err
+    ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "n", "--out", tmp_path / "m", "-q")
+    assert "words:2" in ended.err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("size", [0, 3, 400])
+def test_files_that_are_cut_short(load, tmp_path, size):
+    sign(load, tmp_path / "sig")
+    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
+    for name, command in (("sig", ("neighbours",)), ("stats", ("sign", load, "--statistics"))):
+        cut = tmp_path / f"{name}-{size}"
+        cut.write_bytes((tmp_path / name).read_bytes()[:size])
+        ended = nearkin_here(*command, cut, "--out", tmp_path / "x", "-q")
+        ended.assert_clean()
+        assert (ended.code, str(cut) in ended.err) == (3, True)
+
+
+def test_damaged_statistics(load, tmp_path):
+    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
+    table = pq.read_table(tmp_path / "stats")
+    other = table.set_column(1, table.schema.field(1), pa.array(np.arange(len(table))))
+    pq.write_table(other, tmp_path / "stats")
+    ended = nearkin_here("sign", load, "--statistics", tmp_path / "stats", "--out", tmp_path / "x", "-q")
+    assert (ended.code, "damaged" in ended.err) == (3, True)
+
+
+def test_files_of_another_kind(load, tmp_path):
+    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
+    ended = nearkin_here("neighbours", tmp_path / "stats", "--out", tmp_path / "x", "-q")
+    assert (ended.code, "nearkin sign" in ended.err) == (3, True)
+    sign(load, tmp_path / "sig")
+    ended = nearkin_here("sign", load, "--statistics", tmp_path / "sig", "--out", tmp_path / "x", "-q")
+    assert (ended.code, "nearkin statistics" in ended.err) == (3, True)
+
+
+@pytest.mark.parametrize(("distance", "bits"), [("16", "16"), ("-1", "16"), ("999", "64")])
+def test_distances_that_make_no_sense(load, tmp_path, distance, bits):
+    sign(load, tmp_path / "sig", "--bits", bits)
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--distance", distance, "--out", tmp_path / "x", "-q")
+    assert (ended.code, "distance" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("verify", ["jaccard", "jaccard:80", "jaccard:0", "cosine:0.8", "jaccard:x"])
+def test_verification_that_makes_no_sense(load, tmp_path, verify):
+    sign(load, tmp_path / "sig")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", verify, "--out", tmp_path / "x", "-q")
+    assert (ended.code, "jaccard:T" in ended.err) == (2, True)
+
+
+def test_documents_that_changed_cannot_verify(load, tmp_path):
+    copy = tmp_path / "in.jsonl"
+    shutil.copy(load, copy)
+    sign(copy, tmp_path / "sig")
+    copy.write_text(copy.read_text() + "\n")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "x", "-q")
+    assert (ended.code, "changed" in ended.err) == (3, True)
+    copy.unlink()
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "x", "-q")
+    assert (ended.code, str(copy) in ended.err) == (3, True)
+
+
+def test_queries_that_cannot_be_answered(load, tmp_path):
+    sign(load, tmp_path / "sig")
+    for query, words in (("nobody", "no document"), (f"d{EMPTY}", "no text")):
+        ended = nearkin_here("neighbours", tmp_path / "sig", "--query", query)
+        assert (ended.code, words in ended.err) == (2, True)
+    assert nearkin_here("neighbours", tmp_path / "sig").code == 2
+
+
+def test_stop_at_bad_documents(load, tmp_path):
+    ended = nearkin_here("sign", load, "--on-error", "stop", "--out", tmp_path / "sig", "-q")
+    assert (ended.code, f"{load}:{BAD + 1}" in ended.err) == (4, True)
