@@ -15,7 +15,7 @@ from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
 
 MOST_FOR_ALL_PAIRS = 50
 """Groups of up to so many distinct texts have every pair inside verified for their lowest similarity."""
-_BLOCK_PAIRS = 1 << 15
+_BLOCK_PAIRS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)

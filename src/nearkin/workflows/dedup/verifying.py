@@ -24,7 +24,7 @@ from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 
 SIMILARITY_BINS = 100
-_PAGES_OF_A_PAIR = 8192  # the sets of both texts begin and end somewhere in a page, and come into memory by whole pages
+_PAGES_OF_A_PAIR = 3 << 13  # the sets of both texts bring their neighbours along: Linux maps 64 KiB around a page
 _MOST_PAIRS = 1 << 18
 
 
