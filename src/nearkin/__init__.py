@@ -14,9 +14,17 @@ from nearkin._version import __version__
 if TYPE_CHECKING:
     from nearkin.errors import NearkinError
     from nearkin.stages.documents.normalisation import Normalisation
+    from nearkin.stages.features.counting import count_features
     from nearkin.stages.features.shingles import Characters, Words
     from nearkin.stages.search.bands import Bands
+    from nearkin.stages.search.hamming import nearest, neighbour_pairs
+    from nearkin.stages.signatures.bit_minhash import BitMinHash
     from nearkin.stages.signatures.minhash import MinHash
+    from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
+    from nearkin.stages.signatures.simhash import Simhash
+    from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+    from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
+    from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
     from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.dedup.tables_in_memory import DedupResult, dedup
     from nearkin.workflows.stream import StreamDeduplicator, StreamMatch
@@ -33,21 +41,47 @@ _HOMES = {
     "Characters": "nearkin.stages.features.shingles",
     "Normalisation": "nearkin.stages.documents.normalisation",
     "NearkinError": "nearkin.errors",
+    "BitMinHash": "nearkin.stages.signatures.bit_minhash",
+    "GrowingStatistics": "nearkin.stages.signatures.statistics",
+    "OnlineTopSig": "nearkin.stages.signatures.topsig",
+    "RandomProjection": "nearkin.stages.signatures.random_projection",
+    "Simhash": "nearkin.stages.signatures.simhash",
+    "Statistics": "nearkin.stages.signatures.statistics",
+    "TermVectors": "nearkin.stages.signatures.random_projection",
+    "TopSig": "nearkin.stages.signatures.topsig",
+    "TruncatedMinHash": "nearkin.stages.signatures.truncated_minhash",
+    "WeightedTopSig": "nearkin.stages.signatures.topsig",
+    "count_features": "nearkin.stages.features.counting",
+    "nearest": "nearkin.stages.search.hamming",
+    "neighbour_pairs": "nearkin.stages.search.hamming",
 }
 
 __all__ = [
     "Bands",
+    "BitMinHash",
     "Characters",
     "DedupOptions",
     "DedupResult",
+    "GrowingStatistics",
     "MinHash",
     "NearkinError",
     "Normalisation",
+    "OnlineTopSig",
+    "RandomProjection",
+    "Simhash",
+    "Statistics",
     "StreamDeduplicator",
     "StreamMatch",
+    "TermVectors",
+    "TopSig",
+    "TruncatedMinHash",
+    "WeightedTopSig",
     "Words",
     "__version__",
+    "count_features",
     "dedup",
+    "nearest",
+    "neighbour_pairs",
 ]
 
 
