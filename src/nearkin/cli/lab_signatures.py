@@ -1,0 +1,102 @@
+"""``nearkin lab signatures``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from nearkin.cli.options import (
+    Corpus,
+    Documents,
+    Encoding,
+    Format,
+    Id,
+    JsonSummary,
+    Out,
+    Overwrite,
+    Quiet,
+    ReportAndFigures,
+    Text,
+    Threads,
+)
+from nearkin.cli.shell import lab
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.lab.signatures.experiment import Results
+
+_HELP = """
+Measure signatures of 16 to 1,024 bits on the first documents of your corpus: how well they tell documents apart,
+whether near signatures are near texts, what they cost, how many documents weighted ones need; and which one to take.
+
+[bold]Examples[/]
+
+  nearkin lab signatures contracts/ --out lab
+
+  nearkin lab signatures news.parquet --text body --documents 20000 --out lab
+"""
+
+
+@lab.command(help=_HELP)
+def signatures(
+    inputs: Corpus,
+    out: Out,
+    text: Text = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    documents: Documents = 2000,
+    report: ReportAndFigures = True,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Measure signatures of bits."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import Printer
+    from nearkin.lab.signatures.corpus import RawFiles
+    from nearkin.lab.signatures.delivery import deliver
+    from nearkin.workflows.dedup.options import Resources
+
+    files = RawFiles(inputs, text, id, file_format, encoding)
+    n_threads = Resources(threads).n_threads
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(delivered.summary, ensure_ascii=False))
+    elif not quiet:
+        _print(Printer(), delivered.results, out, has_page=report)
+
+
+def _print(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+    """Distinct signatures and F1 by bits, then the recommendation."""
+    from rich.table import Table
+
+    from nearkin.lab.signatures.methods import BITS, KINDS
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("bits", *(kind.label for kind in KINDS)):
+        table.add_column(heading, justify="right")
+    for bits in BITS:
+        cells = []
+        for kind in KINDS:
+            f1 = results.retrieval(kind.key, bits).best.f1
+            cells.append(f"{results.unique(kind.key, bits).n_unique:,} {'–' if f1 != f1 else f'{f1:.2f}'}")
+        table.add_row(f"{bits:,}", *cells)
+    console.print("Distinct signatures, and F1 at the best distance:", highlight=False)
+    console.print(table)
+    if results.documents.n_without_text:
+        console.print(f"{results.documents.n_without_text:,} documents without text are left out.", highlight=False)
+    console.print()
+    for sentence in results.advice.sentences:
+        console.print(sentence, highlight=False, markup=False)
+    start = out / "report.html" if has_page else out / "summary.json"
+    console.print(
+        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+    )

@@ -1,0 +1,184 @@
+"""Which signature to take, in words made from what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nearkin.lab.signatures.drift import AS_GOOD, SMALL_DRIFT, Drifts
+from nearkin.lab.signatures.methods import KINDS, WEIGHTED, Kind
+from nearkin.lab.signatures.retrieval import DISTANCES, Retrieval
+from nearkin.lab.signatures.timing import Timings
+from nearkin.lab.signatures.truth import BY_CHARACTERS
+from nearkin.lab.signatures.uniqueness import Uniqueness
+from nearkin.reports.quantities import counted, share_text
+
+NEARLY_BEST = 0.02
+"""F1 may be so much lower than the best for the sake of fewer bits."""
+ONE_WORD = 64
+COMPELLING_BITS = 32
+"""Of weighted TopSig: in the article's words \"a compelling implementation choice\"."""
+_DRIFT_BITS = 64
+_FEW = 50
+_GOOD_ENOUGH = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A recommendation.
+
+    Parameters
+    ----------
+    kind : Kind
+    bits : int
+    distance : int
+        Within which neighbours are taken for near-duplicates.
+    sentences : tuple of str
+    """
+
+    kind: Kind
+    bits: int
+    distance: int
+    sentences: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The signature in a few words."""
+        return f"{self.kind.label}, {self.bits:,} bits"
+
+
+def advise(
+    retrievals: tuple[Retrieval, ...], uniqueness: tuple[Uniqueness, ...], timings: Timings, drifts: Drifts
+) -> Advice:
+    """Of all kinds and lengths whose F1 is nearly the best the fewest bits; among these the best."""
+    eligible = {kind.key: kind for kind in KINDS if kind.is_advised}
+    by_characters = [r for r in retrievals if r.truth == BY_CHARACTERS and r.key in eligible]
+    if not by_characters[0].n_true:
+        return _without_truth(eligible, uniqueness, timings)
+    chosen = _fewest_bits(by_characters)
+    kind = eligible[chosen.key]
+    sentences = [
+        _found(chosen, kind),
+        _about_distance(chosen),
+        _cost(chosen.key, chosen.bits, timings),
+        *_in_one_word(by_characters, chosen),
+    ]
+    if kind.needs_statistics:
+        plain = _fewest_bits([r for r in by_characters if not eligible[r.key].needs_statistics])
+        sentences.append(f"Without statistics: {_told(plain, eligible[plain.key])}.")
+    if (kind, chosen.bits) != (WEIGHTED, COMPELLING_BITS):
+        sentences.append(_compelling(by_characters, uniqueness))
+    sentences += [_needs(drifts), _otherwise(chosen)]
+    return Advice(kind, chosen.bits, chosen.best.distance, tuple(sentences))
+
+
+def _fewest_bits(retrievals: list[Retrieval]) -> Retrieval:
+    best = max(r.best.f1 for r in retrievals)
+    return min((r for r in retrievals if r.best.f1 >= best - NEARLY_BEST), key=lambda r: (r.bits, -r.best.f1))
+
+
+def _told(found: Retrieval, kind: Kind) -> str:
+    best = found.best
+    return (
+        f"{kind.label} of {counted(found.bits, 'bit')} within distance {best.distance} "
+        f"(precision {share_text(best.precision)}, recall {share_text(best.recall)})"
+    )
+
+
+def _found(found: Retrieval, kind: Kind) -> str:
+    best = found.best
+    n_wrong = best.n_neighbours - best.n_found
+    return (
+        f"Take {_told(found, kind)}: it finds {best.n_found:,} of {counted(best.n_true, 'pair')} that are alike and "
+        f"brings {counted(n_wrong, 'pair')} that {'is' if n_wrong == 1 else 'are'} not. No other signature here is "
+        f"better by more than {NEARLY_BEST:g} in F1."
+        + (" So few pairs decide little: repeat it with more documents." if best.n_true < _FEW else "")
+    )
+
+
+def _about_distance(found: Retrieval) -> str:
+    longest = DISTANCES[-1]
+    there = found.at(longest)
+    same = "The distance is the best one for these documents; another collection may need another"
+    if found.best.distance <= longest:
+        return f"{same}."
+    return f"{same}. Within {longest}, the article's longest, it finds {there.n_found:,} of the {there.n_true:,} pairs."
+
+
+def _cost(key: str, bits: int, timings: Timings) -> str:
+    microseconds = 1e6 * timings.of(key, bits).mean
+    return (
+        f"It takes {bits // 8:,} bytes and about {microseconds:,.0f} µs a document of "
+        f"{timings.mean_features:,.0f} characters, on one thread of this machine."
+    )
+
+
+def _in_one_word(retrievals: list[Retrieval], chosen: Retrieval) -> list[str]:
+    """What 64 bits would give, if more are recommended."""
+    if chosen.bits <= ONE_WORD:
+        return []
+    kinds = {kind.key: kind for kind in KINDS}
+    best = max((r for r in retrievals if r.bits == ONE_WORD), key=lambda r: r.best.f1)
+    return [f"If it has to be one machine word: {_told(best, kinds[best.key])}."]
+
+
+def _compelling(retrievals: list[Retrieval], uniqueness: tuple[Uniqueness, ...]) -> str:
+    """What the article's favourite does here."""
+    found = next(r for r in retrievals if (r.key, r.bits) == (WEIGHTED.key, COMPELLING_BITS))
+    n_unique = next(u for u in uniqueness if (u.key, u.bits) == (WEIGHTED.key, COMPELLING_BITS)).n_unique
+    return (
+        f"What the article finds compelling, {_told(found, WEIGHTED)}, makes "
+        f"{counted(n_unique, 'distinct signature')}: distinct ones are not yet near where texts are near."
+    )
+
+
+def _needs(drifts: Drifts) -> str:
+    n_all = drifts.of(_DRIFT_BITS)[-1].n_documents
+    n_drift, n_good = drifts.n_for_small_drift(_DRIFT_BITS), drifts.n_for_retrieval(_DRIFT_BITS)
+    serve = (
+        f"those of the first {n_good:,} of {n_all:,} documents serve as well as those of all"
+        if n_good < n_all
+        else f"those of fewer than all {n_all:,} documents do not serve as well"
+    )
+    small = f"from {n_drift:,} documents on" if n_drift < n_all else "only near the end, when all have been seen"
+    return (
+        f"Weighted TopSig needs statistics of the collection. At {_DRIFT_BITS} bits {serve} (F1 and distinct "
+        f"signatures within {AS_GOOD:g}). A signature differs in fewer than {100 * SMALL_DRIFT:.0f} % of its bits "
+        f"from its final one {small}."
+    )
+
+
+def _otherwise(chosen: Retrieval) -> str:
+    best = chosen.best
+    weak = [
+        name for name, value in (("precision", best.precision), ("recall", best.recall)) if not value >= _GOOD_ENOUGH
+    ]
+    if not weak:
+        return (
+            "Prefer nearkin dedup where every reported pair must be verified, where a part of a document counts, or "
+            "where it must be known how many pairs were missed."
+        )
+    return (
+        f"Its {' and '.join(weak)} {'is' if len(weak) == 1 else 'are'} below {_GOOD_ENOUGH:g}: let the neighbours be "
+        "compared exactly (nearkin neighbours --verify), or use nearkin dedup, which verifies every pair and "
+        "estimates what it missed."
+    )
+
+
+def _without_truth(eligible: dict[str, Kind], uniqueness: tuple[Uniqueness, ...], timings: Timings) -> Advice:
+    """Nothing is alike: what is left to choose by is that signatures are distinct."""
+    found = [u for u in uniqueness if u.key in eligible and u.key != WEIGHTED.key]
+    most = max(u.n_unique for u in found)
+    chosen = min((u for u in found if u.n_unique >= 0.999 * most), key=lambda u: (u.bits, -u.n_unique))
+    kind = eligible[chosen.key]
+    return Advice(
+        kind,
+        chosen.bits,
+        0,
+        (
+            "No two texts of these documents are alike by the exact comparison, so nothing can be said about finding "
+            f"what is. {kind.label} of {counted(chosen.bits, 'bit')} tells them apart with the fewest bits: "
+            f"{counted(chosen.n_unique, 'distinct signature')}.",
+            _cost(chosen.key, chosen.bits, timings),
+            "Run it again on more documents, or on some that are known to be near-duplicates, before you choose.",
+        ),
+    )

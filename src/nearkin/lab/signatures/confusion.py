@@ -1,0 +1,132 @@
+"""What a signature takes for alike that is not, and what it does not find: pairs of documents to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.lab.signatures.retrieval import distances
+from nearkin.lab.signatures.signing import as_signatures
+from nearkin.lab.signatures.truth import CHARACTER_THRESHOLD, SimilarPairs
+from nearkin.records import I64, U8, U32, Candidates, ShingleSets
+from nearkin.stages.search.hamming import neighbour_pairs
+from nearkin.stages.search.hamming_pairs import HammingPairs
+from nearkin.stages.verification.overlap import verify
+
+MOST_SHOWN = 5
+_MOST_COMPARED = 20_000
+_MOST_LISTED = 2_000_000
+_MOST_DISTANCE_SHARE = 0.25
+_HEAD_CHARACTERS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusedPair:
+    """Two documents.
+
+    Parameters
+    ----------
+    id_a, id_b : str
+    head_a, head_b : str
+        How their texts begin, white space made one.
+    distance : int
+    similarity : float
+        Jaccard similarity of their 4-grams.
+    """
+
+    id_a: str
+    id_b: str
+    head_a: str
+    head_b: str
+    distance: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Confusions:
+    """Of one kind of signature at one length.
+
+    Parameters
+    ----------
+    key : str
+    bits : int
+    unlike : tuple of ConfusedPair
+        Not alike, with the nearest signatures; among equally near ones the least alike.
+    missed : tuple of ConfusedPair
+        Alike, with the signatures that are farthest apart.
+    """
+
+    key: str
+    bits: int
+    unlike: tuple[ConfusedPair, ...]
+    missed: tuple[ConfusedPair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Distinct texts with the first document of each and its features."""
+
+    ids: pa.LargeStringArray
+    texts: pa.LargeStringArray
+    sets: ShingleSets
+
+
+def confusions(key: str, packed: U8, texts: Texts, similar: SimilarPairs, *, threads: int) -> Confusions:
+    """Look for them among distinct texts."""
+    apart = distances(packed, similar)
+    far = np.lexsort((similar.right, similar.left, similar.similarity, -apart))[:MOST_SHOWN]
+    missed = (
+        _pair(texts, int(similar.left[i]), int(similar.right[i]), int(apart[i]), float(similar.similarity[i]))
+        for i in far.tolist()
+    )
+    return Confusions(key, 8 * packed.shape[1], _unlike(packed, texts, threads), tuple(missed))
+
+
+def _unlike(packed: U8, texts: Texts, threads: int) -> tuple[ConfusedPair, ...]:
+    """Search ever farther until enough neighbours are unlike."""
+    signatures, bits = as_signatures(packed, "confusion"), 8 * packed.shape[1]
+    distance = 0
+    while True:
+        left, right, apart = _nearest(neighbour_pairs(signatures, distance, threads=threads), distance)
+        sets = texts.sets
+        jaccard = verify(Candidates(left, right), sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard
+        wrong = np.flatnonzero(jaccard < CHARACTER_THRESHOLD)
+        is_enough = len(wrong) >= MOST_SHOWN or len(left) == _MOST_COMPARED
+        if is_enough or distance >= _MOST_DISTANCE_SHARE * bits:
+            break
+        distance = max(1, 2 * distance)
+    nearest = wrong[np.lexsort((right[wrong], left[wrong], jaccard[wrong], apart[wrong]))][:MOST_SHOWN]
+    return tuple(_pair(texts, int(left[i]), int(right[i]), int(apart[i]), float(jaccard[i])) for i in nearest.tolist())
+
+
+def _nearest(found: HammingPairs, distance: int) -> tuple[U32, U32, I64]:
+    """So many of the nearest pairs as are to be compared."""
+    for shorter in range(distance + 1):
+        within = found.within(shorter)
+        if within.n_document_pairs >= _MOST_COMPARED or shorter == distance:
+            break
+    blocks = []
+    n = 0
+    for block in within.blocks():
+        blocks.append(block)
+        n += len(block)
+        if n >= _MOST_LISTED:
+            break
+    if not blocks:
+        return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.int64)
+    left, right, apart = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("left", "right", "distance"))
+    order = np.argsort(apart, kind="stable")[:_MOST_COMPARED]
+    return left[order], right[order], apart[order].astype(np.int64)
+
+
+def _pair(texts: Texts, left: int, right: int, distance: int, similarity: float) -> ConfusedPair:
+    return ConfusedPair(
+        texts.ids[left].as_py(), texts.ids[right].as_py(), _head(texts, left), _head(texts, right), distance, similarity
+    )
+
+
+def _head(texts: Texts, row: int) -> str:
+    words = " ".join(texts.texts[row].as_py()[: 50 * _HEAD_CHARACTERS].split())
+    return words if len(words) <= _HEAD_CHARACTERS else words[:_HEAD_CHARACTERS] + " …"

@@ -1,0 +1,130 @@
+"""The first documents of a corpus, their text as it came: only what is no valid UTF-8 is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import SourceError
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import resolve_sources
+
+_BATCH_BYTES = 1 << 20
+_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RawFiles:
+    """Where the documents are, in the words of the command line.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Files, folders, globs.
+    text, doc_id, file_format : str, optional
+        As for ``nearkin dedup``.
+    encoding : str
+    """
+
+    inputs: Sequence[str]
+    text: str | None = None
+    doc_id: str | None = None
+    file_format: str | None = None
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocuments:
+    """What was read: the documents with a text, and how many have none.
+
+    Parameters
+    ----------
+    ids, texts : arrays of large strings, shape (n_documents,)
+    first_with_text : int64 array, shape (n_documents,)
+        The row of the first document with exactly this text; its own row if that is itself.
+    n_without_text : int
+        Documents of which no more than white space is left: they are no rows here, and nobody's neighbours.
+    n_unreadable : int
+        Records that were passed over.
+    """
+
+    ids: pa.LargeStringArray
+    texts: pa.LargeStringArray
+    first_with_text: I64
+    n_without_text: int
+    n_unreadable: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def distinct(self) -> I64:
+        """Rows whose text no earlier row has."""
+        return np.flatnonzero(self.first_with_text == np.arange(len(self)))
+
+
+def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocuments:
+    """The first ``n_documents`` that can be read, with a text or without one; all, if there are fewer.
+
+    Raises
+    ------
+    SourceError
+        Nothing can be read, or fewer than two of them have a text.
+    """
+    found = resolve_sources(
+        files.inputs, file_format=files.file_format, text=files.text, doc_id=files.doc_id, encoding=files.encoding
+    )
+    for guess in found.guesses:
+        progress.say(guess)
+    parts: list[pa.RecordBatch] = []
+    n_left, n_without_text, n_unreadable = n_documents, 0, 0
+    for source in found.sources:
+        if not n_left:
+            break
+        for batch in read_batches(source, batch_bytes=_BATCH_BYTES, encoding=files.encoding):
+            prepared = prepare(batch, _AS_IT_CAME, source_name=source.name)
+            is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
+            seen = _up_to(is_readable, n_left)
+            prepared, is_readable = prepared.slice(0, seen), is_readable[:seen]
+            has_text = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(prepared["text"])), 0)
+            good = prepared.filter(pc.and_(pa.array(is_readable), has_text))
+            n_readable = int(is_readable.sum())
+            n_left -= n_readable
+            n_without_text += n_readable - len(good)
+            n_unreadable += seen - n_readable
+            parts.append(good.select(["doc_id", "text", "digest"]))
+            if not n_left:
+                break
+    if sum(map(len, parts)) < 2:
+        raise SourceError(
+            f"The experiment needs at least 2 documents with a text. {files.inputs[0]} has {sum(map(len, parts))} "
+            f"among the first {n_documents - n_left:,}."
+        )
+    table = pa.Table.from_batches(parts).combine_chunks()
+    return RawDocuments(
+        table["doc_id"].combine_chunks(),
+        table["text"].combine_chunks(),
+        _firsts(table["digest"].combine_chunks()),
+        n_without_text,
+        n_unreadable,
+    )
+
+
+def _up_to(is_readable: np.ndarray[tuple[int], np.dtype[np.bool_]], n_wanted: int) -> int:
+    """How many rows hold the readable ones that are wanted, or all rows."""
+    running = np.cumsum(is_readable)
+    return int(np.searchsorted(running, n_wanted)) + 1 if len(running) and running[-1] >= n_wanted else len(running)
+
+
+def _firsts(digests: pa.FixedSizeBinaryArray) -> I64:
+    codes = digests.dictionary_encode().indices.to_numpy()
+    _, first, code_of = np.unique(codes, return_index=True, return_inverse=True)
+    return first[code_of].astype(np.int64)

@@ -1,0 +1,153 @@
+"""The whole experiment on one corpus, and its results in one record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.lab.signatures.advice import COMPELLING_BITS, Advice, advise
+from nearkin.lab.signatures.confusion import Confusions, Texts, confusions
+from nearkin.lab.signatures.corpus import RawDocuments, RawFiles, read_raw
+from nearkin.lab.signatures.drift import Drifts, measure_drift
+from nearkin.lab.signatures.methods import KINDS, WEIGHTED
+from nearkin.lab.signatures.paper_way import PaperWays, time_paper_way
+from nearkin.lab.signatures.retrieval import Retrieval, evaluate_all
+from nearkin.lab.signatures.shape import Claim, claims
+from nearkin.lab.signatures.signing import sign_all
+from nearkin.lab.signatures.timing import Timings, time_documents
+from nearkin.lab.signatures.truth import (
+    BY_CHARACTERS,
+    BY_WORDS,
+    CHARACTER_THRESHOLD,
+    WORD_THRESHOLD,
+    SimilarPairs,
+    similar_pairs,
+    word_sets,
+)
+from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, all_neighbour_counts, all_uniqueness
+from nearkin.runs.progress import Progress
+
+MOST_DOCUMENTS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that was measured.
+
+    Parameters
+    ----------
+    documents : RawDocuments
+    n_distinct : int
+        Different texts among them: what retrieval is measured on.
+    n_occurrences, n_features : int
+        Features of all documents, repeats counted; distinct features of the collection.
+    uniqueness : tuple of Uniqueness
+    neighbours : tuple of NeighbourCounts
+    n_true : mapping of str to int
+        Pairs that are alike, by each truth.
+    retrievals : tuple of Retrieval
+    drifts : Drifts
+    timings : Timings
+    paper_ways : PaperWays
+    confusions : tuple of Confusions
+        Of what is recommended, and of what the article recommends.
+    claims : tuple of Claim
+    advice : Advice
+    elapsed_s : float
+        From the first byte read.
+    """
+
+    documents: RawDocuments
+    n_distinct: int
+    n_occurrences: int
+    n_features: int
+    uniqueness: tuple[Uniqueness, ...]
+    neighbours: tuple[NeighbourCounts, ...]
+    n_true: Mapping[str, int]
+    retrievals: tuple[Retrieval, ...]
+    drifts: Drifts
+    timings: Timings
+    paper_ways: PaperWays
+    confusions: tuple[Confusions, ...]
+    claims: tuple[Claim, ...]
+    advice: Advice
+    elapsed_s: float
+
+    def unique(self, key: str, bits: int) -> Uniqueness:
+        """Of a kind at a length."""
+        return next(one for one in self.uniqueness if (one.key, one.bits) == (key, bits))
+
+    def retrieval(self, key: str, bits: int, truth: str = BY_CHARACTERS) -> Retrieval:
+        """Of a kind at a length, against a truth."""
+        return next(one for one in self.retrievals if (one.key, one.bits, one.truth) == (key, bits, truth))
+
+
+def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) -> Results:
+    """Repeat the article's experiment on the first documents of a corpus.
+
+    Parameters
+    ----------
+    files : RawFiles
+    n_documents : int
+        2 to `MOST_DOCUMENTS`; every pair of them is compared.
+    threads : int
+    progress : Progress
+
+    Raises
+    ------
+    ParameterError, SourceError
+    """
+    if not 2 <= n_documents <= MOST_DOCUMENTS:
+        raise ParameterError.of("documents", "lab signatures", f"an int from 2 to {MOST_DOCUMENTS}", n_documents)
+    started = time.perf_counter()
+    documents = read_raw(files, n_documents, progress)
+    n_read = len(documents) + documents.n_without_text
+    if n_read < n_documents:
+        progress.say(f"the corpus has {n_read:,} documents; all are taken")
+    signed = sign_all(documents.texts, threads=threads, progress=progress)
+    unique = all_uniqueness(signed)
+    neighbours = all_neighbour_counts(signed, KINDS, threads=threads, progress=progress)
+    rows = documents.distinct
+    sets = signed.sets.where(np.isin(np.arange(len(documents)), rows))
+    texts = Texts(documents.ids.take(pa.array(rows)), documents.texts.take(pa.array(rows)), sets)
+    truths = _truths(texts, threads, progress)
+    retrievals = evaluate_all(signed, rows, truths, threads=threads, progress=progress)
+    drifts = measure_drift(signed, rows, truths, threads=threads, progress=progress)
+    timings = time_documents(documents.texts, signed.n_occurrences, signed.statistics, progress)
+    paper_ways = time_paper_way(documents.texts, signed.n_occurrences, signed.statistics, timings, progress)
+    advice = advise(retrievals, unique, timings, drifts)
+    confused = tuple(
+        confusions(key, signed.packed[key, bits][rows], texts, truths[BY_CHARACTERS], threads=threads)
+        for key, bits in dict.fromkeys([(advice.kind.key, advice.bits), (WEIGHTED.key, COMPELLING_BITS)])
+    )
+    return Results(
+        documents=documents,
+        n_distinct=len(rows),
+        n_occurrences=int(signed.n_occurrences.sum()),
+        n_features=len(signed.statistics.hashes),
+        uniqueness=unique,
+        neighbours=neighbours,
+        n_true={name: len(pairs) for name, pairs in truths.items()},
+        retrievals=retrievals,
+        drifts=drifts,
+        timings=timings,
+        paper_ways=paper_ways,
+        confusions=confused,
+        claims=claims(unique, neighbours, len(documents)),
+        advice=advice,
+        elapsed_s=time.perf_counter() - started,
+    )
+
+
+def _truths(texts: Texts, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
+    """What is alike, by characters as signatures see them and by words as dedup does."""
+    by_words = word_sets(texts.texts)
+    return {
+        BY_CHARACTERS: similar_pairs(texts.sets, CHARACTER_THRESHOLD, threads=threads, progress=progress),
+        BY_WORDS: similar_pairs(by_words, WORD_THRESHOLD, threads=threads, progress=progress),
+    }

@@ -1,0 +1,121 @@
+"""What is compared: kinds of signatures, at seven lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import I64, U8, FeatureCounts
+from nearkin.stages.features.shingles import Characters
+from nearkin.stages.signatures.bit_minhash import BitMinHash
+from nearkin.stages.signatures.bits import BitMethod
+from nearkin.stages.signatures.simhash import Simhash
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.stages.signatures.topsig import TopSig, WeightedTopSig
+from nearkin.stages.signatures.truncated_minhash import HASHES, TruncatedMinHash
+
+BITS = (16, 32, 64, 128, 256, 512, 1024)
+FEATURES = Characters(4)
+LONGEST = BITS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of signature.
+
+    Parameters
+    ----------
+    key : str
+        In files.
+    label : str
+        For people.
+    needs_statistics : bool
+    is_advised : bool
+        It may be recommended: not so what is only here to be measured against.
+    has_code_density : bool
+        The share of its vectors that is not 0 is that of the authors' code, not of their text.
+    counts_once : bool
+        A feature counts once, however often a document has it.
+    """
+
+    key: str
+    label: str
+    needs_statistics: bool = False
+    is_advised: bool = True
+    has_code_density: bool = False
+    counts_once: bool = False
+
+
+SIMHASH = Kind("simhash", "Simhash")
+FAST_SIMHASH = Kind("simhash-fast", "Simhash, fast hash")
+TOPSIG = Kind("topsig", "TopSig")
+WEIGHTED = Kind("weighted-topsig", "weighted TopSig", needs_statistics=True)
+SIMPLE_MINHASH = Kind("simple-minhash", "simple Minhash", is_advised=False)
+MINHASH = Kind("minhash", "MinHash in bits")
+TOPSIG_CODE = Kind("topsig-code", "TopSig, code's density", is_advised=False, has_code_density=True)
+WEIGHTED_CODE = Kind("weighted-topsig-code", "weighted TopSig, code's density", True, False, True)
+SIMHASH_ONCE = Kind("simhash-once", "Simhash, fast hash, each feature once", is_advised=False, counts_once=True)
+TOPSIG_ONCE = Kind("topsig-once", "TopSig, each feature once", is_advised=False, counts_once=True)
+
+KINDS = (SIMHASH, TOPSIG, WEIGHTED, SIMPLE_MINHASH, FAST_SIMHASH, MINHASH)
+"""What the figures show: the article's four, then ours."""
+PUBLISHED_KINDS = KINDS[:4]
+PROJECTIONS = (SIMHASH, TOPSIG, WEIGHTED)
+CUT_KINDS = (SIMHASH, FAST_SIMHASH, SIMHASH_ONCE, SIMPLE_MINHASH)
+"""Those whose shorter signatures are parts of the longest."""
+ALL_KINDS = (*KINDS, TOPSIG_CODE, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE)
+
+
+def code_density(bits: int) -> float:
+    """The share of a vector that is not 0 in the authors' published code; their text says 1/√bits."""
+    return 1 / 16 if bits <= 256 else 1 / 32
+
+
+def method(kind: Kind, bits: int, statistics: Statistics) -> BitMethod:
+    """The method of a kind at a length."""
+    density = code_density(bits) if kind.has_code_density else None
+    if kind.needs_statistics:
+        return WeightedTopSig(statistics, bits, density)
+    if kind in (TOPSIG, TOPSIG_CODE, TOPSIG_ONCE):
+        return TopSig(bits, density)
+    if kind == SIMPLE_MINHASH:
+        return TruncatedMinHash(bits)
+    return BitMinHash(bits) if kind == MINHASH else Simhash(bits, "shake256" if kind == SIMHASH else "fast")
+
+
+def cut(kind: Kind, longest: U8, bits: int) -> U8:
+    """The signatures of a shorter length, made from the longest ones; of these kinds they are parts of them.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of `CUT_KINDS`.
+    longest : uint8 array, shape (n_documents, LONGEST // 8)
+    bits : int
+
+    Examples
+    --------
+    >>> longest = np.arange(128, dtype=np.uint8)[None]
+    >>> cut(SIMHASH, longest, 16).tolist(), cut(SIMPLE_MINHASH, longest, 32).tolist()
+    ([[0, 1]], [[0, 32, 64, 96]])
+    """
+    if kind != SIMPLE_MINHASH:
+        return np.ascontiguousarray(longest[:, : bits // 8])
+    parts = np.unpackbits(longest.reshape(len(longest), len(HASHES), -1), axis=2)[:, :, : bits // len(HASHES)]
+    return np.packbits(parts.reshape(len(longest), -1), axis=1)
+
+
+def once(counted: FeatureCounts) -> FeatureCounts:
+    """With every distinct feature of a document counted once."""
+    return replace(counted, counts=np.ones_like(counted.counts))
+
+
+def project(counted: FeatureCounts, weights: I64, bits: int, density: float | None = None) -> U8:
+    """What `WeightedTopSig` makes of weights that are already known: they are the same for all lengths."""
+    plain = TopSig(bits, density)
+    packed: U8 = kernels.twin("projections", counted.hashes.nbytes).project_sparse(
+        counted.hashes, weights, counted.offsets, n_bits=bits, n_nonzero=plain.n_nonzero, seed=plain.seed
+    )
+    return packed

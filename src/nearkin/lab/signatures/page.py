@@ -1,0 +1,137 @@
+"""The results as one page of HTML that needs neither a network nor a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from nearkin._version import __version__
+from nearkin.errors import MissingExtraError
+from nearkin.lab.signatures.experiment import Results
+from nearkin.lab.signatures.methods import (
+    ALL_KINDS,
+    BITS,
+    FAST_SIMHASH,
+    KINDS,
+    PUBLISHED_KINDS,
+    SIMHASH_ONCE,
+    TOPSIG,
+    TOPSIG_CODE,
+    TOPSIG_ONCE,
+    WEIGHTED,
+    WEIGHTED_CODE,
+)
+from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, ONE_NEIGHBOUR, SECONDS
+from nearkin.lab.signatures.retrieval import DISTANCES
+from nearkin.lab.signatures.signing import DRIFT_BITS
+from nearkin.lab.signatures.truth import BY_CHARACTERS, BY_WORDS
+from nearkin.reports.pages import page_environment
+
+_WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure at two widths, and its caption."""
+
+    name: str
+    wide: str
+    narrow: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the page's head names."""
+
+    version: str
+
+
+def draw(results: Results) -> tuple[Drawn, ...]:
+    """All figures.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    from nearkin.lab.signatures import figures
+
+    drawn = [
+        _drawn("figure-1", figures.unique_signatures, results, "Figure 1 on these documents."),
+        _drawn(
+            "figure-1-published",
+            figures.published_unique_signatures,
+            results,
+            "Figure 1 of the article: 90,000 agreements. The shares are the inverse of its Table 2.",
+        ),
+    ]
+    for bits, distance in ((32, 1), (128, 1), (1024, 1), (1024, 3)):
+        number = 2 if distance == 1 else 3
+        drawn.append(
+            _drawn(
+                f"figure-{number}-{bits}",
+                partial(figures.neighbours, bits=bits, distance=distance),
+                results,
+                f"Figure {number}: documents by neighbours within distance {distance}, {bits:,} bits.",
+            )
+        )
+    for truth, words in ((BY_CHARACTERS, "4-gram sets at 0.8"), (BY_WORDS, "sets of five words at 0.7")):
+        if results.n_true[truth]:
+            caption = f"F1 at the best distance, against {words}."
+            drawn.append(_drawn(f"f1-{truth}", partial(figures.best_f1, truth=truth), results, caption))
+    if results.n_true[BY_CHARACTERS]:
+        caption = "Precision and recall at 64 bits, against 4-gram sets at 0.8."
+        drawn.append(_drawn("precision-recall", figures.precision_recall, results, caption))
+    caption = "Weighted TopSig by the statistics of the first documents: bits that differ from the final signature."
+    drawn.append(_drawn("drift", figures.drift, results, caption))
+    return tuple(drawn)
+
+
+def _drawn(name: str, chart: Callable[..., str], results: Results, caption: str) -> Drawn:
+    wide, narrow = (chart(results, name=f"{name}-{tag}", width=width) for tag, width in (("w", _WIDE), ("n", _NARROW)))
+    return Drawn(name, wide, narrow, caption)
+
+
+def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
+    """The page.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    try:
+        environment = page_environment("nearkin.lab.signatures")
+    except ImportError as error:
+        raise MissingExtraError.of("The page", "report") from error
+    environment.filters |= {
+        "thousandths": lambda x: "–" if x != x else f"{x:,.3f}",
+        "share": lambda x: "–" if x != x else f"{100 * x:.1f} %",
+        "milliseconds": lambda x: f"{1000 * x:,.3g}" if x < 1 else f"{1000 * x:,.0f}",
+        "times": lambda x: f"{x:,.0f}" if x >= 10 else f"{x:.1f}",
+        "microseconds": lambda x: f"{1e6 * x:,.2f}",
+    }
+    return environment.get_template("signatures.html.j2").render(
+        facts=_Facts(__version__),
+        corpus=corpus,
+        results=results,
+        documents=results.documents,
+        advice=results.advice,
+        timings=results.timings,
+        paper_ways=results.paper_ways,
+        drifts=results.drifts,
+        labels={kind.key: kind.label for kind in ALL_KINDS},
+        all_bits=BITS,
+        drift_bits=DRIFT_BITS,
+        distances=DISTANCES,
+        kinds=KINDS,
+        compared=(FAST_SIMHASH, TOPSIG, TOPSIG_CODE, WEIGHTED, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE),
+        published_kinds=PUBLISHED_KINDS,
+        truths={BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "sets of five words of at least 0.7"},
+        published_seconds=SECONDS,
+        published_documents=DOCUMENTS_PER_SIGNATURE,
+        one_neighbour=ONE_NEIGHBOUR,
+        figures={figure.name: figure for figure in drawn},
+    )

@@ -1,0 +1,161 @@
+"""Whether near signatures mean near texts: precision and recall of Hamming neighbours against exact similarity.
+
+The documents are those with distinct texts: copies of a text have equal signatures of every kind, and would flatter
+them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.engines.local import map_ordered
+from nearkin.lab.signatures.methods import ALL_KINDS, BITS
+from nearkin.lab.signatures.signing import Signed
+from nearkin.lab.signatures.truth import SimilarPairs
+from nearkin.records import F64, I64, U8, BitSignatures
+from nearkin.runs.progress import Progress
+
+DISTANCES = (0, 1, 3)
+_BLOCK_ROWS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Of all neighbours within a distance.
+
+    Parameters
+    ----------
+    distance : int
+    n_neighbours : int
+        Pairs within it.
+    n_found : int
+        Of the pairs that are alike those within it.
+    n_true : int
+        Pairs that are alike.
+    """
+
+    distance: int
+    n_neighbours: int
+    n_found: int
+    n_true: int
+
+    @property
+    def precision(self) -> float:
+        """Of the neighbours those that are alike; NaN if there are none."""
+        return self.n_found / self.n_neighbours if self.n_neighbours else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """Of what is alike that which is a neighbour; NaN if nothing is alike."""
+        return self.n_found / self.n_true if self.n_true else float("nan")
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both; NaN if nothing is alike."""
+        return 2 * self.n_found / (self.n_neighbours + self.n_true) if self.n_true else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Of one kind of signature at one length, for every distance.
+
+    Parameters
+    ----------
+    key : str
+        Of the kind.
+    bits : int
+    truth : str
+        What is alike: `truth.BY_CHARACTERS` or `truth.BY_WORDS`.
+    n_neighbours, n_found : int64 arrays, shape (bits + 1,)
+        Pairs within each distance, and those of them that are alike.
+    n_true : int
+    """
+
+    key: str
+    bits: int
+    truth: str
+    n_neighbours: I64
+    n_found: I64
+    n_true: int
+
+    def at(self, distance: int) -> Quality:
+        """Of the neighbours within a distance."""
+        return Quality(distance, int(self.n_neighbours[distance]), int(self.n_found[distance]), self.n_true)
+
+    @property
+    def best(self) -> Quality:
+        """Of the distance with the greatest F1, the shortest of several; of 0 if nothing is alike."""
+        f1: F64 = self.n_found / (self.n_neighbours + max(1, self.n_true))
+        return self.at(int(np.argmax(f1)))
+
+
+def evaluate(
+    packed: U8, truths: Mapping[str, SimilarPairs], *, key: str = "", threads: int = 1
+) -> tuple[Retrieval, ...]:
+    """Precision and recall of signatures of distinct texts, against each truth.
+
+    Examples
+    --------
+    >>> pairs = SimilarPairs(np.array([0], np.uint32), np.array([1], np.uint32), np.array([0.9]))
+    >>> (found,) = evaluate(np.array([[7], [6], [6]], np.uint8), {"characters": pairs})
+    >>> found.n_neighbours[:3].tolist(), found.n_found[:3].tolist(), found.best.f1
+    ([1, 3, 3], [0, 1, 1], 0.5)
+    """
+    n_bits = 8 * packed.shape[1]
+    n_neighbours = np.cumsum(distances_of_all_pairs(packed, threads=threads))
+    results = []
+    for name, pairs in truths.items():
+        apart = distances(packed, pairs)
+        n_found = np.cumsum(np.bincount(apart, minlength=n_bits + 1))
+        results.append(Retrieval(key, n_bits, name, n_neighbours, n_found, len(pairs)))
+    return tuple(results)
+
+
+def distances(packed: U8, pairs: SimilarPairs) -> I64:
+    """Bits in which the signatures of pairs differ, shape (n_pairs,)."""
+    parts = [np.zeros(0, np.int64)]
+    for start in range(0, len(pairs), 1 << 16):
+        some = slice(start, start + (1 << 16))
+        differing = np.bitwise_count(packed[pairs.left[some]] ^ packed[pairs.right[some]])
+        parts.append(differing.sum(axis=1, dtype=np.int64))
+    return np.concatenate(parts)
+
+
+def distances_of_all_pairs(packed: U8, *, threads: int = 1) -> I64:
+    """How many pairs differ in 0, 1, … bits, shape (n_bits + 1,).
+
+    Every pair is looked at: the most similar ones are few, and what is counted here are the others as well.
+    """
+    words = BitSignatures(packed, np.ones(len(packed), np.bool_), "").words
+    columns = np.ascontiguousarray(words.T)
+    n_bits = 8 * packed.shape[1]
+
+    def count(start: int) -> I64:
+        histogram = np.zeros(n_bits + 1, np.int64)
+        for row in range(start, min(start + _BLOCK_ROWS, len(words) - 1)):
+            apart = np.zeros(len(words) - row - 1, np.uint16)
+            for column in columns:
+                apart += np.bitwise_count(column[row + 1 :] ^ column[row])
+            histogram += np.bincount(apart, minlength=n_bits + 1)
+        return histogram
+
+    blocks = map_ordered(count, range(0, len(words), _BLOCK_ROWS), threads=threads)
+    total: I64 = np.array(list(blocks), np.int64).sum(axis=0)
+    return total
+
+
+def evaluate_all(
+    signed: Signed, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
+) -> tuple[Retrieval, ...]:
+    """Every kind at every length, among some rows; the truths number them from 0."""
+    progress.start("precision and recall", len(ALL_KINDS) * len(BITS), "steps")
+    results: list[Retrieval] = []
+    for kind in ALL_KINDS:
+        for bits in BITS:
+            results += evaluate(signed.packed[kind.key, bits][rows], truths, key=kind.key, threads=threads)
+            progress.advance(1)
+    progress.finish()
+    return tuple(results)

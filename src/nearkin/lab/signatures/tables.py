@@ -1,0 +1,185 @@
+"""The results as tables: a CSV file each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from nearkin.lab.signatures.confusion import ConfusedPair
+from nearkin.lab.signatures.drift import Drift
+from nearkin.lab.signatures.experiment import Results
+from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS, MeanAndDeviation, unique_share
+from nearkin.lab.signatures.retrieval import DISTANCES, Quality, Retrieval
+from nearkin.lab.signatures.uniqueness import MOST_COUNTED
+
+CURVE_BITS = 64
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the stem of its file, its columns, its rows; None is an empty cell."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def as_csv(self) -> str:
+        """With a header, numbers in full."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([None if value != value else value for value in row] for row in self.rows)
+        return out.getvalue()
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as objects; NaN, which JSON does not know, is null."""
+        return [
+            {name: None if value != value else value for name, value in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]
+
+
+def tables(results: Results) -> tuple[Table, ...]:
+    """All of them, in the order of the page."""
+    return (
+        _figure_1(results),
+        _table_1(results),
+        _paper_way(results),
+        _table_2(results),
+        _figures_2_and_3(results),
+        _retrieval(results),
+        _curves(results),
+        _drift(results),
+        _arrivals(results),
+        _confusions(results),
+        Table(
+            "claims",
+            ("statement", "published", "here", "holds"),
+            tuple((c.statement, c.published, c.here, "yes" if c.holds else "no") for c in results.claims),
+        ),
+    )
+
+
+def _figure_1(results: Results) -> Table:
+    n = len(results.documents)
+    return Table(
+        "figure-1-unique-signatures",
+        ("method", "bits", "unique_signatures", "share_of_documents", "published_share"),
+        tuple((u.key, u.bits, u.n_unique, u.n_unique / n, unique_share(u.key, u.bits)) for u in results.uniqueness),
+    )
+
+
+def _table_1(results: Results) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for s in results.timings.seconds:
+        said = SECONDS.get((s.key, s.bits))
+        rows.append((s.key, s.bits, s.mean, s.deviation, *_published(said)))
+    columns = ("method", "bits", "mean_s", "deviation_s", "published_mean_s", "published_deviation_s")
+    return Table("table-1-seconds", columns, tuple(rows))
+
+
+def _published(said: MeanAndDeviation | None) -> tuple[Cell, Cell]:
+    return (None, None) if said is None else (said.mean, said.deviation)
+
+
+def _paper_way(results: Results) -> Table:
+    return Table(
+        "paper-way",
+        ("method", "bits", "paper_way_s_per_feature", "times_ours", "documents_with_equal_signatures"),
+        tuple((p.key, p.bits, p.seconds_per_feature, p.ratio, p.n_equal) for p in results.paper_ways.rows),
+    )
+
+
+def _table_2(results: Results) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for u in results.uniqueness:
+        said = DOCUMENTS_PER_SIGNATURE.get((u.key, u.bits))
+        rows.append((u.key, u.bits, u.mean, u.deviation, u.most, *_published(said)))
+    columns = ("method", "bits", "mean", "deviation", "most", "published_mean", "published_deviation")
+    return Table("table-2-documents-per-signature", columns, tuple(rows))
+
+
+def _figures_2_and_3(results: Results) -> Table:
+    names = (*(f"with_{n}" for n in range(MOST_COUNTED)), f"with_{MOST_COUNTED}_or_more")
+    return Table(
+        "figures-2-and-3-neighbours",
+        ("method", "bits", "distance", *names),
+        tuple((n.key, n.bits, n.distance, *n.n_documents) for n in results.neighbours),
+    )
+
+
+def _retrieval(results: Results) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for r in results.retrievals:
+        named = [(f"{d}", r.at(d)) for d in DISTANCES if d < r.bits] + [("best", r.best)]
+        for what, q in named:
+            rows.append(
+                (
+                    r.truth, r.key, r.bits, what, q.distance, q.n_neighbours, q.n_found, q.n_true,
+                    q.precision, q.recall, q.f1,
+                )
+            )  # fmt: skip
+    columns = (
+        "truth", "method", "bits", "which", "distance", "neighbours", "found", "alike", "precision", "recall", "f1",
+    )  # fmt: skip
+    return Table("precision-and-recall", columns, tuple(rows))
+
+
+def _curves(results: Results) -> Table:
+    rows = []
+    for r in results.retrievals:
+        if r.bits == CURVE_BITS:
+            rows += [(r.truth, r.key, q.distance, q.precision, q.recall) for q in curve(r)]
+    columns = ("truth", "method", "distance", "precision", "recall")
+    return Table(f"precision-recall-curve-{CURVE_BITS}-bits", columns, tuple(rows))
+
+
+def curve(retrieval: Retrieval) -> list[Quality]:
+    """For every distance that has neighbours, up to the first that finds all."""
+    points = []
+    for distance in range(retrieval.bits + 1):
+        quality = retrieval.at(distance)
+        if quality.n_neighbours:
+            points.append(quality)
+        if quality.n_found == quality.n_true:
+            break
+    return points
+
+
+def _drift(results: Results) -> Table:
+    def row(drift: Drift) -> tuple[Cell, ...]:
+        best = drift.best
+        of = "online" if not drift.n_documents else drift.n_documents
+        return (
+            drift.bits, of, drift.mean, drift.high, drift.n_unique, best.distance, best.precision, best.recall, best.f1,
+        )  # fmt: skip
+
+    return Table(
+        "drift",
+        (
+            "bits", "statistics_of", "mean_share_of_bits", "percentile_95", "unique_signatures", "best_distance",
+            "precision", "recall", "f1",
+        ),
+        tuple(row(d) for d in (*results.drifts.by_first, *results.drifts.online)),
+    )  # fmt: skip
+
+
+def _arrivals(results: Results) -> Table:
+    return Table(
+        "drift-online",
+        ("bits", "first_document", "last_document", "mean_share_of_bits", "percentile_95"),
+        tuple((a.bits, a.first, a.last, a.mean, a.high) for a in results.drifts.arrivals),
+    )
+
+
+def _confusions(results: Results) -> Table:
+    def row(key: str, bits: int, what: str, pair: ConfusedPair) -> tuple[Cell, ...]:
+        return key, bits, what, pair.id_a, pair.id_b, pair.distance, pair.similarity
+
+    rows = []
+    for c in results.confusions:
+        rows += [row(c.key, c.bits, "near signatures, unlike texts", pair) for pair in c.unlike]
+        rows += [row(c.key, c.bits, "far signatures, alike texts", pair) for pair in c.missed]
+    return Table("confusions", ("method", "bits", "what", "id_a", "id_b", "distance", "jaccard"), tuple(rows))

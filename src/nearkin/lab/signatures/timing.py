@@ -1,0 +1,114 @@
+"""What a signature costs, as the article's Table 1 has it: one document at a time, short ones a few at a time.
+
+A text of a few sentences alone is served by kernels that need no starting, and are slow: nobody signs a corpus so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.kernels.buffers import text_buffers
+from nearkin.lab.signatures.methods import BITS, FEATURES, KINDS, method
+from nearkin.records import F64, I64
+from nearkin.runs.progress import Progress
+from nearkin.stages.features.counting import count_features
+from nearkin.stages.signatures.statistics import Statistics
+
+MOST_TIMED = 40
+LEAST_BYTES = 32 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Of one kind of signature at one length.
+
+    Parameters
+    ----------
+    key : str
+    bits : int
+    mean, deviation : float
+        Seconds of processor time a document: features counted, signature made, on one thread. The deviation is
+        that between batches.
+    """
+
+    key: str
+    bits: int
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Table 1, measured here.
+
+    Parameters
+    ----------
+    seconds : tuple of Seconds
+    n_documents : int
+        Timed, lying evenly among all.
+    n_batches : int
+        In which they were signed; as many as documents where these are long.
+    mean_features : float
+        In each of them, repeats counted.
+    """
+
+    seconds: tuple[Seconds, ...]
+    n_documents: int
+    n_batches: int
+    mean_features: float
+
+    def of(self, key: str, bits: int) -> Seconds:
+        """Of a kind at a length."""
+        return next(one for one in self.seconds if (one.key, one.bits) == (key, bits))
+
+
+def time_documents(
+    texts: pa.LargeStringArray, n_occurrences: I64, statistics: Statistics, progress: Progress
+) -> Timings:
+    """Time documents, or small batches of short ones, one after another.
+
+    Nothing is known beforehand but the statistics of weighted TopSig, which the article does not count either: hashes
+    that a method keeps are made in the time of the first document that has the feature.
+    """
+    batches = _batches(texts)
+    sizes = np.array([stop - start for start, stop in batches])
+    progress.start("time", len(KINDS) * len(BITS), "steps")
+    counts, counting = [], np.zeros(len(batches))
+    start, stop = batches[0]
+    count_features(texts.slice(start, stop - start), FEATURES)  # loads the kernels
+    for i, (start, stop) in enumerate(batches):
+        started = time.thread_time()
+        counts.append(count_features(texts.slice(start, stop - start), FEATURES))
+        counting[i] = time.thread_time() - started
+    seconds = []
+    for kind in KINDS:
+        for bits in BITS:
+            method(kind, bits, statistics).sign(counts[0])  # loads the kernels
+            fresh = method(kind, bits, statistics)
+            taken: F64 = counting.copy()
+            for i, counted in enumerate(counts):
+                started = time.thread_time()
+                fresh.sign(counted)
+                taken[i] += time.thread_time() - started
+            each = taken / sizes
+            mean = float(taken.sum() / sizes.sum())
+            seconds.append(Seconds(kind.key, bits, mean, float(each.std())))
+            progress.advance(1)
+    progress.finish()
+    n_features = sum(int(n_occurrences[start:stop].sum()) for start, stop in batches)
+    return Timings(tuple(seconds), int(sizes.sum()), len(batches), n_features / int(sizes.sum()))
+
+
+def _batches(texts: pa.LargeStringArray) -> list[tuple[int, int]]:
+    """Bounds of some documents that lie evenly among all, each with as many after it as make `LEAST_BYTES`."""
+    _, offsets = text_buffers(texts)
+    batches: list[tuple[int, int]] = []
+    for row in np.linspace(0, len(texts) - 1, min(MOST_TIMED, len(texts))).round().astype(np.int64).tolist():
+        stop = int(np.searchsorted(offsets, offsets[row] + LEAST_BYTES, side="left"))
+        if not batches or row >= batches[-1][1]:
+            batches.append((row, min(max(stop, row + 1), len(texts))))
+    return batches

@@ -1,0 +1,121 @@
+"""How well signatures tell documents apart: the article's Figure 1, Table 2, Figures 2 and 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.lab.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH, Kind
+from nearkin.lab.signatures.signing import Signed
+from nearkin.records import BitSignatures
+from nearkin.runs.progress import Progress
+from nearkin.stages.search.hamming import neighbour_pairs
+from nearkin.stages.search.hamming_pairs import EqualSignatures
+
+NEIGHBOUR_BITS = (32, 128, 1024)
+NEIGHBOUR_DISTANCES = (1, 3)
+MOST_COUNTED = 10
+"""Documents with so many neighbours or more are counted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """Of one kind of signature at one length.
+
+    Parameters
+    ----------
+    key : str
+        Of the kind.
+    bits : int
+    n_unique : int
+        Distinct signatures.
+    mean, deviation : float
+        Documents that have a signature, over all signatures.
+    most : int
+        Documents with the commonest one.
+    """
+
+    key: str
+    bits: int
+    n_unique: int
+    mean: float
+    deviation: float
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourCounts:
+    """Documents by the number of their neighbours.
+
+    Parameters
+    ----------
+    key : str
+    bits, distance : int
+    n_documents : tuple of int
+        With 0, 1, 2, … and with `MOST_COUNTED` or more neighbours.
+    """
+
+    key: str
+    bits: int
+    distance: int
+    n_documents: tuple[int, ...]
+
+
+def uniqueness(signatures: BitSignatures, key: str = "") -> Uniqueness:
+    """Count distinct signatures.
+
+    Examples
+    --------
+    >>> signatures = BitSignatures(np.array([[7], [7], [7], [1]], np.uint8), np.ones(4, bool), "")
+    >>> one = uniqueness(signatures)
+    >>> one.n_unique, one.mean, one.deviation, one.most
+    (2, 2.0, 1.0, 3)
+    """
+    sizes = EqualSignatures.of(signatures).sizes
+    return Uniqueness(
+        key, signatures.n_bits, len(sizes), float(sizes.mean()), float(sizes.std()), int(sizes.max(initial=0))
+    )
+
+
+def all_uniqueness(signed: Signed) -> tuple[Uniqueness, ...]:
+    """Of every kind at every length."""
+    return tuple(uniqueness(signed.signatures(kind, bits), kind.key) for kind in ALL_KINDS for bits in BITS)
+
+
+def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple[NeighbourCounts, ...]:
+    """Documents by the number of their neighbours within each distance.
+
+    Examples
+    --------
+    >>> signatures = BitSignatures(np.array([[7], [7], [6], [240]], np.uint8), np.ones(4, bool), "")
+    >>> [counts.n_documents[:3] for counts in neighbour_counts(signatures, "", 1)]
+    [(1, 0, 3), (1, 0, 3)]
+    """
+    found = neighbour_pairs(signatures, NEIGHBOUR_DISTANCES[-1], threads=threads)
+    counts = []
+    for distance in NEIGHBOUR_DISTANCES:
+        n_neighbours = np.minimum(found.within(distance).n_neighbours, MOST_COUNTED)
+        by_number = np.bincount(n_neighbours, minlength=MOST_COUNTED + 1)
+        counts.append(NeighbourCounts(key, signatures.n_bits, distance, tuple(by_number.tolist())))
+    return tuple(counts)
+
+
+def all_neighbour_counts(
+    signed: Signed, kinds: tuple[Kind, ...], *, threads: int, progress: Progress
+) -> tuple[NeighbourCounts, ...]:
+    """Of every kind at the article's three lengths."""
+    progress.start("neighbours", len(kinds) * len(NEIGHBOUR_BITS), "steps")
+    counts: list[NeighbourCounts] = []
+    for kind in kinds:
+        for bits in NEIGHBOUR_BITS:
+            counts += neighbour_counts(signed.signatures(kind, bits), kind.key, threads)
+            progress.advance(1)
+    progress.finish()
+    return tuple(counts)
+
+
+def best_other_projection(found: tuple[Uniqueness, ...], key: str, bits: int) -> Uniqueness:
+    """The projection with most distinct signatures at a length, but for one kind."""
+    others = [u for u in found if u.bits == bits and u.key != key and u.key in {kind.key for kind in PROJECTIONS}]
+    return max(others, key=lambda u: (u.n_unique, u.key == SIMHASH.key))
