@@ -78,21 +78,24 @@ def _print(console: Console, results: Results, out: Path, *, has_page: bool) -> 
     """Distinct signatures and F1 by bits, then the recommendation."""
     from rich.table import Table
 
-    from nearkin.lab.signatures.methods import BITS, KINDS
+    from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
+    from nearkin.reports.quantities import counted
 
+    kinds = (*PUBLISHED_KINDS, MINHASH)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("bits", *(kind.label for kind in KINDS)):
+    for heading in ("bits", *(kind.label for kind in kinds)):
         table.add_column(heading, justify="right")
     for bits in BITS:
         cells = []
-        for kind in KINDS:
+        for kind in kinds:
             f1 = results.retrieval(kind.key, bits).best.f1
             cells.append(f"{results.unique(kind.key, bits).n_unique:,} {'–' if f1 != f1 else f'{f1:.2f}'}")
         table.add_row(f"{bits:,}", *cells)
     console.print("Distinct signatures, and F1 at the best distance:", highlight=False)
     console.print(table)
     if results.documents.n_without_text:
-        console.print(f"{results.documents.n_without_text:,} documents without text are left out.", highlight=False)
+        without = counted(results.documents.n_without_text, "document")
+        console.print(f"Left out, and nobody's neighbour: {without} without text.", highlight=False)
     console.print()
     for sentence in results.advice.sentences:
         console.print(sentence, highlight=False, markup=False)

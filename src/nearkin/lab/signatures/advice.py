@@ -158,9 +158,9 @@ def _otherwise(chosen: Retrieval) -> str:
             "where it must be known how many pairs were missed."
         )
     return (
-        f"Its {' and '.join(weak)} {'is' if len(weak) == 1 else 'are'} below {_GOOD_ENOUGH:g}: let the neighbours be "
-        "compared exactly (nearkin neighbours --verify), or use nearkin dedup, which verifies every pair and "
-        "estimates what it missed."
+        f"The {' and '.join(weak)} of what is recommended {'is' if len(weak) == 1 else 'are'} below "
+        f"{_GOOD_ENOUGH:g}: let the neighbours be compared exactly (nearkin neighbours --verify), or use "
+        "nearkin dedup, which verifies every pair and estimates what it missed."
     )
 
 

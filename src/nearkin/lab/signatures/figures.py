@@ -21,7 +21,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("Drawing a figure", "report") from error
 
-_LEGEND_STEP = 18
+_LEGEND_STEP = 20
 _LABEL_WIDTH = 32  # pixels that the longest label of an axis takes
 _SHARES = CountScale(alt.Scale(domain=[0, 1], nice=False), None, "~g", "")
 Line = tuple[str, Sequence[float]]
