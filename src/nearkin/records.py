@@ -184,6 +184,32 @@ class BitSignatures:
 
 
 @dataclass(frozen=True, slots=True)
+class LetterVectors:
+    """How often each letter and digit occurs in each document.
+
+    Parameters
+    ----------
+    counts : uint32 array, shape (n_documents, n_dimensions)
+        The vectors.
+    is_counted : bool array, shape (n_documents,)
+        False: almost nothing of the document is in its vector; it must be matched with nothing, and be told apart.
+    n_counted, n_others : int64 arrays, shape (n_documents,)
+        Letters and digits that have a place in the vector, and those that have none.
+    fingerprint : str
+        Of the counting; vectors with different fingerprints must not be compared.
+    """
+
+    counts: U32
+    is_counted: Bool
+    n_counted: I64
+    n_others: I64
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """Pairs of rows that may be similar: guesses, each pair once, ``left < right``, sorted.
 

@@ -1,0 +1,78 @@
+"""Letter counts: a document as how often each letter and digit occurs in it.
+
+The 62 Latin counts are those by which Stroz Friedberg found similar documents among 13 million in electronic discovery:
+small edits move few of them, and little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.kernels.buffers import text_buffers
+from nearkin.records import LetterVectors
+
+Alphabet = Literal["latin", "universal"]
+LEAST_LETTERS = 20
+"""A document with fewer counted letters and digits says too little: any two of its kind would be alike."""
+LEAST_SHARE = 0.5
+"""So does one of whose letters and digits, of all scripts, fewer than this part are counted."""
+_BUCKETS: dict[str, int] = {"latin": 0, "universal": 64}
+
+
+@dataclass(frozen=True, slots=True)
+class LetterCounts:
+    """Counts letters and digits, by code point, upper and lower case apart.
+
+    Parameters
+    ----------
+    alphabet : {"latin", "universal"}
+        "latin": the 62 counts A to Z, a to z, 0 to 9, and nothing else. "universal": these, and 64 more for the
+        letters and digits of all other scripts, each in the bucket that a hash of its code point names. What is a
+        letter or a digit is pinned to Unicode 14.0; combining marks are neither.
+
+    Examples
+    --------
+    >>> texts = pa.array(["The cat sat on the mat, 7 times.", "Кот сидел на ковре, семь раз.", ""], pa.large_string())
+    >>> LetterCounts("latin").count(texts).is_counted.tolist()
+    [True, False, False]
+    >>> LetterCounts("universal").count(texts).is_counted.tolist()
+    [True, True, False]
+    """
+
+    alphabet: Alphabet = "latin"
+
+    def __post_init__(self) -> None:
+        if self.alphabet not in _BUCKETS:
+            raise ParameterError.of("alphabet", "LetterCounts", "'latin' or 'universal'", self.alphabet)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Counts of each document: 62 or 126."""
+        return 62 + _BUCKETS[self.alphabet]
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `count`."""
+        return f"letters={self.alphabet};dimensions={self.n_dimensions};least={LEAST_LETTERS};unicode=14.0"
+
+    def count(self, texts: pa.LargeStringArray) -> LetterVectors:
+        """The vector of each text.
+
+        A count stops at 2**27 - 1. A text is not counted (`LetterVectors.is_counted`), and is to be matched with
+        nothing, when fewer than 20 of its letters and digits have a place in the vector, or fewer than half of them.
+
+        Parameters
+        ----------
+        texts : LargeStringArray
+            Valid UTF-8; not normalised: case and forms of letters are part of the vector. A null has no letters.
+        """
+        data, offsets = text_buffers(texts)
+        kernel = kernels.twin("letters", int(offsets[-1] - offsets[0]))
+        counts, n_counted, n_others = kernel.count_letters(data, offsets, n_buckets=_BUCKETS[self.alphabet])
+        is_counted = (n_counted >= LEAST_LETTERS) & (n_counted >= LEAST_SHARE * (n_counted + n_others))
+        return LetterVectors(counts, is_counted, n_counted, n_others, self.fingerprint)
