@@ -63,8 +63,10 @@ class Statistics:
     documents: I64
     n_documents: int
     _numbers: FeatureNumbers = field(init=False, repr=False, compare=False)
+    _fingerprint: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_fingerprint", self._digest())
         numbers = FeatureNumbers()
         numbers.add(self.hashes)
         object.__setattr__(self, "_numbers", numbers)
@@ -92,6 +94,9 @@ class Statistics:
     @property
     def fingerprint(self) -> str:
         """A digest of all of it: statistics of equal collections have equal ones."""
+        return self._fingerprint
+
+    def _digest(self) -> str:
         digest = hashlib.sha256(f"{FORMAT_VERSION};{self.features};{self.n_documents};".encode())
         for array in (self.hashes, self.occurrences, self.documents):
             digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
