@@ -78,6 +78,11 @@ Threshold = Annotated[
     float | None,
     _search(help="Least similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
 ]
+FamilyThreshold = Annotated[
+    float | None,
+    _search("--threshold", help="Least similarity to the principal, above 0 and up to 1. [dim]default: 0.6[/]"),
+]
+FamilyShingle = Annotated[str | None, _search("--shingle", help="words:N or chars:N. [dim]default: words:3[/]")]
 HigherThreshold = Annotated[float, _search(help="Least similarity; at least the threshold of the run.")]
 Measure = Annotated[
     str | None,

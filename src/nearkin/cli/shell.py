@@ -90,7 +90,7 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(arguments: list[str]) -> None:
-    can_resume = "dedup" in arguments
+    can_resume = not {"dedup", "families"}.isdisjoint(arguments)
     hint = " What was done is kept: the same command with --resume goes on from there." if can_resume else ""
     typer.echo(f"\nInterrupted.{hint}", err=True)
 

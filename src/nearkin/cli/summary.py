@@ -48,7 +48,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
         f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
-    _print_warnings(console, manifest)
+    print_warnings(console, manifest)
     console.print(
         f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
         f"verified pairs at {parameters['measure']} ≥ {parameters['threshold']} on {parameters['shingle']}"
@@ -63,7 +63,8 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     )
 
 
-def _print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
+def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
+    """What to know about documents of the input."""
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)

@@ -17,6 +17,8 @@ from nearkin.reports.quantities import counted, share_text, size_text
 if TYPE_CHECKING:
     import jinja2
 
+    from nearkin.reports.differences import Segment
+
 __all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
 
 DocId = str | int
@@ -162,7 +164,7 @@ def render_dedup_report(
     """
     facts = RunFacts.of(manifest)
     try:
-        environment = _environment()
+        environment = report_environment()
         reasons = reasons_figure(facts)
         similarities = similarity_figure(facts, similarity_bin_edges, similarity_counts)
         recall = recall_figure(facts, similarity_bin_edges, similarity_counts, curve)
@@ -188,8 +190,8 @@ def render_dedup_report(
     )
 
 
-def _environment() -> jinja2.Environment:
-    """The environment with the filters that the templates of this page use."""
+def report_environment() -> jinja2.Environment:
+    """The environment with the filters that the templates of runs use."""
     environment = page_environment()
     environment.filters |= {"name": _short_name, "share": share_text, "size": size_text, "counted": counted}
     return environment
@@ -212,9 +214,14 @@ def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
         segments = mark_differences(
             pair.text_a, pair.text_b, context_words=_CONTEXT_WORDS, max_words=_COMPARED_WORDS, max_run=_LONGEST_RUN
         )
-        shown = []
-        for place, segment in enumerate(segments):
-            text = segment.text.lstrip()
-            beside_gap = place > 0 and "gap" in (segment.kind, segments[place - 1].kind)
-            shown.append(ShownSegment(segment.kind, " " if beside_gap or len(text) < len(segment.text) else "", text))
-        yield ShownPair(pair, measure_name(pair.measure), tuple(shown), index < _OPEN_SAMPLES)
+        yield ShownPair(pair, measure_name(pair.measure), shown_segments(segments), index < _OPEN_SAMPLES)
+
+
+def shown_segments(segments: Sequence[Segment]) -> tuple[ShownSegment, ...]:
+    """The segments with their leading spaces apart, and spaces around gaps."""
+    shown = []
+    for place, segment in enumerate(segments):
+        text = segment.text.lstrip()
+        beside_gap = place > 0 and "gap" in (segment.kind, segments[place - 1].kind)
+        shown.append(ShownSegment(segment.kind, " " if beside_gap or len(text) < len(segment.text) else "", text))
+    return tuple(shown)

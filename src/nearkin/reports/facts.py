@@ -54,13 +54,13 @@ class RunFacts:
             command=_text(manifest.get("command")) or "dedup",
             fingerprint=_text(manifest.get("fingerprint")) or "",
             parameters=_mapping(manifest.get("parameters")),
-            counts=_counts(manifest.get("counts")),
+            counts=counts_of(manifest.get("counts")),
             plan={
                 name: n for name, value in _mapping(manifest.get("plan")).items() if (n := _number(value)) is not None
             },
             inputs=_input_files(manifest.get("inputs")),
             against=_input_files(manifest.get("against")),
-            problems=_counts(manifest.get("problems")),
+            problems=counts_of(manifest.get("problems")),
             found_at_threshold=_number(manifest.get("found_at_threshold")),
             estimated_missed_pairs=_number(manifest.get("estimated_missed_pairs")),
             estimated_recall=_number(manifest.get("estimated_recall")),
@@ -159,7 +159,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _counts(value: object) -> dict[str, int]:
+def counts_of(value: object) -> dict[str, int]:
     """The counts of a mapping, what counts nothing left out."""
     return {name: n for name, entry in _mapping(value).items() if (n := _whole(entry)) is not None}
 

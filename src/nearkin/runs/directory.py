@@ -14,7 +14,10 @@ from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs.files import write_json, writing
 
 MANIFEST = "manifest.json"
-TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "report.html")
+TABLES = (
+    "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
+    "report.html",
+)  # fmt: skip
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 

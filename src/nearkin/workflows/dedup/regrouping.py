@@ -144,7 +144,7 @@ def load(directory: Path) -> FinishedRun:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         documents = pq.read_table(directory / "documents.parquet")
         pairs = pq.read_table(directory / "pairs.parquet")
-        if manifest.get("command") in ("dedup", "regroup") and not manifest.get("against"):
+        if manifest.get("command") in ("dedup", "regroup", "families") and not manifest.get("against"):
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:
         raise RunError(

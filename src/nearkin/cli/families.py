@@ -1,0 +1,116 @@
+"""``nearkin families``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearkin.cli.options import (
+    Encoding,
+    FamilyShingle,
+    FamilyThreshold,
+    Format,
+    Id,
+    Inputs,
+    Json,
+    Memory,
+    OnError,
+    Out,
+    Overwrite,
+    Quiet,
+    Resume,
+    Text,
+    Threads,
+)
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_HELP = """
+Group contracts into families of near-duplicates: signed and unsigned copies, one form with different parties, \
+versions. Each member is told with its similarity to the principal of its family, what kind of relation it has, and \
+the first lines that differ.
+
+[bold]Examples[/]
+
+  nearkin families dataroom/ --out families
+
+  nearkin families contracts.parquet --text body --id file --threshold 0.7 --out families
+"""
+
+
+@app.command(help=_HELP)
+def families(
+    inputs: Inputs,
+    out: Out,
+    text: Text = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: OnError = "skip",
+    threshold: FamilyThreshold = None,
+    shingle: FamilyShingle = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+    memory: Memory = "2GiB",
+) -> None:
+    """Group contracts into families."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.workflows.dedup.files import Delivery, Files
+    from nearkin.workflows.dedup.options import Resources, parse_size
+    from nearkin.workflows.families.files import families_files
+
+    files = Files(inputs, (), file_format, text, id, encoding)
+    delivery = Delivery(on_error, resume, overwrite)  # type: ignore[arg-type]  # it checks on_error
+    resources = Resources(threads, parse_size(memory))
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        manifest = families_files(
+            files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
+        )
+    if as_json:
+        import json
+
+        import typer
+
+        typer.echo(json.dumps(manifest, ensure_ascii=False))
+    elif not quiet:
+        from nearkin.cli.printing import Printer
+
+        _print(Printer(), manifest, out)
+
+
+def _print(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
+    """Members by relation, what stands alone, where to look."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from nearkin.cli.summary import print_warnings
+
+    counts, found = manifest["counts"], manifest["families"]
+    n_members = found["documents"] - found["families"]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("members", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("relation to the principal")
+    for relation, n in found["relations"].items():
+        table.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
+    console.print(table)
+    console.print(
+        f"[bold]{counts['documents']:,} documents: {found['documents']:,} in {found['families']:,} families[/], the "
+        f"others like no other at {manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
+        f"{manifest['parameters']['shingle']}",
+        highlight=False,
+    )
+    print_warnings(console, manifest)
+    total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
+    start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
+    console.print(
+        f"{total_s:.1f} s. Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}",
+        highlight=False,
+        soft_wrap=True,
+    )

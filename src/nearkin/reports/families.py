@@ -1,0 +1,211 @@
+"""The page of families: each with its principal, and what every member has to do with it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from nearkin.errors import MissingExtraError
+from nearkin.reports.dedup import DocId, ProblemRow, ShownSegment, report_environment, shown_segments
+from nearkin.reports.facts import RunFacts, counts_of
+from nearkin.reports.quantities import counted
+
+if TYPE_CHECKING:
+    from nearkin.reports.differences import Segment
+
+_OPEN_FAMILIES = 1
+_LONGEST_RUN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedDifference:
+    """A difference and its surroundings, texts as they came.
+
+    Parameters
+    ----------
+    before : str
+        Shared words before it.
+    principal, member : str
+        What each of the two has there; one may be empty.
+    n_cut_principal, n_cut_member : int
+        Words of it that are left out.
+    after : str
+        Shared words after it; ``is_after_cut`` if they go on.
+    line_principal, line_member : int
+        Lines in which it begins, counted from 1.
+    """
+
+    before: str
+    principal: str
+    n_cut_principal: int
+    member: str
+    n_cut_member: int
+    after: str
+    is_after_cut: bool
+    line_principal: int
+    line_member: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRow:
+    """A document with the same text as another."""
+
+    doc_id: DocId
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberCard:
+    """A member of a family, as ``families.parquet`` has it, with its first differences and the exact copies of it."""
+
+    doc_id: DocId
+    where: str
+    similarity: float
+    containment_in_principal: float
+    containment_of_principal: float
+    relation: str
+    filled_in: str
+    n_differences: int
+    n_words_only_in_principal: int
+    n_words_only_in_member: int
+    n_particulars: int
+    is_whole: bool
+    differences: tuple[MarkedDifference, ...] = ()
+    copies: tuple[CopyRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyCard:
+    """A family; ``members`` are those of them to be listed, ``relations`` counts all of them."""
+
+    number: int
+    size: int
+    principal: DocId
+    where: str
+    relations: Mapping[str, int]
+    members: tuple[MemberCard, ...]
+
+    @property
+    def told(self) -> str:
+        """Who is in it: ``the principal · 7 exact copies``."""
+        counts = [
+            counted(n, relation, "exact copies") if relation == "exact copy" else f"{n:,} {relation}"
+            for relation, n in self.relations.items()
+        ]
+        return " · ".join(["the principal", *counts])
+
+    @property
+    def n_listed(self) -> int:
+        """Documents beside the principal that are listed."""
+        return sum(1 + len(member.copies) for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDifference:
+    """A difference as the page shows it."""
+
+    segments: tuple[ShownSegment, ...]
+    line_principal: int
+    line_member: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A relation with its rule, and how many members have it."""
+
+    relation: str
+    rule: str
+    n: int
+
+
+def render_families_report(
+    manifest: Mapping[str, object],
+    *,
+    cards: Sequence[FamilyCard],
+    rules: Mapping[str, str],
+    problems: Sequence[ProblemRow],
+    n_problems: int,
+) -> str:
+    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+
+    Parameters
+    ----------
+    manifest : Mapping
+        As ``manifest.json`` has it. What it lacks is left out of the page.
+    cards : sequence of FamilyCard
+        The families to be shown, in their order.
+    rules : Mapping
+        Each relation with the rule that decides it, in the order in which they are tried.
+    problems : sequence of ProblemRow
+        The first of them.
+    n_problems : int
+        All of them.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    facts = RunFacts.of(manifest)
+    found = manifest.get("families")
+    totals = counts_of(found)
+    by_relation = counts_of(found.get("relations")) if isinstance(found, Mapping) else {}
+    try:
+        environment = report_environment()
+        environment.filters["marked"] = _marked
+        script = files("nearkin.reports").joinpath("templates", "families.js").read_text(encoding="utf-8")
+        template = environment.get_template("families.html.j2")
+        return template.render(
+            facts=facts,
+            totals=totals,
+            headline=_headline(facts, totals),
+            cards=cards,
+            n_open=_OPEN_FAMILIES,
+            rule_rows=[RuleRow(name, rule, by_relation.get(name, 0)) for name, rule in rules.items()],
+            problems=problems,
+            n_problems=n_problems,
+            script=script,
+            script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("report.html", "report") from error
+
+
+def _headline(facts: RunFacts, totals: Mapping[str, int]) -> str:
+    n_families = totals.get("families", 0)
+    if not n_families:
+        return f"{counted(facts.count('documents'), 'document')}: no two of them are a family"
+    families = counted(n_families, "family", "families")
+    return f"{totals.get('documents', 0):,} of {counted(facts.count('documents'), 'document')} are in {families}"
+
+
+def _marked(one: MarkedDifference) -> ShownDifference:
+    """The difference, marked word by word, between its surroundings."""
+    segments = tuple(_segments(one))
+    return ShownDifference(shown_segments(segments), one.line_principal, one.line_member)
+
+
+def _segments(one: MarkedDifference) -> list[Segment]:
+    from nearkin.reports.differences import Segment, mark_differences
+
+    lead = " " if one.before and not one.before[-1].isspace() else ""
+    found = [Segment("equal", one.before)]
+    if one.principal and one.member:
+        marks = mark_differences(one.principal, one.member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
+        for i, mark in enumerate(marks):
+            needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"
+            text = mark.text if mark.text[:1].isspace() or not needs_space else f" {mark.text}"
+            found.append(Segment(mark.kind, text))
+    else:
+        found += [Segment("only_a", lead + one.principal)] if one.principal else []
+        found += [Segment("only_b", lead + one.member)] if one.member else []
+    if n_cut := one.n_cut_principal:
+        found.append(Segment("gap", f"{counted(n_cut, 'more word')} of the principal"))
+    if n_cut := one.n_cut_member:
+        found.append(Segment("gap", f"{counted(n_cut, 'more word')} of this document"))
+    found.append(Segment("equal", one.after + (" …" if one.is_after_cut else "")))
+    return [segment for segment in found if segment.text]

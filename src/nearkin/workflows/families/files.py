@@ -1,0 +1,138 @@
+"""Families of near-duplicates in files: from arguments on a command line to a directory of results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from nearkin.runs.progress import Progress
+from nearkin.workflows.dedup.files import Delivery, Files, Found, run_files
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.outcome import NO_ROW
+from nearkin.workflows.families.comparing import COPY, Comparison, compare
+from nearkin.workflows.families.members import Members
+from nearkin.workflows.families.particulars import Original
+from nearkin.workflows.families.relations import RELATIONS
+from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
+from nearkin.workflows.families.rereading import Originals, reread
+from nearkin.workflows.families.table import Kin, write_families
+
+PRESET = "contracts"
+
+
+class FamiliesEnding:
+    """The tables and the page of ``nearkin families``."""
+
+    command = "families"
+    twice = "nearkin families"
+
+    def __init__(self) -> None:
+        self._page = PageKin()
+
+    def write(self, found: Found) -> Mapping[str, object]:
+        """``families.csv`` and ``families.parquet``."""
+        members = Members.of(found.result)
+        originals = reread(found, members.to_read())
+        n_by_relation: Counter[str] = Counter()
+
+        def counted() -> Iterator[Kin]:
+            for one in _all_kin(found, members, originals):
+                self._page.take(one)
+                if one.comparison:
+                    n_by_relation[one.comparison.judgement.relation] += 1
+                yield one
+
+        write_families(found.directory.path, counted(), found.result.places.ids.type)
+        return {
+            "families": {
+                "families": len(members.principals),
+                "documents": len(members.rows),
+                "relations": {relation: n_by_relation[relation] for relation in RELATIONS},
+            }
+        }
+
+    def report(self, found: Found, written: Mapping[str, object]) -> None:
+        """``report.html``."""
+        with found.meter.stage("report", 0, "steps") as progress:
+            write_page(found.directory.path / "report.html", written, self._page, found, progress)
+
+
+def families_files(
+    files: Files,
+    out: Path,
+    *,
+    threshold: float | None,
+    shingle: str | None,
+    delivery: Delivery,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> Mapping[str, object]:
+    """Group files into families, in a directory; what is not given is as in the preset "contracts".
+
+    Returns
+    -------
+    mapping
+        The manifest, as ``manifest.json`` has it.
+
+    Raises
+    ------
+    InputError, RunError, ParameterError
+        See `nearkin.errors`.
+    """
+    options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
+    return run_files(
+        files,
+        out,
+        options,
+        FamiliesEnding(),
+        delivery=delivery,
+        resources=resources,
+        progress=progress,
+        preset=PRESET,
+    )
+
+
+def _all_kin(found: Found, members: Members, originals: Originals) -> Iterator[Kin]:
+    """Every document of every family, the largest family first, its principal first."""
+    with found.meter.stage("compare", len(members.rows), "documents") as progress:
+        for number in range(len(members.principals)):
+            yield from _family(found, members, originals, number, progress)
+
+
+def _family(found: Found, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
+    places, outcome = found.result.places, found.result.judged.outcome
+    principal = int(members.principals[number])
+    rows = members.rows_of(number)
+    ids = places.id_at(rows).to_pylist()
+    inside, holding = members.containments(rows, principal)
+    compared: dict[str, Comparison] = {}
+    text: Original | None = None
+    for i, row in enumerate(rows.tolist()):
+        comparison = None if row == principal else COPY
+        if row != principal and outcome.copy_of[row] != principal:
+            text = text or Original(originals.text(principal))
+            other = originals.text(row)
+            if other not in compared:
+                compared[other] = compare(
+                    text,
+                    Original(other),
+                    containment_in_principal=float(inside[i]),
+                    containment_of_principal=float(holding[i]),
+                    n_shown=N_SHOWN,
+                )
+            comparison = compared[other]
+        yield Kin(
+            number + 1,
+            len(rows),
+            ids[0],
+            ids[i],
+            places.source_names[int(places.source[row])],
+            int(places.line[row]),
+            float(outcome.similarity[row]),
+            float(inside[i]),
+            float(holding[i]),
+            comparison,
+            row if outcome.copy_of[row] == NO_ROW else int(outcome.copy_of[row]),
+        )
+        progress.advance(1)

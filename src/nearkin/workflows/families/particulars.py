@@ -1,0 +1,209 @@
+"""What a form is filled in with: names, numbers, dates, signatures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from nearkin.reports.words import count_words
+from nearkin.workflows.families.wording import BLANK, Word, Wording
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+DATES = _list(
+    """january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday"""
+)
+NUMBERS = _list(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion percent
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
+)
+PARTIES = _list(
+    """inc incorporated corp corporation co company llc lp llp ltd limited plc gmbh ag sa bv nv na fsb trust bank
+    partnership liability association he she his her him hers himself herself mr mrs ms dr esq jr sr ii iii iv"""
+)
+"""Words that go with the names of parties: kinds of companies, titles, he and she."""
+SIGNING = _list(
+    """by name title its date dated signed signature sign witness witnessed attest attested notary s seal president
+    chairman secretary treasurer director officer chief executive vice senior general counsel manager member board
+    committee ceo cfo coo individually duly authorized printed print"""
+)
+"""Words of a block of signatures."""
+JOINING = _list("a an the of and or for to at on in day this de la von van der as")
+"""Words that stand within names, dates and sums and tell of neither."""
+
+TURNING = _list("not no nor never none neither cannot without unless except only may must shall should can could")
+"""Words that turn what a sentence says."""
+
+Kind = Literal["name", "number", "date", "joining", "other"]
+
+_MOST_READ = 4_000_000  # characters in which it is seen how words are written
+_ANY_WORD = re.compile(r"[^\W\d_]+")
+_WITHIN_SENTENCE = re.compile(r"(?<=[\w,] )[^\W\d_]+")
+_TAGS = ("<PAGE>", "<page>")
+_SENTENCE_END = re.compile(r"[.!?:;]\W*$|\n\s*\n\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How words are written in a text.
+
+    Parameters
+    ----------
+    small : frozenset of str
+        Words that begin with a small letter somewhere: they are no names.
+    within : frozenset of str
+        Words that begin with a capital inside a sentence, in small letters.
+    """
+
+    small: frozenset[str]
+    within: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Spelling:
+        """Of the first four million characters.
+
+        Examples
+        --------
+        >>> spelling = Spelling.of("The tenant, Ada Kern, pays. Rent is due.")
+        >>> sorted(spelling.within), sorted(spelling.small)
+        (['ada', 'kern'], ['due', 'is', 'pays', 'tenant'])
+        """
+        text = text[:_MOST_READ]
+        found = set(_ANY_WORD.findall(text))
+        return cls(
+            frozenset(word for word in found if word[0].islower()),
+            frozenset(word.lower() for word in set(_WITHIN_SENTENCE.findall(text)) if word[0].isupper()),
+        )
+
+
+@dataclass(frozen=True)
+class Original(Wording):
+    """A text as it came, with what is asked of it more than once."""
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """How its words are written."""
+        return Spelling.of(self.text)
+
+    @cached_property
+    def n_words(self) -> int:
+        """How many words it has."""
+        return count_words(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one text has at a difference.
+
+    Parameters
+    ----------
+    n_words : int
+        Words that count: all but those that only join.
+    n_names, n_numbers, n_dates, n_other : int
+        Of these: names of persons, parties and places; numbers and sums; months and weekdays; the rest.
+    n_joining : int
+    n_blanks : int
+    is_signing : bool
+        There is a "/s/", or a word of a block of signatures, or a date.
+    n_signing, n_turning : int
+        Of the rest, words of a block of signatures; words that turn what a sentence says.
+    """
+
+    n_words: int
+    n_names: int
+    n_numbers: int
+    n_dates: int
+    n_other: int
+    n_joining: int
+    n_blanks: int
+    n_signing: int
+    n_turning: int
+    is_signing: bool
+
+    @property
+    def n_particulars(self) -> int:
+        """Words that fill in a form."""
+        return self.n_words - self.n_other
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing stands here, or a blank does, with no more beside it than the beginning of a date or a number."""
+        return self.n_names == self.n_other == 0 and (self.n_words == 0 or self.n_blanks > 0)
+
+
+def look_at(words: Sequence[Word], text: str, spellings: Sequence[Spelling]) -> Side:
+    """What the words of one side of a difference are.
+
+    Parameters
+    ----------
+    words : sequence of Word
+        Of ``text``.
+    text : str
+    spellings : sequence of Spelling
+        Of both texts: what either writes small is no name.
+    """
+    plain = [word for word in words if word.is_word]
+    kinds = _with_name_parts([_kind(word, text, spellings) for word in plain], plain, text)
+    n_blanks = sum(word.core == BLANK for word in words)
+    if not n_blanks and set(kinds) == {"joining"}:  # "and" for "or" is no part of a name or a date
+        kinds = ["other"] * len(kinds)
+    n_of = Counter(kinds)
+    rest = [word.core for word, kind in zip(plain, kinds, strict=True) if kind == "other"]
+    n_signing = sum(core in SIGNING for core in rest)
+    return Side(
+        n_words=len(plain) - n_of["joining"],
+        n_names=n_of["name"],
+        n_numbers=n_of["number"],
+        n_dates=n_of["date"],
+        n_other=n_of["other"],
+        n_joining=n_of["joining"],
+        n_blanks=n_blanks,
+        n_signing=n_signing,
+        n_turning=sum(core in TURNING for core in rest),
+        is_signing=n_signing > 0 or n_of["date"] > 0 or "/s/" in "".join(word.core for word in words),
+    )
+
+
+def _kind(word: Word, text: str, spellings: Sequence[Spelling]) -> Kind:
+    core, is_capital = word.core, text[word.start].isupper()
+    if core in DATES and is_capital:
+        return "date"
+    if core in NUMBERS or any(character.isdigit() for character in core):
+        return "number"
+    if len(core) == 1:
+        around = text[word.start - 1 : word.start] + text[word.end : word.end + 1]
+        if around == "()":
+            return "number"  # of a clause
+        if is_capital and around.endswith("."):
+            return "name"  # an initial
+    if core in JOINING or text[word.start - 1 : word.end + 1] in _TAGS:
+        return "joining"
+    if core in PARTIES:
+        return "name"
+    if not is_capital or core in SIGNING or any(core in one.small for one in spellings):
+        return "other"
+    if any(core in one.within for one in spellings):
+        return "name"
+    return "other" if _SENTENCE_END.search(text, max(0, word.start - 20), word.start) else "name"
+
+
+def _with_name_parts(kinds: list[Kind], words: Sequence[Word], text: str) -> list[Kind]:
+    """Beside a part of a name a capital begins another, though the word be a common one: Larry D. Key."""
+    result = kinds.copy()
+    for i, word in enumerate(words):
+        if kinds[i] != "other" or word.core in SIGNING or not text[word.start].isupper():
+            continue
+        beside = [j for j in (i - 1, i + 1) if 0 <= j < len(words) and kinds[j] == "name"]
+        if any(text[min(words[j].end, word.end) : max(words[j].start, word.start)].strip(". ") == "" for j in beside):
+            result[i] = "name"
+    return result

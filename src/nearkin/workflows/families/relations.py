@@ -1,0 +1,199 @@
+"""What a member of a family has to do with its principal: one rule after another, the first that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from nearkin.workflows.families.alignment import Alignment
+from nearkin.workflows.families.particulars import Original, Side, look_at
+
+Relation = Literal[
+    "exact copy",
+    "signature or date filled in",
+    "other numbers or dates",
+    "same form, other parties",
+    "longer version",
+    "shorter version or excerpt",
+    "revised",
+]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+MOST_FILLED_IN = 25
+"""Words that one blank is filled in with."""
+MOST_OF_A_FORM = 20
+"""Words of a difference between two copies of a form, if they are not nearly all names, numbers and dates."""
+LEAST_SHARED = 0.7
+"""Share of the longer text's words that two copies of a form have in common."""
+LEAST_PARTICULARS = 0.75
+"""Share of names, numbers and dates among the words that differ between two copies of a form."""
+LEAST_CONTAINED = 0.95
+"""Share of the shorter version's shingles that the longer one has."""
+LEAST_LONGER = 0.05
+"""By how much the two containments of a longer and a shorter version differ."""
+
+
+RULES: dict[str, str] = {
+    "exact copy": (
+        "The same text once Unicode forms, capitals and white space are made equal, or one whose words and signs are "
+        "the same but for the length of blanks and of drawn lines."
+    ),
+    "signature or date filled in": (
+        f"At every difference one document has up to {MOST_FILLED_IN} words where the other has a blank (underscores, "
+        'dots, brackets), or has words of a signature ("/s/", By, Name, Title), a name with them, or a date where the '
+        "other has nothing."
+    ),
+    "other numbers or dates": "Every word that differs is a number or belongs to a date.",
+    "same form, other parties": (
+        f"Blanks filled in aside, what differs is at most {1 - LEAST_SHARED:.0%} of the longer document's words; at "
+        f"least {LEAST_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
+        "words are replaced, not put in or left out, and none that turns a sentence (not, may, shall, only, unless) is "
+        f"among them; no difference is longer than {MOST_OF_A_FORM} words unless nine tenths of it are names, numbers "
+        "or dates; and somewhere one name stands for another."
+    ),
+    "longer version": (
+        f"The document has at least {LEAST_CONTAINED:.0%} of the principal's shingles, and the principal a share of "
+        f"the document's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
+        "principal's words are in other places or not there."
+    ),
+    "shorter version or excerpt": (
+        f"The principal has at least {LEAST_CONTAINED:.0%} of the document's shingles, and the document a share of "
+        f"the principal's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
+        "document's words are in other places or not there."
+    ),
+    "revised": "None of the above is certain: read the differences.",
+}
+"""Each rule in a sentence; the first that holds decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the rules look at.
+
+    Parameters
+    ----------
+    n_differences : int
+        Stretches of words or signs in which the two texts differ.
+    n_words_only_in_principal, n_words_only_in_member : int
+        Words in these stretches.
+    n_particulars : int
+        How many of these words are names, numbers or dates.
+    """
+
+    n_differences: int = 0
+    n_words_only_in_principal: int = 0
+    n_words_only_in_member: int = 0
+    n_particulars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A relation, with what was measured for it.
+
+    Parameters
+    ----------
+    relation : Relation
+    filled_in : {"principal", "member", "both", ""}
+        Which of the two has what the other leaves blank, if that is the relation.
+    measured : Measured
+    """
+
+    relation: Relation
+    filled_in: str
+    measured: Measured
+
+
+EXACT_COPY = Judgement("exact copy", "", Measured())
+
+
+def judge_relation(
+    principal: Original,
+    member: Original,
+    alignment: Alignment,
+    *,
+    containment_in_principal: float,
+    containment_of_principal: float,
+) -> Judgement:
+    """By which rule two texts are related.
+
+    Parameters
+    ----------
+    principal, member : Original
+    alignment : Alignment
+        Of the two, in this order.
+    containment_in_principal, containment_of_principal : float
+        Share of the member's shingles that the principal has, and the other way round, in [0, 1].
+    """
+    spellings = (principal.spelling, member.spelling)
+    sides = [
+        (look_at(one.a, principal.text, spellings), look_at(one.b, member.text, spellings))
+        for one in alignment.differences
+    ]
+    measured = Measured(
+        len(sides),
+        sum(a.n_words + a.n_joining for a, _ in sides),
+        sum(b.n_words + b.n_joining for _, b in sides),
+        sum(a.n_particulars + b.n_particulars for a, b in sides),
+    )
+    if alignment.is_whole:
+        telling = [(a, b) for a, b in sides if a.n_words or b.n_words or a.is_signing or b.is_signing]
+        if not sides or (not telling and all(a.n_blanks or b.n_blanks for a, b in sides)):
+            return Judgement("exact copy", "", measured)
+        if telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
+            return Judgement("signature or date filled in", _filled_in(telling), measured)
+        if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
+            return Judgement("other numbers or dates", "", measured)
+        if _is_same_form(telling, principal, member):
+            return Judgement("same form, other parties", "", measured)
+    gap = containment_of_principal - containment_in_principal
+    if max(containment_in_principal, containment_of_principal) >= LEAST_CONTAINED and abs(gap) >= LEAST_LONGER:
+        shorter, n_only = (
+            (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
+        )
+        if not alignment.is_whole or n_only <= (1 - LEAST_CONTAINED) * shorter.n_words:
+            return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
+    return Judgement("revised", "", measured)
+
+
+def _is_filled_in(full: Side, blank: Side) -> bool:
+    """What one side leaves blank the other fills in; where there is no blank, it must be of a signature or a date."""
+    if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MOST_FILLED_IN:
+        return False
+    return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)
+
+
+def _filled_in(sides: Sequence[tuple[Side, Side]]) -> str:
+    has_principal = any(_is_filled_in(a, b) for a, b in sides)
+    has_member = any(_is_filled_in(b, a) for a, b in sides)
+    return "both" if has_principal and has_member else "principal" if has_principal else "member"
+
+
+def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, member: Original) -> bool:
+    """Few and short differences, nearly all of names, numbers and dates, and somewhere one name for another."""
+    counted = [pair for pair in sides if not (_is_filled_in(*pair) or _is_filled_in(*pair[::-1]))]
+    n_words = sum(a.n_words + b.n_words for a, b in counted)
+    n_other = sum(_n_other(a) + _n_other(b) for a, b in counted)
+    longest = sum(max(a.n_words + a.n_joining, b.n_words + b.n_joining) for a, b in counted)
+    return (
+        n_other <= (1 - LEAST_PARTICULARS) * n_words
+        and all(_is_short(a) and _is_short(b) and _is_replaced(a, b) for a, b in counted)
+        and any(a.n_names and b.n_names for a, b in counted)
+        and longest <= (1 - LEAST_SHARED) * max(principal.n_words, member.n_words)
+    )
+
+
+def _n_other(side: Side) -> int:
+    """The words that fill in no form; a title beside a name goes with the name."""
+    return side.n_other - side.n_signing if side.n_names else side.n_other
+
+
+def _is_replaced(a: Side, b: Side) -> bool:
+    """Words other than particulars and those of a block of signatures stand for others, and turn no sentence."""
+    is_other = [side.n_particulars == 0 and side.n_other > side.n_signing for side in (a, b)]
+    is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
+    return not is_put_in and not a.n_turning and not b.n_turning
+
+
+def _is_short(side: Side) -> bool:
+    return side.n_words + side.n_joining <= MOST_OF_A_FORM or _n_other(side) <= 0.1 * side.n_words

@@ -1,0 +1,128 @@
+"""Families → the page that shows them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nearkin.errors import MissingExtraError
+from nearkin.reports.families import (
+    CopyRow,
+    FamilyCard,
+    MarkedDifference,
+    MemberCard,
+    render_families_report,
+)
+from nearkin.runs.files import published
+from nearkin.runs.progress import Progress
+from nearkin.workflows.dedup.files import Found
+from nearkin.workflows.dedup.reporting import first_problems
+from nearkin.workflows.families.comparing import COPY, ShownDifference
+from nearkin.workflows.families.relations import RELATIONS, RULES
+from nearkin.workflows.families.table import Kin
+
+N_SHOWN = 6
+N_FAMILIES = 200
+N_MEMBERS = 50
+
+
+@dataclass(slots=True)
+class PageKin:
+    """The documents that the page shows, and how many it does not."""
+
+    families: list[list[Kin]] = field(default_factory=list)
+    relations: list[Counter[str]] = field(default_factory=list)
+
+    def take(self, one: Kin) -> None:
+        """The next document, in the order of the table."""
+        if one.family > N_FAMILIES:
+            return
+        if one.comparison is None:
+            self.families.append([one])
+            self.relations.append(Counter())
+            return
+        self.relations[-1][one.comparison.judgement.relation] += 1
+        if len(self.families[-1]) <= N_MEMBERS:
+            self.families[-1].append(one)
+
+
+def write_page(path: Path, written: Mapping[str, object], page: PageKin, found: Found, progress: Progress) -> None:
+    """Write ``report.html``; without the ``report`` extra say that there is none."""
+    places = found.result.places
+    try:
+        html = render_families_report(
+            written,
+            cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
+            rules=RULES,
+            problems=first_problems(places),
+            n_problems=len(places.problems),
+        )
+    except MissingExtraError as error:
+        progress.say(f"{error}. Everything else is written.")
+        return
+    with published(path) as aside:
+        aside.write_text(html, encoding="utf-8")
+
+
+def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
+    principal, *members = kin
+    return FamilyCard(
+        principal.family,
+        principal.family_size,
+        principal.doc_id,
+        _where(principal),
+        {relation: counts[relation] for relation in RELATIONS if counts[relation]},
+        tuple(_rows(members)),
+    )
+
+
+def _rows(members: list[Kin]) -> Iterator[MemberCard]:
+    """The members, those with one text together; the exact copies of the principal last: they need no reading."""
+    by_text: dict[tuple[bool, int], list[Kin]] = {}
+    for one in members:
+        by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
+    for _, (first, *others) in sorted(by_text.items(), key=lambda item: item[0][0]):
+        yield _member(first, tuple(CopyRow(one.doc_id, _where(one)) for one in others))
+
+
+def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
+    comparison = one.comparison or COPY
+    judgement = comparison.judgement
+    found = judgement.measured
+    return MemberCard(
+        one.doc_id,
+        _where(one),
+        one.similarity,
+        one.containment_in_principal,
+        one.containment_of_principal,
+        judgement.relation,
+        judgement.filled_in,
+        found.n_differences,
+        found.n_words_only_in_principal,
+        found.n_words_only_in_member,
+        found.n_particulars,
+        comparison.is_whole,
+        tuple(map(_marked, comparison.shown)),
+        copies,
+    )
+
+
+def _marked(one: ShownDifference) -> MarkedDifference:
+    return MarkedDifference(
+        one.before,
+        one.principal.text,
+        one.principal.n_words_cut,
+        one.member.text,
+        one.member.n_words_cut,
+        one.after,
+        one.is_after_cut,
+        one.line_principal,
+        one.line_member,
+    )
+
+
+def _where(one: Kin) -> str:
+    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
+    return one.source if one.doc_id == one.source else f"{one.source}:{one.line}"

@@ -1,0 +1,129 @@
+"""Families → ``families.parquet`` and ``families.csv``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin.reports.hidden_characters import reveal
+from nearkin.runs.files import published
+from nearkin.workflows.families.comparing import Comparison
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """A document of a family.
+
+    Parameters
+    ----------
+    family : int
+        Number of the family; the largest is 1.
+    family_size : int
+    principal, doc_id : str or int
+        Ids.
+    source : str
+    line : int
+        Where the document stands in its source.
+    similarity, containment_in_principal, containment_of_principal : float
+    comparison : Comparison or None
+        None for the principal.
+    text_row : int
+        Of all documents with the same text once normalised, the row of one.
+    """
+
+    family: int
+    family_size: int
+    principal: str | int
+    doc_id: str | int
+    source: str
+    line: int
+    similarity: float
+    containment_in_principal: float
+    containment_of_principal: float
+    comparison: Comparison | None
+    text_row: int
+
+
+def schema(id_type: pa.DataType) -> pa.Schema:
+    """The columns of both files, in their order."""
+    text, whole, number = pa.large_string(), pa.int64(), pa.float64()
+    return pa.schema(
+        [
+            ("family", whole), ("family_size", whole), ("role", text), ("principal", id_type), ("id", id_type),
+            ("source", text), ("line", whole), ("similarity", number), ("containment_in_principal", number),
+            ("containment_of_principal", number), ("relation", text), ("filled_in", text), ("n_differences", whole),
+            ("n_words_only_in_principal", whole), ("n_words_only_in_member", whole), ("n_particulars", whole),
+            ("is_compared_whole", pa.bool_()), ("first_difference_principal", text),
+            ("first_difference_member", text), ("line_principal", whole), ("line_member", whole),
+        ]
+    )  # fmt: skip
+
+
+def write_families(folder: Path, kin: Iterable[Kin], id_type: pa.DataType) -> None:
+    """Write ``families.parquet`` and ``families.csv``, a row for each document of a family."""
+    columns = schema(id_type)
+    with (
+        published(folder / "families.parquet") as aside_parquet,
+        published(folder / "families.csv") as aside_csv,
+        pq.ParquetWriter(aside_parquet, columns, compression="zstd") as parquet,
+        # the mark at the beginning tells a spreadsheet that it is UTF-8
+        open(aside_csv, "w", encoding="utf-8-sig", newline="") as file,
+    ):
+        lines = csv.writer(file)
+        lines.writerow(columns.names)
+        held: list[tuple[object, ...]] = []
+        for one in kin:
+            held.append(_row(one))
+            lines.writerow([_cell(value) for value in held[-1]])
+            if len(held) == _ROWS_AT_ONCE:
+                parquet.write_table(_table(held, columns))
+                held.clear()
+        if held:
+            parquet.write_table(_table(held, columns))
+
+
+def _table(rows: list[tuple[object, ...]], columns: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays(
+        [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), columns.types, strict=True)],
+        schema=columns,
+    )
+
+
+def _row(one: Kin) -> tuple[object, ...]:
+    head = (one.family, one.family_size, "principal" if one.comparison is None else "member", one.principal)
+    place = (one.doc_id, one.source, one.line)
+    measures = (one.similarity, one.containment_in_principal, one.containment_of_principal)
+    if one.comparison is None:
+        return (*head, *place, *measures, *(None,) * 11)
+    judgement, first = one.comparison.judgement, one.comparison.first
+    found = judgement.measured
+    return (
+        *head, *place, *measures, judgement.relation, judgement.filled_in or None, found.n_differences,
+        found.n_words_only_in_principal, found.n_words_only_in_member, found.n_particulars, one.comparison.is_whole,
+        *((first.principal, first.member, first.line_principal, first.line_member) if first else (None,) * 4),
+    )  # fmt: skip
+
+
+def _cell(value: object) -> object:
+    """A value as a spreadsheet may have it: hidden characters revealed, and nothing of a document is a formula.
+
+    Examples
+    --------
+    >>> print(_cell("=1+1"), _cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.123456789))
+    '=1+1 Clause 1 -1.5 yes 0.123457
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return round(value, 6)
+    if not isinstance(value, str):
+        return value
+    shown = reveal(value)
+    return f"'{shown}" if shown.lstrip().startswith(("=", "+", "-", "@")) else shown

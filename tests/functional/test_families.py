@@ -1,0 +1,212 @@
+"""``nearkin families``, from the outside."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import FAST, Ended, nearkin, nearkin_here, results, write_jsonl
+
+FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
+COLUMNS = [
+    "family", "family_size", "role", "principal", "id", "source", "line", "similarity", "containment_in_principal",
+    "containment_of_principal", "relation", "filled_in", "n_differences", "n_words_only_in_principal",
+    "n_words_only_in_member", "n_particulars", "is_compared_whole", "first_difference_principal",
+    "first_difference_member", "line_principal", "line_member",
+]  # fmt: skip
+
+
+def rows(out: Path) -> list[dict[str, str]]:
+    with open(out / "families.csv", encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def run(out: Path, *texts: str, ids: list[object] | None = None, options: tuple[str, ...] = ()) -> Ended:
+    records = [{"id": i, "text": text} for i, text in zip(ids or range(len(texts)), texts)]
+    path = write_jsonl(out.parent / "in.jsonl", records)
+    ended = nearkin_here("families", path, "--out", out, *options)
+    ended.assert_clean()
+    return ended
+
+
+@pytest.fixture(scope="module")
+def contracts(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("families") / "out"
+    ended = nearkin_here("families", collection / "contracts.jsonl", collection / "oddities.jsonl", "--out", out)
+    ended.assert_clean()
+    assert ended.code == 0
+    return out
+
+
+def test_files(contracts: Path) -> None:
+    assert {path.name for path in contracts.iterdir()} == FILES | {"manifest.json", "problems.parquet"}
+    manifest = json.loads((contracts / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["command"] == "families"
+    assert manifest["parameters"]["preset"] == "contracts"
+    assert set(manifest["files"]) == FILES | {"problems.parquet"}
+
+
+def test_tables_say_the_same(contracts: Path) -> None:
+    table = pq.read_table(contracts / "families.parquet")
+    assert table.column_names == COLUMNS
+    assert [row["id"] for row in rows(contracts)] == table["id"].to_pylist()
+    assert list(rows(contracts)[0]) == COLUMNS
+    manifest = json.loads((contracts / "manifest.json").read_text(encoding="utf-8"))
+    found = manifest["families"]
+    assert found["documents"] == len(table)
+    assert sum(found["relations"].values()) == found["documents"] - found["families"]
+
+
+def test_families_are_the_groups(contracts: Path) -> None:
+    groups = pq.read_table(contracts / "groups.parquet").to_pandas().set_index("group")
+    table = pq.read_table(contracts / "families.parquet").to_pandas()
+    principals = table[table.role == "principal"]
+    assert (principals.principal == principals.id).all()
+    assert dict(zip(principals.id, principals.family_size)) == groups["size"].to_dict()
+    assert principals.family_size.is_monotonic_decreasing
+    members = table[table.role == "member"]
+    pairs = pq.read_table(contracts / "pairs.parquet").to_pandas()
+    known = {
+        frozenset((a, b)): {a: in_b, b: in_a}
+        for a, b, in_b, in_a in zip(pairs.id_a, pairs.id_b, pairs.containment_a_in_b, pairs.containment_b_in_a)
+    }
+    for one in members[members.relation != "exact copy"].itertuples():
+        measured = known.get(frozenset((one.id, one.principal)))
+        if measured is not None:  # else the pair is told of another copy of the same text
+            assert measured == {
+                one.id: pytest.approx(one.containment_in_principal),
+                one.principal: pytest.approx(one.containment_of_principal),
+            }
+
+
+def test_relations_are_those_that_were_planted(contracts: Path, collection: Path) -> None:
+    truth = {}
+    for line in (collection / "truth.jsonl").read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        truth[told["id"]] = told
+    wanted = {
+        "exact copy": "exact copy", "retyped": "exact copy", "signed": "signature or date filled in",
+        "clause inserted": "longer version", "clause removed": "shorter version or excerpt",
+        "reordered": "revised", "revised": "revised", "scanned": "revised", "next draft": "revised",
+    }  # fmt: skip
+    checked = 0
+    for row in rows(contracts):
+        if row["role"] == "principal" or row["id"].startswith("odd"):
+            continue
+        assert truth[row["id"]]["family"] == truth[row["principal"]]["family"]
+        if truth[row["id"]]["of"] == row["principal"] and truth[row["id"]]["edit"] in wanted:
+            assert row["relation"] == wanted[truth[row["id"]]["edit"]]
+            checked += 1
+    assert checked >= 5
+
+
+def test_lines_are_those_of_the_document(contracts: Path, collection: Path) -> None:
+    documents = {}
+    for line in (collection / "contracts.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        documents[one["id"]] = re.split(r"\r\n?|\n", one["text"])
+    table = pq.read_table(contracts / "families.parquet").to_pandas()
+    told = table[table.first_difference_member.notna() & table.id.isin(documents)]
+    assert len(told) > 20
+    for one in told.itertuples():
+        assert documents[one.id][int(one.line_member) - 1].strip() == one.first_difference_member
+        assert documents[one.principal][int(one.line_principal) - 1].strip() == one.first_difference_principal
+
+
+def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, tmp_path: Path) -> None:
+    inputs = (collection / "oddities.jsonl", collection / "contracts.jsonl")
+    assert nearkin_here("families", *inputs, "--out", tmp_path / "out", "--threads", "1", "-q").code == 0
+    assert results(tmp_path / "out") == results(contracts)
+    assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
+
+
+def test_text_files(tmp_path: Path) -> None:
+    folder = tmp_path / "room"
+    folder.mkdir()
+    for name, text in {"a": FAST + " one", "b": FAST + " two", "c": "nothing like it at all, here"}.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    assert nearkin_here("families", folder, "--out", tmp_path / "out", "-q").code == 0
+    assert [Path(row["id"]).name for row in rows(tmp_path / "out")] == ["a.txt", "b.txt"]
+
+
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    lines = f"1\t{FAST}\n2\t{FAST} again\n".encode()
+    ended = nearkin("families", "-", "--format", "lines", "--out", tmp_path / "out", "-q", stdin=lines)
+    ended.assert_clean()
+    assert ended.code == 0, ended.err
+    assert [row["relation"] for row in rows(tmp_path / "out")] == ["", "shorter version or excerpt"]
+
+
+def test_all_equal(tmp_path: Path) -> None:
+    ended = run(tmp_path / "out", *[FAST] * 60)
+    assert ended.code == 0
+    assert {row["relation"] for row in rows(tmp_path / "out")} == {"", "exact copy"}
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "The 50 members most like the principal are shown; 9 more of this family are in families.csv" in page
+
+
+@pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])
+def test_no_families(texts: list[str], tmp_path: Path) -> None:
+    ended = run(tmp_path / "out", *texts)
+    assert ended.code == 0
+    assert rows(tmp_path / "out") == []
+    assert "No document is a near-duplicate of another" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+def test_bad_usage(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert nearkin_here("families", tmp_path / "empty", "--out", tmp_path / "out").code == 3
+    assert nearkin_here("families", tmp_path / "no.jsonl", "--out", tmp_path / "out").code == 3
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}])
+    for option in (("--threshold", "60"), ("--shingle", "3"), ("--memory", "1"), ("--on-error", "never")):
+        assert nearkin_here("families", path, "--out", tmp_path / "out", *option).code == 2, option
+    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q").code == 0
+    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q").code == 5
+    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q", "--overwrite").code == 0
+
+
+def test_json(tmp_path: Path) -> None:
+    told = json.loads(run(tmp_path / "out", FAST, FAST + " again", options=("--json",)).out)
+    assert told["families"]["families"] == 1
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    evil = '</script><script>alert(1)</script><img src=x onerror="alert(2)"> \u202e{{ 7*7 }} \x00'
+    texts = [f"{evil}\n{FAST} {evil}", f"=cmd|calc!A1\n{FAST} {evil}\n=cmd()"]
+    ended = run(tmp_path / "out", *texts, ids=['=HYPERLINK("http://evil")', "<b>@SUM\u200b"])
+    assert ended.code == 0
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "⟨U+202E⟩" in page
+    told = rows(tmp_path / "out")
+    assert len(told) == 2
+    assert not [cell for row in told for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
+    assert '\'=HYPERLINK("http://evil")' in {row["id"] for row in told}
+    assert '=HYPERLINK("http://evil")' in pq.read_table(tmp_path / "out/families.parquet")["id"].to_pylist()
+
+
+def test_a_huge_line(tmp_path: Path) -> None:
+    line = " ".join(f"w{i * 7919 % 100_003}" for i in range(60_000))
+    assert run(tmp_path / "out", line, line.replace("w7919 ", "other "), "x" * 1_000_000).code == 0
+    assert rows(tmp_path / "out")[1]["n_differences"] == "1"
+    assert max(len(cell) for row in rows(tmp_path / "out") for cell in row.values()) < 1000
+
+
+def test_a_run_of_families_is_cut_anew_as_any_other(contracts: Path) -> None:
+    ended = nearkin_here("regroup", contracts, "--threshold", "0.9", "--out", contracts.parent / "anew", "-q")
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_run_of_dedup_is_not_gone_on_with(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}, {"id": 2, "text": None}])
+    assert nearkin_here("dedup", path, "--out", tmp_path / "out", "--on-error", "stop", "-q").code == 4
+    ended = nearkin_here("families", path, "--out", tmp_path / "out", "--resume", "-q")
+    assert ended.code in (0, 5)  # 5 where dedup left something to go on with
+    assert ended.code == 0 or "command was" in ended.err
