@@ -125,6 +125,45 @@ def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, 
     assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
 
 
+@pytest.mark.parametrize("step", ["reread", "write_families", "write_page"])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    step: str, contracts: Path, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nearkin.workflows.families import files
+
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ("families", collection / "contracts.jsonl", collection / "oddities.jsonl", "--out", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(files, step, cut)
+        ended = nearkin_here(*arguments)
+    assert ended.code == 130
+    assert "--resume goes on from there" in ended.err
+    assert nearkin_here(*arguments, "-q").code == 5
+    assert nearkin_here(*arguments, "-q", "--resume").code == 0
+    assert results(tmp_path / "out") == results(contracts)
+
+
+def test_a_file_that_changed_is_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nearkin.workflows.families import files
+
+    folder = tmp_path / "room"
+    folder.mkdir()
+    for name in "ab":
+        (folder / f"{name}.txt").write_text(f"{FAST} {name}", encoding="utf-8")
+    read_again = files.reread
+
+    def changed(*arguments: object) -> object:
+        (folder / "a.txt").write_text("something else", encoding="utf-8")
+        return read_again(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "reread", changed)
+    ended = nearkin_here("families", folder, "--out", tmp_path / "out", "-q")
+    assert ended.code == 3
+    assert "changed while it was read" in ended.err
+
+
 def test_text_files(tmp_path: Path) -> None:
     folder = tmp_path / "room"
     folder.mkdir()

@@ -108,9 +108,9 @@ def _print(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     )
     print_warnings(console, manifest)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
+    rate = counts["documents"] / total_s if total_s else 0
+    console.print(f"{total_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
     start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
     console.print(
-        f"{total_s:.1f} s. Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}",
-        highlight=False,
-        soft_wrap=True,
+        f"Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}", highlight=False, soft_wrap=True
     )
