@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _OPEN_FAMILIES = 1
 _LONGEST_RUN = 60
+_LEAST_SHARED = 0.5  # of the shorter side of a difference, in characters, to be marked word by word
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +195,19 @@ def _segments(one: MarkedDifference) -> list[Segment]:
 
     lead = " " if one.before and not one.before[-1].isspace() else ""
     found = [Segment("equal", one.before)]
+    marks: tuple[Segment, ...] = ()
     if one.principal and one.member:
         marks = mark_differences(one.principal, one.member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
-        for i, mark in enumerate(marks):
-            needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"
-            text = mark.text if mark.text[:1].isspace() or not needs_space else f" {mark.text}"
-            found.append(Segment(mark.kind, text))
-    else:
+        n_shared = sum(len(mark.text) for mark in marks if mark.kind == "equal")
+        if n_shared < _LEAST_SHARED * min(len(one.principal), len(one.member)):
+            marks = ()  # words that are shared by chance would tear both sides apart
+    for i, mark in enumerate(marks):
+        needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"
+        text = mark.text if mark.text[:1].isspace() or not needs_space else f" {mark.text}"
+        found.append(Segment(mark.kind, text))
+    if not marks:
         found += [Segment("only_a", lead + one.principal)] if one.principal else []
-        found += [Segment("only_b", lead + one.member)] if one.member else []
+        found += [Segment("only_b", (" " if one.principal else lead) + one.member)] if one.member else []
     if n_cut := one.n_cut_principal:
         found.append(Segment("gap", f"{counted(n_cut, 'more word')} of the principal"))
     if n_cut := one.n_cut_member:

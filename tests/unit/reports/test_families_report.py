@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from nearkin.reports.families import FamilyCard, MarkedDifference, MemberCard, render_families_report
+
+MANIFEST = {
+    "nearkin": "0.1", "command": "families",
+    "parameters": {"threshold": 0.6, "measure": "jaccard", "shingle": "words:3"},
+    "counts": {"documents": 9}, "families": {"families": 3, "documents": 7, "relations": {"revised": 4}},
+}  # fmt: skip
+
+
+def page(principal: str, member: str, *, n_cut: int = 0) -> str:
+    one = MarkedDifference("rent of ", principal, n_cut, member, 0, " crowns", True, 3, 4)
+    row = MemberCard("b", "in.csv:2", 0.9, 0.95, 0.94, "revised", "", 7, 1, 1, 2, True, (one,))
+    card = FamilyCard(1, 4, "a", "in.csv:1", {"revised": 3}, (row,))
+    return render_families_report(MANIFEST, cards=[card], rules={"revised": "the rest"}, problems=[], n_problems=0)
+
+
+@pytest.mark.parametrize(
+    ("principal", "member", "expected"),
+    [
+        ("100", "250", "rent of <del>100</del> <ins>250</ins> crowns …"),
+        ("", "250", "rent of <ins>250</ins> crowns …"),
+        ("100", "", "rent of <del>100</del> crowns …"),
+        ("100 and 20 old", "100 and 30 old", "rent of 100 and <del>20</del> <ins>30</ins> old crowns …"),
+        ("<b>1</b>", "\u202e2", "rent of <del>&lt;b&gt;1&lt;/b&gt;</del> <ins>⟨U+202E⟩2</ins> crowns …"),
+        (
+            "10 and what else there may be", "all that is due and more",
+            "rent of <del>10 and what else there may be</del> <ins>all that is due and more</ins> crowns …",
+        ),
+    ],
+)  # fmt: skip
+def test_differences_are_marked(principal: str, member: str, expected: str) -> None:
+    html = page(principal, member)
+    for unseen in ("[only in A: ", "[only in B: ", "]"):
+        html = html.replace(f'<span class="unseen">{unseen}</span>', "")
+    assert expected in html
+
+
+def test_what_is_left_out_is_told() -> None:
+    html = page("100", "250", n_cut=12)
+    assert "12 more words of the principal" in html
+    assert "The first 1 of 7 differences are shown" in html
+    assert "The 1 largest families are shown, of 3; all of them are in families.csv" in html
+    assert "The 1 members most like the principal are shown; 2 more of this family are in families.csv" in html
