@@ -18,7 +18,7 @@ from docs.pages import FENCE, name_of, pages  # noqa: E402
 from docs.running import matches, run_in_shell, workplace  # noqa: E402
 
 WIDTH = 100
-TIMES = re.compile(r"^[\d.,]+ m?s, .*", re.MULTILINE)
+TIMES = re.compile(r"^[\d.,]+ m?s[,.] .*", re.MULTILINE)
 ESTIMATE = re.compile(r"about [\d,]+ pairs of strangers")
 
 

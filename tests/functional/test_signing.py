@@ -18,6 +18,7 @@ from oracles import plain_signatures as plain
 from oracles.texts import versions
 
 EMPTY, BAD = 7, 9
+WEIGHTED = ("--method", "weighted-topsig", "--bits", "64")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,15 @@ def test_neighbours_are_all_there_are(load, tmp_path, method, distance):
     assert told["n_documents"] - told["n_signed"] == 2
 
 
+@pytest.mark.parametrize(("options", "distance"), [((), 24), (("--bits", "32"), 3), (WEIGHTED, 3)])
+def test_the_distance_follows_from_the_signatures(load, tmp_path, options, distance):
+    sign(load, tmp_path / "sig", *options)
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json")
+    assert json.loads(ended.out)["distance"] == distance
+    assert pairs(tmp_path / "p") == {p: d for p, d in distances(tmp_path / "sig").items() if d <= distance}
+    assert f"distance {distance} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
+
+
 def test_one_query(load, tmp_path):
     sign(load, tmp_path / "sig")
     ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "--json")
@@ -96,7 +106,7 @@ def test_one_query(load, tmp_path):
 def test_verified_neighbours_are_those_of_dedup(load, tmp_path):
     """At a distance that leaves nobody out, what is verified is what an exhaustive search would report."""
     sign(load, tmp_path / "sig")
-    options = ("--distance", "63", "--verify", "jaccard:0.5", "--shingle", "words:2")
+    options = ("--distance", "255", "--verify", "jaccard:0.5", "--shingle", "words:2")
     nearkin_here("neighbours", tmp_path / "sig", *options, "--out", tmp_path / "p", "-q").assert_clean()
     found = pq.read_table(tmp_path / "p").to_pylist()
     nearkin_here(
@@ -112,9 +122,11 @@ def test_equal_signatures_by_their_first(tmp_path):
     texts = ["the lease of the house at the lane", "another text about a boat on a lake"]
     load = write_jsonl(tmp_path / "in.jsonl", [{"id": f"d{i}", "text": texts[i % 2]} for i in range(9)])
     sign(load, tmp_path / "sig")
-    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--out", tmp_path / "p", "-q").assert_clean()
+    nearkin_here(
+        "neighbours", tmp_path / "sig", "--equal", "first", "--distance", "3", "--out", tmp_path / "p", "-q"
+    ).assert_clean()
     assert pairs(tmp_path / "p") == {(i % 2, i): 0 for i in range(2, 9)}
-    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "63", "--out", tmp_path / "q", "-q")
+    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "255", "--out", tmp_path / "q", "-q")
     apart = distances(tmp_path / "sig")[0, 1]
     assert pairs(tmp_path / "q") == {(i % 2, i): 0 for i in range(2, 9)} | {(0, 1): apart}
 
@@ -124,9 +136,10 @@ def test_the_result_does_not_depend_on_threads_or_files(load, tmp_path):
     for i in range(3):
         (tmp_path / f"part-{i}.jsonl").write_text("".join(lines[50 * i : 50 * i + 50]))
     one, many = tmp_path / "one", tmp_path / "many"
-    sign(load, one, "--threads", "1")
-    sign(str(tmp_path / "part-*.jsonl"), many, "--threads", "3")
-    assert hexes(one) == hexes(many)
+    for method in METHODS:
+        sign(load, one, "--method", method, "--threads", "1", "--overwrite")
+        sign(str(tmp_path / "part-*.jsonl"), many, "--method", method, "--threads", "3", "--overwrite")
+        assert hexes(one) == hexes(many)
 
 
 def test_statistics_merged_are_those_of_both(load, tmp_path):
@@ -141,8 +154,8 @@ def test_statistics_merged_are_those_of_both(load, tmp_path):
     assert (
         Statistics.load(whole).fingerprint == Statistics.load(both).fingerprint == json.loads(ended.out)["fingerprint"]
     )
-    sign(load, tmp_path / "counted")
-    sign(load, tmp_path / "given", "--statistics", both)
+    sign(load, tmp_path / "counted", *WEIGHTED)
+    sign(load, tmp_path / "given", *WEIGHTED, "--statistics", both)
     assert (tmp_path / "counted").read_bytes() == (tmp_path / "given").read_bytes()
     grams = [gram for text in texts_of(load) for gram in plain.grams(text, 4)]
     assert Statistics.load(whole).n_occurrences == len(grams)
@@ -150,11 +163,11 @@ def test_statistics_merged_are_those_of_both(load, tmp_path):
 
 
 def test_online_signatures_drift_less_and_less(load, tmp_path):
-    ended = nearkin_here("sign", load, "--online", "--out", tmp_path / "sig", "--json")
+    ended = nearkin_here("sign", load, *WEIGHTED, "--online", "--out", tmp_path / "sig", "--json")
     drift = json.loads(ended.out)["drift"]
     assert [row["n_seen_from"] for row in drift] == [1, 2, 4, 8, 16, 32, 64, 128]
     assert drift[0]["mean_share"] > drift[-1]["mean_share"]
-    table = nearkin_here("sign", load, "--online", "--out", tmp_path / "s2").out
+    table = nearkin_here("sign", load, *WEIGHTED, "--online", "--out", tmp_path / "s2").out
     assert "bits that all would change" in table
 
 
@@ -190,7 +203,7 @@ REFUSED_TO_SIGN = {
     "too many bits": (("--bits", "2048"), 2, "a multiple of 8 from 8 to 1024"),
     "an unknown method": (("--method", "sha"), 2, "one of simhash"),
     "density without vectors": (("--method", "simhash", "--density", "0.5"), 2, "topsig"),
-    "density 0": (("--density", "0"), 2, "> 0 and <= 1"),
+    "density 0": (("--method", "topsig", "--density", "0"), 2, "> 0 and <= 1"),
     "online without statistics": (("--method", "topsig", "--online"), 2, "weighted-topsig"),
     "a seed beyond 64 bits": (("--method", "topsig", "--seed", str(2**64)), 2, "2**64"),
     "features": (("--features", "grams:4"), 2, "words:N or chars:N"),
@@ -207,7 +220,7 @@ def test_refused_to_sign(load, tmp_path, case):
 
 
 def test_a_pipe_cannot_be_counted_first(tmp_path):
-    ended = nearkin("sign", "-", "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
+    ended = nearkin("sign", "-", *WEIGHTED, "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
     assert ended.code == 2
     assert "--online" in ended.err
 
@@ -225,11 +238,11 @@ def test_what_is_there_is_not_replaced_unless_asked(load, tmp_path):
 
 def test_statistics_of_other_features_are_refused_by_name(load, tmp_path):
     nearkin_here("statistics", load, "--features", "words:2", "--out", tmp_path / "s", "-q")
-    ended = nearkin_here("sign", load, "--statistics", tmp_path / "s", "--out", tmp_path / "sig", "-q")
+    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "s", "--out", tmp_path / "sig", "-q")
     assert "words:2" in ended.err
     assert "chars:4" in ended.err
     nearkin_here("statistics", load, "--normalise", "case", "--out", tmp_path / "n", "-q")
-    ended = nearkin_here("sign", load, "--statistics", tmp_path / "n", "--out", tmp_path / "sig", "-q")
+    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "n", "--out", tmp_path / "sig", "-q")
     assert "normalise=case" in ended.err
     ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "n", "--out", tmp_path / "m", "-q")
     assert "words:2" in ended.err
@@ -240,7 +253,7 @@ def test_statistics_of_other_features_are_refused_by_name(load, tmp_path):
 def test_files_that_are_cut_short(load, tmp_path, size):
     sign(load, tmp_path / "sig")
     nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
-    for name, command in (("sig", ("neighbours",)), ("stats", ("sign", load, "--statistics"))):
+    for name, command in (("sig", ("neighbours",)), ("stats", ("sign", load, *WEIGHTED, "--statistics"))):
         cut = tmp_path / f"{name}-{size}"
         cut.write_bytes((tmp_path / name).read_bytes()[:size])
         ended = nearkin_here(*command, cut, "--out", tmp_path / "x", "-q")
@@ -253,7 +266,7 @@ def test_damaged_statistics(load, tmp_path):
     table = pq.read_table(tmp_path / "stats")
     other = table.set_column(1, table.schema.field(1), pa.array(np.arange(len(table))))
     pq.write_table(other, tmp_path / "stats")
-    ended = nearkin_here("sign", load, "--statistics", tmp_path / "stats", "--out", tmp_path / "x", "-q")
+    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "stats", "--out", tmp_path / "x", "-q")
     assert (ended.code, "damaged" in ended.err) == (3, True)
 
 
@@ -262,11 +275,11 @@ def test_files_of_another_kind(load, tmp_path):
     ended = nearkin_here("neighbours", tmp_path / "stats", "--out", tmp_path / "x", "-q")
     assert (ended.code, "nearkin sign" in ended.err) == (3, True)
     sign(load, tmp_path / "sig")
-    ended = nearkin_here("sign", load, "--statistics", tmp_path / "sig", "--out", tmp_path / "x", "-q")
+    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "sig", "--out", tmp_path / "x", "-q")
     assert (ended.code, "nearkin statistics" in ended.err) == (3, True)
 
 
-@pytest.mark.parametrize(("distance", "bits"), [("16", "16"), ("-1", "16"), ("999", "64")])
+@pytest.mark.parametrize(("distance", "bits"), [("16", "16"), ("-1", "16"), ("999", "64"), ("256", "256")])
 def test_distances_that_make_no_sense(load, tmp_path, distance, bits):
     sign(load, tmp_path / "sig", "--bits", bits)
     ended = nearkin_here("neighbours", tmp_path / "sig", "--distance", distance, "--out", tmp_path / "x", "-q")

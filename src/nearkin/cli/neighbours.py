@@ -29,11 +29,11 @@ their number and said. With --verify only pairs are written that are alike by th
 
 [bold]Examples[/]
 
-  nearkin neighbours sig.parquet --distance 3 --out pairs.parquet
+  nearkin neighbours sig.parquet --out pairs.parquet
 
-  nearkin neighbours sig.parquet --distance 6 --verify jaccard:0.8 --out pairs.parquet
+  nearkin neighbours sig.parquet --distance 32 --verify jaccard:0.8 --out pairs.parquet
 
-  nearkin neighbours sig.parquet --distance 8 --query lease-17
+  nearkin neighbours sig.parquet --query lease-17
 """
 
 
@@ -41,7 +41,7 @@ their number and said. With --verify only pairs are written that are alike by th
 def neighbours(
     signatures: SignatureFile,
     out: OutFileIfAny = None,
-    distance: Distance = 3,
+    distance: Distance = None,
     query: Query = None,
     verify: Verify = None,
     shingle: VerifyShingle = "words:5",
@@ -65,7 +65,9 @@ def neighbours(
     if query is not None:
         if out is not None or verify is not None:
             raise ParameterError("--query prints the neighbours of one document: leave --out and --verify out.")
-        _print_neighbours(neighbours_of_document(signatures, query, distance, resources=resources), as_json=as_json)
+        with bars_shown(is_quiet=quiet or as_json) as bars:
+            near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
+        _print_neighbours(near, as_json=as_json)
         return
     if out is None:
         raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
@@ -96,8 +98,8 @@ def neighbours(
 
         written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
         Printer().print(
-            f"[bold]{found.n_pairs:,} pairs within distance {distance}{written}[/], among {found.n_signed:,} documents "
-            f"with {found.n_distinct:,} distinct signatures\n{found.elapsed_s:.1f} s. Pairs in "
+            f"[bold]{found.n_pairs:,} pairs within distance {found.distance}{written}[/], among {found.n_signed:,} "
+            f"documents with {found.n_distinct:,} distinct signatures\n{found.elapsed_s:.1f} s. Pairs in "
             f"[bold]{escape(str(out))}[/]",
             highlight=False,
             soft_wrap=True,

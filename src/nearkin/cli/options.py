@@ -157,8 +157,8 @@ _signature = partial(typer.Option, rich_help_panel="Signatures")
 Method = Annotated[
     str,
     _signature(
-        help="simhash (SHAKE-256), simhash-fast, topsig, weighted-topsig (needs statistics: given, counted first, or "
-        "--online), minhash (one bit a slot), minhash-truncated."
+        help="minhash (one bit a slot), weighted-topsig (needs statistics: given, counted first, or --online), topsig, "
+        "simhash (SHAKE-256), simhash-fast, minhash-truncated."
     ),
 ]
 Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]
@@ -191,7 +191,10 @@ Online = Annotated[
 SignatureFile = Annotated[
     Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
 ]
-Distance = Annotated[int, _search(help="In how many bits two signatures may differ.", show_default=True)]
+Distance = Annotated[
+    int | None,
+    _search(help="In how many bits two signatures may differ. [dim]default: 3 in 32 of minhash, else 3[/]"),
+]
 Query = Annotated[
     str | None, _search(help="Only the neighbours of the document with this id, printed, the nearest first.")
 ]

@@ -39,9 +39,9 @@ Make a signature of bits for every document: documents alike differ in few bits.
 
   nearkin sign contracts.parquet --out sig.parquet
 
-  nearkin sign contracts/ --method simhash --bits 128 --out sig.parquet
+  nearkin sign contracts/ --method weighted-topsig --bits 64 --out sig.parquet
 
-  nearkin sign wave2.jsonl --statistics load.stats --out wave2.sig.parquet
+  nearkin sign wave2.jsonl --method weighted-topsig --statistics load.stats --out wave2.sig.parquet
 """
 
 
@@ -49,8 +49,8 @@ Make a signature of bits for every document: documents alike differ in few bits.
 def sign(
     inputs: Inputs,
     out: OutFile,
-    method: Method = "weighted-topsig",
-    bits: Bits = 64,
+    method: Method = "minhash",
+    bits: Bits = 256,
     features: Features = "chars:4",
     normalise: RawNormalise = "none",
     density: Density = None,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -77,6 +77,8 @@ class Found:
 
     Parameters
     ----------
+    distance : int
+        In bits.
     n_documents, n_signed, n_distinct : int
         In the file; with features; distinct signatures of these.
     n_pairs : int
@@ -89,6 +91,7 @@ class Found:
     elapsed_s : float
     """
 
+    distance: int
     n_documents: int
     n_signed: int
     n_distinct: int
@@ -105,7 +108,7 @@ class Found:
 def neighbours_of_file(
     path: Path,
     out: Path,
-    distance: int,
+    distance: int | None = None,
     *,
     verification: Verification | None = None,
     equal: Equal = "all",
@@ -121,8 +124,8 @@ def neighbours_of_file(
     ----------
     path, out : Path
         Signatures that `nearkin sign` wrote; the pairs.
-    distance : int
-        In bits, less than a signature has.
+    distance : int, optional
+        In bits, less than a signature has; see `default_distance`.
     verification : Verification, optional
     equal : {"all", "first"}
         Documents with one signature: every pair of them, or each with the first of them only, where also other
@@ -141,6 +144,7 @@ def neighbours_of_file(
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
     meter = Meter(progress or Silent())
     file = SignatureFile.load(path)
+    distance = _chosen(distance, file, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
@@ -162,6 +166,7 @@ def neighbours_of_file(
                 writer.write_table(table)
     classes = pairs.classes
     return Found(
+        distance,
         len(file.signatures),
         len(classes.members),
         len(classes),
@@ -172,7 +177,9 @@ def neighbours_of_file(
     )
 
 
-def neighbours_of_document(path: Path, doc_id: str, distance: int, *, resources: Resources) -> pa.Table:
+def neighbours_of_document(
+    path: Path, doc_id: str, distance: int | None = None, *, resources: Resources, progress: Progress | None = None
+) -> pa.Table:
     """The documents within a Hamming distance of one, the nearest first: ``id``, ``distance``.
 
     Raises
@@ -187,22 +194,22 @@ def neighbours_of_document(path: Path, doc_id: str, distance: int, *, resources:
         raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{path}: the document {doc_id!r} has no text: it is nobody's neighbour.")
+    distance = _chosen(distance, file, progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
     return _without_itself(found, row, file)
 
 
-def check_comparable(a: SignatureFile, b: SignatureFile) -> None:
-    """Refuse to compare signatures of different methods.
+def default_distance(file: SignatureFile) -> int:
+    """3 bits in 32 of ``minhash``, where that estimates a Jaccard similarity of 0.8; 3 bits of anything else."""
+    return 3 * file.signatures.n_bits // 32 if file.about.parameters["method"] == "minhash" else 3
 
-    Raises
-    ------
-    FingerprintError
-        With both named.
-    """
-    if a.about.fingerprint != b.about.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {a.about.fingerprint!r} and {b.about.fingerprint!r}."
-        )
+
+def _chosen(distance: int | None, file: SignatureFile, progress: Progress) -> int:
+    if distance is not None:
+        return distance
+    chosen = default_distance(file)
+    progress.say(f"distance {chosen} of {file.signatures.n_bits} bits, for {file.about.parameters['method']}")
+    return chosen
 
 
 def _one(signatures: BitSignatures, row: int) -> BitSignatures:

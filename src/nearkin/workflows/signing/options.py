@@ -49,8 +49,8 @@ class SigningOptions:
         weighted-topsig by the statistics of the documents so far.
     """
 
-    method: MethodName = "weighted-topsig"
-    bits: int = 64
+    method: MethodName = "minhash"
+    bits: int = 256
     features: Shingling = field(default_factory=lambda: Characters(4))
     normalise: Normalisation = _NO_NORMALISATION
     density: float | None = None
@@ -63,8 +63,8 @@ class SigningOptions:
         check_bits(self.bits, "sign")
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
-                f"The 'online' parameter of sign is for weighted-topsig, which needs statistics. The method is "
-                f"{self.method!r}."
+                "The 'online' parameter of sign is for weighted-topsig, which needs statistics. The method is "
+                f"{self.method!r}: add --method weighted-topsig, or leave --online out."
             )
         if self.density is not None and "topsig" not in self.method:
             raise ParameterError(

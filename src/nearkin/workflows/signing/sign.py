@@ -95,7 +95,10 @@ def sign_files(
     """
     progress = progress or Silent()
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
-        raise ParameterError("The 'statistics' parameter of sign is for weighted-topsig that is not online.")
+        raise ParameterError(
+            "The 'statistics' parameter of sign is for weighted-topsig that is not online: add --method "
+            "weighted-topsig, or leave --statistics out."
+        )
     meter = Meter(progress)
     if is_cold():
         progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
