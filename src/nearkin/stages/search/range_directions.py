@@ -1,0 +1,111 @@
+"""Directions in which documents differ most, and points along them that are never farther apart than the vectors.
+
+What makes the search lossless stands in docs/range-search.md; the names here are those of its proof.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.records import F64, I64, U32
+
+F32 = NDArray[np.float32]
+N_DIRECTIONS = 11
+"""With the column for all other directions, 12 columns a document: 48 bytes."""
+SCALE = 1 << 20
+"""Directions are integers: unit vectors times this, rounded. So the sums that make a point have no rounding at all."""
+MOST_DIMENSIONS = 256
+MOST_COUNT = 2**27 - 1
+_SAMPLE = 1 << 16
+_ROWS_AT_A_TIME = 1 << 14
+_ROUNDING = 2.0**-23  # of a stored value, relative: twice what one rounding to float32 does
+_SUMMING = 1 + 2.0**-15  # of a sum of squares in float32, up to 256 of them
+
+
+@dataclass(frozen=True)
+class Directions:
+    """As many directions as there are dimensions, the leading ones first.
+
+    Parameters
+    ----------
+    matrix : float64 array, shape (n_dimensions, n_dimensions)
+        Integers; a direction each row. Nearly orthogonal, of length nearly `SCALE`.
+    """
+
+    matrix: F64
+
+    @classmethod
+    def learn(cls, counts: U32) -> Directions:
+        """The principal directions of a sample of vectors, each made as long as any other first.
+
+        The tolerance grows with a document's length, so lengths must not count: what is learnt is how profiles differ.
+        The sample is spread evenly over the rows. A direction points to where its largest entry is positive.
+
+        Examples
+        --------
+        >>> directions = Directions.learn(np.array([[9, 1], [90, 10], [8, 2]], np.uint32))
+        >>> (directions.matrix[0] / SCALE).round(2).tolist()
+        [0.99, 0.15]
+        """
+        rows = np.unique(np.linspace(0, max(0, len(counts) - 1), _SAMPLE).astype(np.int64))[: len(counts)]
+        sample = counts[rows].astype(np.float64)
+        lengths = np.linalg.norm(sample, axis=1)
+        sample = sample[lengths > 0] / lengths[lengths > 0, None]
+        _, vectors = np.linalg.eigh(sample.T @ sample)
+        matrix = vectors.T[::-1]
+        largest = matrix[np.arange(len(matrix)), np.abs(matrix).argmax(axis=1)]
+        return cls(np.rint(matrix * np.sign(largest)[:, None] * SCALE))
+
+    @cached_property
+    def stretch(self) -> float:
+        """The factor by which the directions lengthen a vector at most: S of the proof, rounded up.
+
+        By Gershgorin's theorem no eigenvalue of the Gram matrix is greater than a row's absolute values together; these
+        are integers, added up without rounding.
+        """
+        whole = self.matrix.astype(np.int64)
+        largest = int(np.abs(whole @ whole.T).sum(axis=1).max(initial=0))
+        return (math.isqrt(largest) + 1) * (1 + 2.0**-50)
+
+    @property
+    def n_columns(self) -> int:
+        """Values of a point: the leading directions, and the length of what lies along all others."""
+        return min(N_DIRECTIONS + 1, len(self.matrix))
+
+    def points(self, counts: U32) -> F32:
+        """The point of each vector, shape (n_vectors, n_columns)."""
+        n_leading = self.n_columns - 1
+        points = np.empty((len(counts), self.n_columns), np.float32)
+        for start in range(0, len(counts), _ROWS_AT_A_TIME):
+            part = slice(start, start + _ROWS_AT_A_TIME)
+            along = counts[part].astype(np.float64) @ self.matrix.T
+            points[part, :n_leading] = along[:, :n_leading]
+            points[part, n_leading] = np.sqrt(np.square(along[:, n_leading:]).sum(axis=1))
+        return points
+
+    def reaches(self, squared_lengths: I64, limits: I64) -> F32:
+        """How far, squared, the points of matches may be from those of queries, as float32 adds it up.
+
+        Parameters
+        ----------
+        squared_lengths, limits : int64 arrays, shape (n_queries,)
+            Of the queries, and the greatest squared distance of a match.
+        """
+        radius = np.sqrt(np.maximum(limits, 0).astype(np.float64))
+        radius += _ROUNDING * (2 * np.sqrt(squared_lengths.astype(np.float64)) + radius)
+        reaches = (self.stretch * radius) ** 2 * _SUMMING
+        return np.nextafter(reaches.astype(np.float32), np.float32(np.inf))
+
+
+def squared_lengths(counts: U32) -> I64:
+    """The squared length of each vector, exact: with at most 256 counts below 2**27 it is below 2**62."""
+    squares = np.empty(len(counts), np.int64)
+    for start in range(0, len(counts), _ROWS_AT_A_TIME):
+        whole = counts[start : start + _ROWS_AT_A_TIME].astype(np.int64)
+        squares[start : start + _ROWS_AT_A_TIME] = np.einsum("ij,ij->i", whole, whole)
+    return squares

@@ -1,0 +1,147 @@
+"""What a range search is asked and what it answers, whichever way it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+import numpy as np
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import F64, I64, Bool, LetterVectors
+from nearkin.stages.search.range_directions import squared_lengths
+
+MOST_MATCHES = 1 << 27
+"""That a search may find: about 6 GiB at the end of it."""
+_MOST_LIMIT = 2**63 - 1  # no two vectors are farther apart, squared
+Gamma = float | Sequence[float] | F64
+"""The tolerance, as a part of the query's length: one for all queries, or one for each."""
+Found = tuple[I64, I64, I64]
+"""Queries, rows, squared distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeMatches:
+    """What some queries found, query by query, the nearest first, then in order of rows.
+
+    Parameters
+    ----------
+    query, row : int64 arrays, shape (n_matches,)
+        Rows of the queries, and of the documents; these are numbered through all segments.
+    squared_distance : int64 array, shape (n_matches,)
+        Exact.
+    is_answered : bool array, shape (n_queries,)
+        False: almost nothing of the query is counted, so it was not asked.
+    stages : tuple of str
+        What a document must pass to be a match, one thing after another.
+    survivors : int64 array, shape (n_queries, n_stages)
+        How many passed each.
+    """
+
+    query: I64
+    row: I64
+    squared_distance: I64
+    is_answered: Bool
+    stages: tuple[str, ...]
+    survivors: I64
+
+    @classmethod
+    def ordered(
+        cls, parts: Sequence[Found], is_answered: Bool, stages: tuple[str, ...], survivors: I64
+    ) -> RangeMatches:
+        """From what was found in any order."""
+        query, row, square = (np.concatenate([np.zeros(0, np.int64), *(part[i] for part in parts)]) for i in range(3))
+        order = np.lexsort((row, square, query))
+        return cls(query[order], row[order], square[order], is_answered, stages, survivors)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def distance(self) -> F64:
+        """Euclidean distance of each match from its query, in letters."""
+        return np.sqrt(self.squared_distance.astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class RangeQueries:
+    """Queries, checked, with the distances that they reach.
+
+    Parameters
+    ----------
+    vectors : LetterVectors
+    gammas : float64 array, shape (n_queries,)
+    lengths : int64 array, shape (n_queries,)
+        Squared.
+    limits : int64 array, shape (n_queries,)
+        The greatest squared distance of a match; -1 for a query that is not asked.
+    """
+
+    vectors: LetterVectors
+    gammas: F64
+    lengths: I64
+    limits: I64
+
+    @classmethod
+    def of(cls, owner: str, fingerprint: str, vectors: LetterVectors, gamma: Gamma) -> RangeQueries:
+        """Refuse what breaks its rule; round the limit down to the integer below it, in integer arithmetic.
+
+        Examples
+        --------
+        >>> counts = np.array([[30, 40]], np.uint32)
+        >>> vectors = LetterVectors(counts, np.ones(1, bool), np.array([70]), np.array([0]), "letters")
+        >>> RangeQueries.of("example", "letters", vectors, 0.1).limits.tolist()  # a tenth of 50, squared
+        [25]
+        """
+        if vectors.fingerprint != fingerprint:
+            raise FingerprintError(
+                f"Vectors of different countings cannot be compared: {fingerprint!r} and {vectors.fingerprint!r}."
+            )
+        gammas = np.asarray(gamma, np.float64)
+        if gammas.ndim and gammas.shape != (len(vectors),):
+            raise ParameterError.of(
+                "gamma", owner, f"a number, or one for each of {len(vectors)} queries", gammas.shape
+            )
+        wrong = gammas[~(np.isfinite(gammas) & (gammas >= 0))]
+        if wrong.size:
+            raise ParameterError.of("gamma", owner, "finite and at least 0", float(wrong.flat[0]))
+        gammas = np.broadcast_to(gammas, len(vectors))
+        lengths = squared_lengths(vectors.counts)
+        limits = np.full(len(vectors), -1, np.int64)
+        squares = {value: Fraction(repr(value)) ** 2 for value in np.unique(gammas).tolist()}
+        for i in np.flatnonzero(vectors.is_counted):
+            square = squares[float(gammas[i])]
+            limits[i] = min(_MOST_LIMIT, square.numerator * int(lengths[i]) // square.denominator)
+        return cls(vectors, gammas, lengths, limits)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+class MatchBudget:
+    """How many matches a search may still find, for threads together."""
+
+    def __init__(self, owner: str, most_matches: int) -> None:
+        if not _is_int(most_matches) or most_matches < 1:
+            raise ParameterError.of("most_matches", owner, "an int >= 1", most_matches)
+        self._owner, self._most, self._n_found, self._lock = owner, most_matches, 0, Lock()
+
+    def spend(self, n_matches: int, gammas: F64) -> None:
+        """Refuse tolerances that find too much before memory is gone."""
+        with self._lock:
+            self._n_found += n_matches
+            if self._n_found > self._most:
+                rule = f"small enough for at most {self._most:,} matches ('most_matches')"
+                raise ParameterError.of("gamma", self._owner, rule, float(gammas.max()))
+
+
+def check_threads(owner: str, threads: int) -> None:
+    """Refuse what is no number of threads."""
+    if not _is_int(threads) or threads < 1:
+        raise ParameterError.of("threads", owner, "an int >= 1", threads)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,146 @@
+"""One wave of documents, ready to be asked: plain arrays, which may as well be mapped from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.kernels.plain.range_blocks import FAN_OUT
+from nearkin.records import F64, I64, U32, LetterVectors
+from nearkin.stages.search.range_directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
+
+BLOCK_SIZE = 32
+ROOM = 1 << 13
+"""Matches that a kernel may find before it hands them over."""
+MatchColumns = tuple[I64, U32, I64]
+"""Queries, rows of the segment, squared distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeSegment:
+    """The vectors of a wave, and the tree of blocks over their points.
+
+    All fields are plain arrays: what was stored and mapped again is a segment without any further work.
+
+    Parameters
+    ----------
+    counts : uint32 array, shape (n_documents, n_dimensions)
+        The vectors, as they were given.
+    rows : uint32 array, shape (n_counted,)
+        Which of them take part, in the order of the blocks.
+    blocks : float32 array, shape (n_blocks, n_columns, BLOCK_SIZE)
+        Their points, column by column.
+    boxes : float32 array, shape (n_groups, n_columns, 2, 16)
+        Bounds of the blocks, and of 16 boxes at a time, up to one group.
+    directions : float64 array, shape (n_dimensions, n_dimensions)
+        See `Directions`.
+    """
+
+    counts: U32
+    rows: U32
+    blocks: F32
+    boxes: F32
+    directions: F64
+
+    @classmethod
+    def build(cls, vectors: LetterVectors, directions: Directions | None = None) -> RangeSegment:
+        """Learn directions, unless some are given, and bring the documents that are counted into blocks.
+
+        It takes about 100 bytes a document beside the vectors.
+
+        Raises
+        ------
+        ParameterError
+            If there are more dimensions than 256, or a count is greater than 2**27 - 1.
+        """
+        check_counts("RangeSegment", vectors.counts)
+        rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
+        is_whole = len(rows) == len(vectors)
+        directions = directions or Directions.learn(vectors.counts if is_whole else vectors.counts[rows])
+        points = directions.points(vectors.counts if is_whole else vectors.counts[rows])
+        kernel = kernels.twin("range_blocks", points.nbytes)
+        kernel.order_points(points, rows, block_size=BLOCK_SIZE)
+        blocks = np.empty((-(-len(rows) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
+        level_groups = groups_of_levels(len(blocks))
+        boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
+        if len(rows):
+            kernel.fill_blocks(points, blocks, boxes, level_groups)
+        return cls(vectors.counts, rows, blocks, boxes, directions.matrix)
+
+    @classmethod
+    def array_names(cls) -> tuple[str, ...]:
+        """The fields, for who stores them each in a file."""
+        return tuple(field.name for field in fields(cls))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def matches(self, queries: U32, lengths: I64, limits: I64, counts: I64) -> Iterator[MatchColumns]:
+        """What is within the limits, a bufferful at a time.
+
+        Parameters
+        ----------
+        queries : uint32 array, shape (n_queries, n_dimensions)
+        lengths, limits : int64 arrays, shape (n_queries,)
+            Squared: of the queries, and the greatest distance of a match; below 0 for queries to leave out.
+        counts : int64 array, shape (n_queries, 3), added to
+            Points compared, points within reach, matches.
+        """
+        if not len(self.rows):
+            return
+        directions = Directions(self.directions)
+        kernel = kernels.twin("range_scan", self.counts.nbytes)
+        points, reaches = directions.points(queries), directions.reaches(lengths, limits)
+        arrays = [_read_only(array) for array in (self.blocks, self.boxes, groups_of_levels(len(self.blocks)))]
+        arrays += [_read_only(self.rows), _read_only(self.counts)]
+        found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
+        start = (0, 0)
+        while start[0] < len(queries):
+            n_found, start = kernel.scan_blocks(
+                *arrays,
+                queries=queries,
+                points=points,
+                reaches=reaches,
+                limits=limits,
+                start=start,
+                found=found,
+                counts=counts,
+            )
+            if n_found:
+                yield found[0][:n_found].copy(), found[1][:n_found].copy(), found[2][:n_found].copy()
+
+
+def groups_of_levels(n_blocks: int) -> I64:
+    """Where the groups of each level begin, from the boxes of blocks up to one group.
+
+    Examples
+    --------
+    >>> groups_of_levels(17).tolist()
+    [0, 2, 3]
+    """
+    starts, n_boxes = [0], n_blocks
+    while len(starts) < 2 or n_boxes > 1:
+        n_boxes = -(-n_boxes // FAN_OUT)
+        starts.append(starts[-1] + n_boxes)
+    return np.array(starts, np.int64)
+
+
+def check_counts(owner: str, counts: U32) -> None:
+    """Refuse vectors of which the squared lengths may not fit into 62 bits."""
+    if counts.ndim != 2 or not 1 <= counts.shape[1] <= MOST_DIMENSIONS:
+        raise ParameterError.of("counts", owner, f"of 1 to {MOST_DIMENSIONS} dimensions", counts.shape)
+    largest = int(counts.max(initial=0))
+    if largest > MOST_COUNT:
+        raise ParameterError.of("counts", owner, f"at most {MOST_COUNT:,}, one less than 2**27", largest)
+
+
+def _read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The array as mapped files are: kernels are compiled for one kind of arrays, not for two."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.setflags(write=False)
+    return view

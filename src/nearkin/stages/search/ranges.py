@@ -1,0 +1,138 @@
+"""Range search: every document whose letter counts lie within a tolerance of a query's, chosen when it is asked.
+
+None is missed, floating point included: docs/range-search.md has the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import ClassVar
+
+import numpy as np
+
+from nearkin.errors import FingerprintError
+from nearkin.records import I64, LetterVectors
+from nearkin.stages.search.range_directions import Directions
+from nearkin.stages.search.range_matches import (
+    MOST_MATCHES,
+    Found,
+    Gamma,
+    MatchBudget,
+    RangeMatches,
+    RangeQueries,
+    check_threads,
+)
+from nearkin.stages.search.range_segment import RangeSegment, check_counts
+
+_OWNER = "RangeIndex.search"
+_QUERIES_OF_A_JOB = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RangeIndex:
+    """Documents in waves, a segment each; a query goes over all of them.
+
+    Parameters
+    ----------
+    segments : tuple of RangeSegment
+        In the order in which they came: the rows of one go on where those of the one before it end.
+    fingerprint : str
+        Of the vectors.
+
+    Examples
+    --------
+    >>> counts = np.array([[100, 40], [101, 40], [90, 60], [0, 3]], np.uint32)
+    >>> is_counted = np.array([True, True, True, False])
+    >>> vectors = LetterVectors(counts, is_counted, counts.sum(axis=1), np.zeros(4, np.int64), "letters")
+    >>> index = RangeIndex.of(vectors).extended(vectors)
+    >>> found = index.search(vectors, 0.025)
+    >>> found.row[found.query == 0].tolist(), found.distance[found.query == 0].tolist()
+    ([0, 4, 1, 5], [0.0, 0.0, 1.0, 1.0])
+    >>> found.is_answered.tolist(), found.survivors[0].tolist()
+    ([True, True, True, False], [6, 6, 4, 4])
+    """
+
+    segments: tuple[RangeSegment, ...]
+    fingerprint: str
+    stages: ClassVar[tuple[str, ...]] = ("documents", "in blocks near by", "near along the directions", "matches")
+
+    @classmethod
+    def of(cls, vectors: LetterVectors) -> RangeIndex:
+        """The index of one wave; see `RangeSegment.build`."""
+        return cls((RangeSegment.build(vectors),), vectors.fingerprint)
+
+    def extended(self, vectors: LetterVectors, *, directions: Directions | None = None) -> RangeIndex:
+        """The index with one more wave, a segment of its own; nothing that was there is touched.
+
+        Parameters
+        ----------
+        vectors : LetterVectors
+            With the fingerprint of those before.
+        directions : Directions, optional
+            Learnt from the wave if not given.
+        """
+        if vectors.fingerprint != self.fingerprint:
+            raise FingerprintError(
+                f"Vectors of different countings cannot be put together: {self.fingerprint!r} and "
+                f"{vectors.fingerprint!r}."
+            )
+        return RangeIndex((*self.segments, RangeSegment.build(vectors, directions)), self.fingerprint)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.segments))
+
+    def search(
+        self, queries: LetterVectors, gamma: Gamma, *, threads: int = 1, most_matches: int = MOST_MATCHES
+    ) -> RangeMatches:
+        """Every document at a distance of at most ``gamma`` times the query's length, without exception.
+
+        Parameters
+        ----------
+        queries : LetterVectors
+            One of which almost nothing is counted is not asked; such documents are not found either.
+        gamma : float, or one for each query
+            At least 0, finite. It means the decimal number that it is written as: 0.3 is three tenths.
+        threads : int
+            At least 1; the answer does not depend on it.
+        most_matches : int
+            That memory is to be spent on.
+
+        Raises
+        ------
+        FingerprintError
+            If queries and documents were counted in different ways.
+        ParameterError
+            If a parameter breaks its rule, or there are more than ``most_matches`` matches.
+        """
+        check_threads(_OWNER, threads)
+        check_counts(_OWNER, queries.counts)
+        asked = RangeQueries.of(_OWNER, self.fingerprint, queries, gamma)
+        budget = MatchBudget(_OWNER, most_matches)
+        survivors = np.zeros((len(queries), len(self.stages)), np.int64)
+        survivors[queries.is_counted, 0] = sum(len(segment.rows) for segment in self.segments)
+        starts = range(0, len(queries), _QUERIES_OF_A_JOB)
+
+        def job(start: int) -> list[Found]:
+            part = slice(start, min(start + _QUERIES_OF_A_JOB, len(queries)))
+            return list(self._found(asked, part, budget, survivors[part, 1:]))
+
+        if min(threads, len(starts)) <= 1:
+            parts = [found for start in starts for found in job(start)]
+        else:
+            with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
+                parts = [found for of_job in pool.map(job, starts) for found in of_job]
+        return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
+
+    def _found(self, asked: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
+        """The matches of some queries in every segment; the survivors of these are added up."""
+        counts = np.zeros(survivors.shape, np.int64)
+        first_rows = accumulate(map(len, self.segments), initial=0)
+        for segment, first_row in zip(self.segments, first_rows):
+            found = segment.matches(asked.vectors.counts[part], asked.lengths[part], asked.limits[part], counts)
+            for query, row, square in found:
+                budget.spend(len(query), asked.gammas[part])
+                yield query + part.start, row.astype(np.int64) + first_row, square
+        survivors[:] = counts

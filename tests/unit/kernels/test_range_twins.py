@@ -1,0 +1,78 @@
+"""The compiled kernels of the range search give the bits of their plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nearkin.kernels.compiled import range_blocks, range_scan
+from nearkin.kernels.plain import range_blocks as plain_blocks
+from nearkin.kernels.plain import range_scan as plain_scan
+from nearkin.stages.search.range_segment import groups_of_levels
+
+
+@st.composite
+def points(draw, max_size=90):
+    """Points of which many agree in some columns, or all."""
+    n, n_columns = draw(st.integers(1, max_size)), draw(st.integers(1, 13))
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    made = chance.integers(-4, draw(st.sampled_from([-3, 5, 10**6])), (n, n_columns)).astype(np.float32)
+    return made * chance.choice([1e-3, 1.0, 1e9], n_columns).astype(np.float32)
+
+
+def built(module, made, block_size):
+    """What both modules make of the points: points in order, rows, blocks, boxes."""
+    ordered, rows = made.copy(), np.random.default_rng(len(made)).permutation(len(made)).astype(np.uint32)
+    module.order_points(ordered, rows, block_size=block_size)
+    n_blocks = -(-len(made) // block_size)
+    groups = groups_of_levels(n_blocks)
+    blocks = np.zeros((n_blocks, made.shape[1], block_size), np.float32)
+    boxes = np.zeros((groups[-1], made.shape[1], 2, 16), np.float32)
+    module.fill_blocks(ordered, blocks, boxes, groups)
+    return ordered, rows, blocks, boxes
+
+
+@given(points(), st.integers(1, 9))
+def test_blocks(made, block_size):
+    ours, theirs = (built(module, made, block_size) for module in (range_blocks, plain_blocks))
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+def test_blocks_of_many_points():
+    chance = np.random.default_rng(0)
+    made = np.concatenate([chance.normal(0, 9, (20_000, 3)), np.zeros((5_000, 3))]).round().astype(np.float32)
+    for a, b in zip(*(built(module, made, 32) for module in (range_blocks, plain_blocks)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(points(max_size=300), st.integers(1, 9), st.integers(0, 30), st.data())
+@settings(max_examples=150)
+def test_scan_blocks(made, block_size, more_room, data):
+    chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    _, rows, blocks, boxes = built(plain_blocks, made, block_size)
+    groups = groups_of_levels(len(blocks))
+    vectors = chance.integers(0, 50, (len(made), 5)).astype(np.uint32)
+    n_queries = data.draw(st.integers(0, 4))
+    chosen = chance.integers(0, len(made), n_queries)
+    reach = np.float32(10.0 ** data.draw(st.integers(-3, 16)))
+    asked = {
+        "queries": vectors[chosen],
+        "points": made[chosen],
+        "reaches": np.full(n_queries, reach, np.float32),
+        "limits": chance.choice([-1, 0, 500, 10**6], n_queries),
+    }
+    said = []
+    for module in (range_scan, plain_scan):
+        counts, start, calls = np.zeros((n_queries, 3), np.int64), (0, 0), []
+        while start[0] < n_queries:
+            room = block_size + more_room
+            found = np.zeros(room, np.int64), np.zeros(room, np.uint32), np.zeros(room, np.int64)
+            n_found, start = module.scan_blocks(
+                blocks, boxes, groups, rows, vectors, **asked, start=start, found=found, counts=counts
+            )
+            calls.append((start, *(column[:n_found].tolist() for column in found)))
+        said.append((calls, counts.tolist()))
+    assert said[0] == said[1]

@@ -1,0 +1,114 @@
+"""Range search: rules of parameters, waves, what stays as it was, arrays that are mapped from files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import LetterVectors
+from nearkin.stages.search.range_directions import SCALE, Directions
+from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.stages.search.ranges import RangeIndex
+
+
+def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:
+    chance = np.random.default_rng(seed)
+    counts = chance.poisson(np.exp(chance.normal(5, 1, (n, 1))) * chance.dirichlet(np.ones(d))).astype(np.uint32)
+    sums = counts.sum(axis=1, dtype=np.int64)
+    return LetterVectors(counts, sums >= 20, sums, np.zeros(n, np.int64), "letters=test")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gamma": -0.1}, "'gamma' .* must be finite and at least 0. Got -0.1"),
+        ({"gamma": float("nan")}, "'gamma' .* must be finite"),
+        ({"gamma": float("inf")}, "'gamma' .* must be finite"),
+        ({"gamma": [0.1, 0.2]}, "'gamma' .* one for each of 500 queries"),
+        ({"gamma": 0.1, "threads": 0}, "'threads' .* an int >= 1"),
+        ({"gamma": 0.1, "most_matches": 0}, "'most_matches' .* an int >= 1"),
+        ({"gamma": 5.0, "most_matches": 1000}, "'gamma' .* small enough for at most 1,000 matches"),
+    ],
+)
+def test_rules(options, message):
+    with pytest.raises(ParameterError, match=message):
+        RangeIndex.of(vectors()).search(vectors(), **options)
+
+
+def test_vectors_of_another_counting_are_refused():
+    index, other = RangeIndex.of(vectors()), replace(vectors(), fingerprint="letters=other")
+    for mixed in (lambda: index.search(other, 0.1), lambda: index.extended(other)):
+        with pytest.raises(FingerprintError, match="'letters=test' and 'letters=other'"):
+            mixed()
+
+
+@pytest.mark.parametrize("counts", [np.full((3, 62), 2**27, np.uint32), np.ones((3, 257), np.uint32), np.ones((3, 0))])
+def test_vectors_too_large_for_exact_arithmetic_are_refused(counts):
+    with pytest.raises(ParameterError, match="'counts' parameter of RangeSegment"):
+        RangeIndex.of(replace(vectors(3), counts=counts))
+
+
+def test_waves_find_what_one_segment_finds():
+    whole = vectors(900)
+    parts = [replace(whole, counts=whole.counts[a:b], is_counted=whole.is_counted[a:b]) for a, b in ((0, 0), (0, 899))]
+    last = replace(whole, counts=whole.counts[899:], is_counted=whole.is_counted[899:])
+    one, waves = RangeIndex.of(whole), RangeIndex.of(parts[0]).extended(parts[1])
+    waves = waves.extended(last, directions=Directions(waves.segments[1].directions))
+    assert (len(waves), len(waves.segments)) == (900, 3)
+    for gamma in (0.05, 0.3):
+        ours, theirs = one.search(whole, gamma, threads=3), waves.search(whole, gamma)
+        assert len(ours) > 900 * (gamma > 0.1)
+        for field in ("query", "row", "squared_distance"):
+            np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+
+
+def test_a_segment_is_its_arrays(tmp_path):
+    index = RangeIndex.of(vectors())
+    for name in RangeSegment.array_names():
+        np.save(tmp_path / name, getattr(index.segments[0], name))
+    mapped = RangeSegment(**{n: np.load(tmp_path / f"{n}.npy", mmap_mode="r") for n in RangeSegment.array_names()})
+    again = RangeIndex((mapped,), index.fingerprint)
+    queries = vectors(40)
+    ours, theirs = index.search(queries, 0.2), again.search(queries, 0.2)
+    np.testing.assert_array_equal(ours.row, theirs.row)
+    np.testing.assert_array_equal(ours.survivors, theirs.survivors)
+
+
+def test_an_empty_index_answers():
+    found = RangeIndex.of(vectors(0)).search(vectors(3), 0.1)
+    assert (len(found), found.survivors.shape, found.is_answered.all()) == (0, (3, 4), True)
+
+
+def test_documents_that_are_not_counted_neither_ask_nor_are_found():
+    some = replace(vectors(4), is_counted=np.array([True, False, True, False]))
+    found = RangeIndex.of(some).search(some, 100.0)
+    assert set(found.row.tolist()) == set(found.query.tolist()) == {0, 2}
+    assert found.is_answered.tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 62, 126])
+def test_directions_are_whole_numbers_and_their_stretch_is_a_bound(d):
+    directions = Directions.learn(vectors(300, d).counts)
+    matrix = directions.matrix
+    np.testing.assert_array_equal(matrix, np.rint(matrix))
+    assert directions.stretch / SCALE < 1.0002
+    largest = Fraction(float(np.linalg.norm(matrix, 2)))
+    assert directions.stretch >= largest * (1 - Fraction(1, 10**12))
+    assert (np.take_along_axis(matrix, np.abs(matrix).argmax(axis=1)[:, None], axis=1) > 0).all()
+    np.testing.assert_array_equal(matrix, Directions.learn(vectors(300, d).counts).matrix)
+
+
+def test_points_have_no_rounding_but_the_last():
+    """Sums of the greatest counts allowed are exact in whatever order they are made."""
+    counts = np.random.default_rng(0).integers(2**27 - 1000, 2**27, (50, 62)).astype(np.uint32)
+    directions = Directions.learn(counts)
+    whole = directions.matrix.astype(np.int64).tolist()
+    for row, point in zip(counts[:5].tolist(), directions.points(counts[:5]), strict=True):
+        along = [sum(a * b for a, b in zip(row, direction, strict=True)) for direction in whole]
+        assert point[:-1].tolist() == [float(np.float32(value)) for value in along[:11]]
+        rest = float(sum(value * value for value in along[11:])) ** 0.5
+        assert abs(float(point[-1]) - rest) <= 2.0**-23 * rest
