@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ MatchColumns = tuple[I64, U32, I64]
 """Queries, rows of the segment, squared distances."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RangeSegment:
     """The vectors of a wave, and the tree of blocks over their points.
 
@@ -80,6 +82,17 @@ class RangeSegment:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @cached_property
+    def _learnt(self) -> Directions:
+        """The directions, with what follows from them worked out once."""
+        return Directions(self.directions)
+
+    @cached_property
+    def _scanned(self) -> list[NDArray[Any]]:
+        """What the kernel goes over."""
+        tree = [_read_only(self.blocks), _read_only(self.boxes), _read_only(groups_of_levels(len(self.blocks)))]
+        return [*tree, _read_only(self.rows), _read_only(self.counts)]
+
     def matches(self, queries: U32, lengths: I64, limits: I64, counts: I64) -> Iterator[MatchColumns]:
         """What is within the limits, a bufferful at a time.
 
@@ -93,16 +106,13 @@ class RangeSegment:
         """
         if not len(self.rows):
             return
-        directions = Directions(self.directions)
         kernel = kernels.twin("range_scan", self.counts.nbytes)
-        points, reaches = directions.points(queries), directions.reaches(lengths, limits)
-        arrays = [_read_only(array) for array in (self.blocks, self.boxes, groups_of_levels(len(self.blocks)))]
-        arrays += [_read_only(self.rows), _read_only(self.counts)]
+        points, reaches = self._learnt.points(queries), self._learnt.reaches(lengths, limits)
         found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
         start = (0, 0)
         while start[0] < len(queries):
             n_found, start = kernel.scan_blocks(
-                *arrays,
+                *self._scanned,
                 queries=queries,
                 points=points,
                 reaches=reaches,
@@ -139,7 +149,7 @@ def check_counts(owner: str, counts: U32) -> None:
         raise ParameterError.of("counts", owner, f"at most {MOST_COUNT:,}, one less than 2**27", largest)
 
 
-def _read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The array as mapped files are: kernels are compiled for one kind of arrays, not for two."""
     view = np.ascontiguousarray(array).view(np.ndarray)
     view.setflags(write=False)
