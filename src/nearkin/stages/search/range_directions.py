@@ -40,11 +40,12 @@ class Directions:
     matrix: F64
 
     @classmethod
-    def learn(cls, counts: U32) -> Directions:
+    def learn(cls, counts: U32, rows: U32 | None = None) -> Directions:
         """The principal directions of a sample of vectors, each made as long as any other first.
 
         The tolerance grows with a document's length, so lengths must not count: what is learnt is how profiles differ.
-        The sample is spread evenly over the rows. A direction points to where its largest entry is positive.
+        The sample is spread evenly over the rows, or over those that are given. A direction points to where its largest
+        entry is positive.
 
         Examples
         --------
@@ -52,8 +53,9 @@ class Directions:
         >>> (directions.matrix[0] / SCALE).round(2).tolist()
         [0.99, 0.15]
         """
-        rows = np.unique(np.linspace(0, max(0, len(counts) - 1), _SAMPLE).astype(np.int64))[: len(counts)]
-        sample = counts[rows].astype(np.float64)
+        n_rows = len(counts) if rows is None else len(rows)
+        places = np.unique(np.linspace(0, max(0, n_rows - 1), _SAMPLE).astype(np.int64))[:n_rows]
+        sample = counts[places if rows is None else rows[places]].astype(np.float64)
         lengths = np.linalg.norm(sample, axis=1)
         sample = sample[lengths > 0] / lengths[lengths > 0, None]
         _, vectors = np.linalg.eigh(sample.T @ sample)
@@ -77,13 +79,13 @@ class Directions:
         """Values of a point: the leading directions, and the length of what lies along all others."""
         return min(N_DIRECTIONS + 1, len(self.matrix))
 
-    def points(self, counts: U32) -> F32:
-        """The point of each vector, shape (n_vectors, n_columns)."""
+    def points(self, counts: U32, rows: U32 | None = None) -> F32:
+        """The point of each vector, or of those in the rows that are given, shape (n_vectors, n_columns)."""
         n_leading = self.n_columns - 1
-        points = np.empty((len(counts), self.n_columns), np.float32)
-        for start in range(0, len(counts), _ROWS_AT_A_TIME):
+        points = np.empty((len(counts) if rows is None else len(rows), self.n_columns), np.float32)
+        for start in range(0, len(points), _ROWS_AT_A_TIME):
             part = slice(start, start + _ROWS_AT_A_TIME)
-            along = counts[part].astype(np.float64) @ self.matrix.T
+            along = counts[part if rows is None else rows[part]].astype(np.float64) @ self.matrix.T
             points[part, :n_leading] = along[:, :n_leading]
             points[part, n_leading] = np.sqrt(np.square(along[:, n_leading:]).sum(axis=1))
         return points

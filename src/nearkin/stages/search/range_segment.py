@@ -62,9 +62,9 @@ class RangeSegment:
         """
         check_counts("RangeSegment", vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
-        is_whole = len(rows) == len(vectors)
-        directions = directions or Directions.learn(vectors.counts if is_whole else vectors.counts[rows])
-        points = directions.points(vectors.counts if is_whole else vectors.counts[rows])
+        chosen = None if len(rows) == len(vectors) else rows
+        directions = directions or Directions.learn(vectors.counts, chosen)
+        points = directions.points(vectors.counts, chosen)
         kernel = kernels.twin("range_blocks", points.nbytes)
         kernel.order_points(points, rows, block_size=BLOCK_SIZE)
         blocks = np.empty((-(-len(rows) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
