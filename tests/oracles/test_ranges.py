@@ -108,7 +108,7 @@ def cases(draw):
 
 
 @given(cases())
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_small_collections(case):
     vectors, queries, gammas, ends = case
     check(in_waves(vectors, ends), vectors, queries, gammas)
