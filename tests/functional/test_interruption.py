@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -183,7 +184,11 @@ def test_interrupted(corpus, whole, tmp_path, how, name):
     """Ctrl-C and the polite kill: the exit code, the hint, no traceback, no file half-written."""
     out = tmp_path / "out"
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report"]
-    stopped = cut_short(name, "before", how, *arguments)
+    for _ in range(3):  # an interrupt that falls into a destructor is lost to Python: then one presses again
+        stopped = cut_short(name, "before", how, *arguments)
+        if stopped.returncode != 0:
+            break
+        shutil.rmtree(out)
     assert stopped.returncode == 130
     assert b"--resume" in stopped.stderr
     assert b"Traceback" not in stopped.stderr

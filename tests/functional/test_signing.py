@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -316,3 +317,72 @@ def test_queries_that_cannot_be_answered(load, tmp_path):
 def test_stop_at_bad_documents(load, tmp_path):
     ended = nearkin_here("sign", load, "--on-error", "stop", "--out", tmp_path / "sig", "-q")
     assert (ended.code, f"{load}:{BAD + 1}" in ended.err) == (4, True)
+
+
+def test_repeated_ids_get_names_of_their_own(tmp_path):
+    records = [{"id": i, "text": f"a lease of the house number {j}"} for j, i in enumerate((1, 1, 2, 1))]
+    load = write_jsonl(tmp_path / "in.jsonl", records)
+    sign(load, tmp_path / "sig")
+    table = pq.read_table(tmp_path / "sig")
+    assert table["id"].to_pylist() == ["1", f"1 ({load}:2)", "2", f"1 ({load}:4)"]
+    assert table["problem"].is_null().to_pylist() == [True, False, True, False]
+    nearkin_here("dedup", load, "--out", tmp_path / "d", "--no-report", "-q")
+    assert pq.read_table(tmp_path / "d/documents.parquet")["id"].to_pylist() == table["id"].to_pylist()
+
+
+def test_what_is_read_is_not_written_over(load, tmp_path):
+    copy = tmp_path / "in.jsonl"
+    shutil.copy(load, copy)
+    nearkin_here("statistics", copy, "--out", tmp_path / "stats", "-q")
+    before = {path: path.read_bytes() for path in (copy, tmp_path / "stats")}
+    given = ("--statistics", tmp_path / "stats", "--overwrite", "-q")
+    assert nearkin_here("sign", copy, *WEIGHTED, "--out", tmp_path / "stats", *given).code == 2
+    assert nearkin_here("sign", str(tmp_path / "*.jsonl"), "--out", copy, "--overwrite", "-q").code == 2
+    assert nearkin_here("statistics", str(tmp_path / "*.jsonl"), "--out", copy, "--overwrite", "-q").code == 2
+    assert {path: path.read_bytes() for path in before} == before
+    (tmp_path / "link").symlink_to(copy)
+    assert nearkin_here("sign", load, "--out", tmp_path / "link", "--overwrite", "-q").code == 5
+    os.mkfifo(tmp_path / "pipe")
+    assert nearkin_here("sign", load, "--out", tmp_path / "pipe", "--overwrite", "-q").code == 5
+
+
+@pytest.mark.parametrize(
+    "told", [b"no json", b"\xff", b"null", b"[]", b"1", b"{}", b'{"version": 1, "parameters": []}']
+)
+def test_files_that_tell_nonsense_of_themselves(load, tmp_path, told):
+    sign(load, tmp_path / "sig")
+    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
+    for name, key, command in (
+        ("sig", b"nearkin.signatures", ("neighbours",)),
+        ("stats", b"nearkin.statistics", ("sign", load, *WEIGHTED, "--statistics")),
+    ):
+        table = pq.read_table(tmp_path / name)
+        pq.write_table(table.replace_schema_metadata({key: told}), tmp_path / name)
+        ended = nearkin_here(*command, tmp_path / name, "--out", tmp_path / "x", "-q")
+        ended.assert_clean()
+        assert (ended.code, str(tmp_path / name) in ended.err) == (3, True)
+
+
+@pytest.mark.parametrize("column", ["id", "signature", "has_features", "source", "line"])
+def test_columns_of_another_type(load, tmp_path, column):
+    sign(load, tmp_path / "sig")
+    table = pq.read_table(tmp_path / "sig")
+    i = table.column_names.index(column)
+    for other in (table.set_column(i, column, pa.nulls(len(table), pa.float32())), table.drop_columns([column])):
+        pq.write_table(other, tmp_path / "other")
+        ended = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "x", "-q")
+        assert (ended.code, column in ended.err) == (3, True)
+
+
+def test_a_folder_of_signatures_is_refused(load, tmp_path):
+    (tmp_path / "folder").mkdir()
+    sign(load, tmp_path / "folder/a.sig", "--method", "topsig")
+    sign(load, tmp_path / "folder/b.sig", "--method", "simhash")
+    ended = nearkin_here("neighbours", tmp_path / "folder", "--out", tmp_path / "x", "-q")
+    ended.assert_clean()
+    assert ended.code == 3
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    ended = nearkin_here("neighbours", tmp_path / "nothing", "--query", "x")
+    assert (ended.code, "no such file" in ended.err) == (3, True)

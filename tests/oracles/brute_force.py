@@ -278,7 +278,12 @@ def across(inputs: Collection, others: Collection, *, threshold: float, measure:
             for other in range(len(others.documents))
         }
         copies = [other for other in likeness if others.texts[other] == text]
-        near = {o: float(one.by(measure)) for o, one in likeness.items() if one.n_common}
+        # containment of this document in the other: one that quotes a short text is not in it
+        near = {
+            o: float(one.by(measure)) if measure == "jaccard" else one.row[1]
+            for o, one in likeness.items()
+            if one.n_common
+        }
         near = {other: value for other, value in near.items() if value >= threshold}
         if copies:
             verdicts.append(Verdict(others.id(copies[0]), 1.0, others.id(copies[0]), "exact copy"))

@@ -22,6 +22,8 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path]) -> N
     """
     if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
         raise ParameterError(f"--out {out} is one of the inputs. Choose another file.")
+    if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):
+        raise OutputError(f"Cannot write {out}: it is a link or a device; --out names a plain file.")
     if out.is_dir():
         raise OutputError(f"Cannot write {out}: it is a directory; --out names a file.")
     if out.exists() and not overwrite:

@@ -77,7 +77,7 @@ def sign(
     from nearkin.workflows.signing.sign import sign_files
     from nearkin.workflows.signing.texts import Reading
 
-    check_free(out, overwrite=overwrite, inputs=inputs)
+    check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
         method,  # type: ignore[arg-type]  # it checks the method
         bits, parse_shingling(features), Normalisation.parse(normalise), density, seed, online,

@@ -60,16 +60,17 @@ def statistics(
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
-    from nearkin.workflows.signing.texts import Reading
+    from nearkin.workflows.signing.texts import Reading, check_not_an_input
 
     is_merge = inputs[0] == MERGE
-    check_free(out, overwrite=overwrite, inputs=inputs[is_merge:])
+    check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
         reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks it
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.opened(bars)
+            check_not_an_input(out, [source.path for source in texts.sources])
             found = collect(
                 texts,
                 parse_shingling(features),

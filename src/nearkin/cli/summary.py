@@ -77,15 +77,18 @@ def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
 
 def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     plan, counts = manifest["plan"], manifest["counts"]
-    console.print(
-        f"Predicted recall at the threshold {plan['recall_at_threshold']:.2%}; pairs missed, estimated from those "
-        f"found: {manifest['estimated_missed_pairs']:,.1f}",
-        highlight=False,
-    )
+    of_search = " of the search" if manifest.get("command") == "regroup" else ""
     if counts.get("pairs_not_compared"):
         console.print(
-            f"[yellow]Up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very many others "
-            "were not compared; each such text was compared with the first ones of its kind.",
+            f"[yellow]How many pairs were missed is not known: up to {counts['pairs_not_compared']:,} pairs of texts "
+            "that share a key with very many others were not compared; each such text was compared with the first "
+            "of its kind.",
+            highlight=False,
+        )
+    else:
+        console.print(
+            f"Predicted recall at the threshold{of_search} {plan['recall_at_threshold']:.2%}; pairs missed, estimated "
+            f"from those found: {manifest['estimated_missed_pairs']:,.1f}",
             highlight=False,
         )
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])

@@ -155,7 +155,8 @@ def _missed(facts: RunFacts) -> Iterator[str]:
             + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
         )
     if exact_below := facts.plan.get("exact_below"):
-        yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none."
+        unless = ", but for the pairs that were not compared" if facts.count("pairs_not_compared") else ""
+        yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none{unless}."
 
 
 def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterator[str]:

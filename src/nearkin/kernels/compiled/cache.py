@@ -14,6 +14,9 @@ def is_cold() -> bool:
 
 
 def _is_missing(kernel: Any) -> bool:
-    folder = Path(kernel._cache.cache_path)  # numba has this place, but not in its documentation
+    place = kernel._cache.cache_path  # numba has this place, but not in its documentation
+    if place is None:  # nothing can be kept on this machine: it compiles every time
+        return True
+    folder = Path(place)
     name = kernel.py_func.__qualname__
     return not any(folder.glob(f"{kernel.py_func.__module__.rpartition('.')[2]}.{name}-*.nbi"))

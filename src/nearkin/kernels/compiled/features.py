@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import character_classes
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
 from nearkin.kernels.compiled.shingles import _shingles_one

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
 from nearkin.kernels.compiled.ones import n_ones
 

@@ -6,8 +6,9 @@ Source: NIST, "SHA-3 Standard: Permutation-Based Hash and Extendable-Output Func
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nearkin.kernels.compiled.jit import njit
 
 RATE_BYTES = 136
 MOST_MESSAGE_BYTES = RATE_BYTES - 1

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import ALONE, WORD, character_classes
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
 
 N_LATIN = 62

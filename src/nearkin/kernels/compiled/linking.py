@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nearkin.kernels.compiled.jit import njit
 
 _DIGIT_BITS = 11
 _N_DIGITS = 1 << _DIGIT_BITS

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.mixing import GOLDEN
 
 
 def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -15,7 +17,8 @@ def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np
     keys : uint64 array
         The key of each number.
     table : uint32 array, shape (a power of two,)
-        1 + a number, or 0, found at the upper bits of its key and after.
+        1 + a number, or 0, found at the upper bits of its key times an odd constant, and after: keys that come sorted
+        would else all fall into one corner of a table that is still small.
     wanted : uint64 array, shape (n,)
 
     Returns
@@ -62,7 +65,7 @@ def _find(keys, table, wanted, numbers):
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(_free_bits(len(table)))
     for i in range(len(wanted)):
-        place = wanted[i] >> shift
+        place = (wanted[i] * GOLDEN) >> shift
         entry = table[place]
         while entry != np.uint32(0) and keys[np.int64(entry) - 1] != wanted[i]:
             place = (place + np.uint64(1)) & mask
@@ -75,7 +78,7 @@ def _insert(keys, n_keys, table, wanted, numbers):
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(_free_bits(len(table)))
     for i in range(len(wanted)):
-        place = wanted[i] >> shift
+        place = (wanted[i] * GOLDEN) >> shift
         entry = table[place]
         while entry != np.uint32(0) and keys[np.int64(entry) - 1] != wanted[i]:
             place = (place + np.uint64(1)) & mask

@@ -8,7 +8,8 @@ input bit moves every output bit.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from nearkin.kernels.compiled.jit import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)

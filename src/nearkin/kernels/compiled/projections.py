@@ -6,9 +6,9 @@ A bit is 1 where the sum is greater than 0. Weights are integers, so that no ord
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
 Weights = NDArray[np.int32] | NDArray[np.int64]

@@ -8,10 +8,10 @@ a long text grows with its distinct shingles, not with all of them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import character_classes
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
 from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 

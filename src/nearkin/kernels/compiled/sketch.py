@@ -7,9 +7,9 @@ Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Simila
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE, character_classes, character_forms
+from nearkin.kernels.compiled.jit import njit
 
 _BLOCK = 64
 _SMALL_BLOCK = 16

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD
+from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
 _BLOCK = 64

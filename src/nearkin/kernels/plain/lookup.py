@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.kernels.plain.mixing import GOLDEN, MASK
+
 
 def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
     """See ``compiled.lookup.find``."""
@@ -41,7 +43,7 @@ def add_at(counts: NDArray[np.int64], numbers: NDArray[np.int64], added: NDArray
 
 def _place(keys: NDArray[np.uint64], table: NDArray[np.uint32], key: int) -> int:
     """Where the key is, or would be put."""
-    place = key >> (65 - len(table).bit_length())
+    place = (key * GOLDEN & MASK) >> (65 - len(table).bit_length())
     while table[place] and int(keys[int(table[place]) - 1]) != key:
         place = (place + 1) % len(table)
     return place

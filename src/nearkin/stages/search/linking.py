@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin import kernels
-from nearkin.records import U8, U32, U64, Candidates
+from nearkin.records import I64, U8, U32, U64, Candidates
 
 LEAST_PIVOTS = 64
 """Rows of a run that all others of it are compared with, however many entries there are."""
-MOST_PAIRS = 1 << 22
-"""Pairs that one run may make; a run of over 65,536 rows has fewer pivots."""
+MOST_PAIRS = 1 << 23
+"""Pairs that one run may make; a run of over 4,096 rows is not compared in full."""
 _ROOM = 1 << 20
 _ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55: a filter may let too much through, never too little
 
@@ -74,6 +74,40 @@ class Linking:
                 continue
             start = after
             yield _sorted_distinct(pairs[:n_pairs]), n_not_compared
+
+
+def crowded_runs(keys: U64) -> I64:
+    """How many rows share a key, for each key that more rows share than are always compared with each other.
+
+    Examples
+    --------
+    >>> crowded_runs(np.array([7] * 100 + [8] * 3, np.uint64)).tolist()
+    [100]
+    """
+    keys = np.sort(keys)
+    bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
+    lengths = np.diff(bounds).astype(np.int64)
+    return lengths[lengths > LEAST_PIVOTS]
+
+
+def affordable_pivots(lengths: I64, most_pairs: int) -> int:
+    """The most pivots with which runs of these lengths make at most so many pairs; at least `LEAST_PIVOTS`.
+
+    Examples
+    --------
+    >>> affordable_pivots(np.array([100, 1000]), 1_000_000), affordable_pivots(np.array([100, 1000]), 100_000)
+    (1000, 105)
+    """
+
+    def n_pairs(most_pivots: int) -> int:
+        pivots = np.minimum(np.minimum(lengths, most_pivots), np.maximum(1, MOST_PAIRS // lengths))
+        return int((pivots * (pivots - 1) // 2 + (lengths - pivots) * pivots).sum())
+
+    low, high = LEAST_PIVOTS, max(LEAST_PIVOTS, int(lengths.max(initial=0)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if n_pairs(middle) <= most_pairs else (low, middle - 1)
+    return low
 
 
 def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]:

@@ -141,24 +141,31 @@ class Statistics:
             If it is no such file, of another version, or damaged.
         """
         try:
-            table = pq.read_table(path)
+            with pq.ParquetFile(path) as file:  # one file, never a folder of them
+                table = file.read()
         except (OSError, pa.ArrowInvalid) as error:
             reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
+            reason = reason if path.exists() else "there is no such file"
             raise SourceError(f"{path}: cannot be read as statistics: {reason}.") from error
-        about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
+        try:
+            about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
+            if about is not None:
+                version, kind, n_documents = about["version"], str(about["features"]), int(about["n_documents"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
         if about is None or not table.schema.remove_metadata().equals(SCHEMA):
             raise SourceError(
                 f"{path}: is not a file of statistics. Make one with: nearkin statistics INPUT --out FILE."
             )
-        if about["version"] != FORMAT_VERSION:
+        if version != FORMAT_VERSION:
             raise SourceError(
-                f"{path}: statistics of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."
+                f"{path}: statistics of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
             )
         hashes, occurrences, documents = (table[name].to_numpy() for name in SCHEMA.names)
-        loaded = cls(about["features"], hashes, occurrences, documents, about["n_documents"])
-        if loaded.fingerprint != about["fingerprint"]:
+        loaded = cls(kind, hashes, occurrences, documents, n_documents)
+        if loaded.fingerprint != about.get("fingerprint"):
             raise SourceError(
-                f"{path}: is damaged: it holds {loaded.fingerprint}, and was written as {about['fingerprint']}."
+                f"{path}: is damaged: it holds {loaded.fingerprint}, and was written as {about.get('fingerprint')}."
             )
         return loaded
 

@@ -14,7 +14,7 @@ import numpy as np
 from nearkin import kernels
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
-from nearkin.stages.signatures.vectors import FeatureVectors, big_endian_words, spell
+from nearkin.stages.signatures.vectors import FeatureVectors, spell
 
 HASHES = ("md5", "sha1", "sha256", "sha512")
 _PART_BYTES = 32  # 1024 bits / 4
@@ -57,7 +57,7 @@ class TruncatedMinHash:
         """One signature a document; 0 for documents without features."""
         rows, row_of = self._vectors.rows_of(counted)
         kernel = kernels.twin("projections", counted.hashes.nbytes)
-        least = kernel.least_rows(big_endian_words(rows), row_of, counted.offsets, n_parts=len(HASHES))
+        least = kernel.least_rows(rows.view(np.uint64), row_of, counted.offsets, n_parts=len(HASHES))
         parts = least.astype(">u8").view(np.uint8).reshape(len(counted), len(HASHES), _PART_BYTES)
         bits = np.unpackbits(parts, axis=2)[:, :, : self.bits // len(HASHES)]
         return signatures(np.packbits(bits.reshape(len(counted), -1), axis=1), counted, self)
@@ -75,4 +75,5 @@ def _digests(counted: FeatureCounts, chosen: I64) -> U8:
             for part in parts
         ]
     )
-    return np.frombuffer(joined, np.uint8).reshape(len(chosen), -1)
+    words = np.frombuffer(joined, ">u8").astype(np.uint64)  # numbers that compare as the bytes do
+    return words.view(np.uint8).reshape(len(chosen), -1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.kernels.buffers import text_buffers
-from nearkin.records import I64, U8, U32, U64, FeatureCounts
+from nearkin.records import I64, U8, U32, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
 MOST_FEATURES = 1 << 22
@@ -55,12 +55,16 @@ class FeatureVectors:
         row_of : int64 array, shape (n_features,)
         """
         with self._lock:
-            known = len(self._numbers)
-            row_of = self._numbers.add(counted.hashes)
-            if len(self._numbers) > self._most_features and known:
+            try:
+                known = len(self._numbers)
+                row_of = self._numbers.add(counted.hashes)
+                if len(self._numbers) > self._most_features and known:
+                    self._forget()
+                    known, row_of = 0, self._numbers.add(counted.hashes)
+                self._fill(known, counted, row_of)
+            except BaseException:  # interrupted: some features have a number and no row
                 self._forget()
-                known, row_of = 0, self._numbers.add(counted.hashes)
-            self._fill(known, counted, row_of)
+                raise
             return self._rows, row_of
 
     def _fill(self, known: int, counted: FeatureCounts, row_of: I64) -> None:
@@ -82,11 +86,6 @@ class FeatureVectors:
 def as_words(rows: U8) -> U32:
     """Rows of bytes, a multiple of four each, as 32-bit words."""
     return rows.view("<u4").astype(np.uint32, copy=False)
-
-
-def big_endian_words(rows: U8) -> U64:
-    """Rows of bytes, a multiple of eight each, as 64-bit numbers that compare as the bytes do."""
-    return rows.view(">u8").astype(np.uint64)
 
 
 def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:

@@ -95,11 +95,13 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
 
     Among equals it is the first row.
     """
-    similarity = matches.similarity(options.measure)
     mine = np.concatenate([matches.left, matches.right])
     theirs = first_other[np.concatenate([matches.right, matches.left])]
-    likeness = np.concatenate([similarity, similarity])
-    crosses = theirs != NO_ROW
+    if options.measure == "jaccard":
+        likeness = np.concatenate([matches.jaccard, matches.jaccard])
+    else:  # of the document to clean: one that quotes a short text of the other collection is not in it
+        likeness = np.concatenate([matches.containment_left_in_right, matches.containment_right_in_left])
+    crosses = (theirs != NO_ROW) & (likeness >= options.threshold)
     mine, theirs, likeness = mine[crosses], theirs[crosses], likeness[crosses]
     best_last = np.lexsort((-theirs.astype(np.int64), likeness))
     twin, best = np.full(len(first_other), NO_ROW), np.full(len(first_other), np.nan)

@@ -86,7 +86,7 @@ class BandSearch(Search):
         if not n_entries:
             return super()._parts(sizes)
         places = [(band, i) for band in range(self.bands.bands) for i in range(n_ranges)]
-        return [Part(band, i, n_ranges, n_entries) for band, i in places] + super()._parts(sizes)
+        return [Part(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
 
     def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
         """The keys of the long texts of one band that lie in the range, or the prefix entries."""

@@ -28,7 +28,9 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
     expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
     expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
     if isinstance(plan, BandPlan):
-        exactly = f"texts of fewer than {plan.exact_below} shingles are searched exactly"
+        exactly = (
+            f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
+        )
         return f"{plan.bands} bands of {plan.rows} rows: {expected}; {exactly}"
     return f"{plan.rate:.2%} of shingles sampled: {expected}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -13,13 +13,13 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.records import U8, U32, U64, Bool, ShingleSets
+from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.checkpoint import kept_arrays
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.linking import LEAST_PIVOTS, Linking
+from nearkin.stages.search.linking import Linking, affordable_pivots, crowded_runs
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
@@ -73,24 +73,19 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One range of the keys of one band; ``band`` None stands for the entries that belong to no band.
-
-    ``n_entries`` counts those of all ranges: what is decided from it does not depend on the memory that there is.
-    """
+    """One range of the keys of one band; ``band`` None stands for the entries that belong to no band."""
 
     band: int | None
     number: int
     n_ranges: int
-    n_entries: int
 
     @property
-    def most_pivots(self) -> int:
-        """How far runs are compared in full: as far as so many pairs allow.
+    def most_pairs(self) -> int:
+        """Up to which crowded runs are compared in full.
 
         What one band does not compare another may; what loose entries do not compare is lost.
         """
-        affordable = _PAIRS_OF_A_BAND if self.band is not None else _PAIRS_OF_LOOSE_ENTRIES
-        return max(LEAST_PIVOTS, affordable // max(1, self.n_entries))
+        return _PAIRS_OF_A_BAND if self.band is not None else _PAIRS_OF_LOOSE_ENTRIES
 
     def holds(self, keys: U64) -> Bool:
         """Which keys lie in the range."""
@@ -142,9 +137,11 @@ class Search(ABC):
                 ratio = self.options.threshold if self.options.measure == "jaccard" else 0.0
                 sides = self.corpus.sides
 
+                most_pivots = self._most_pivots(parts, sizes, order)
+
                 def link(numbered: tuple[int, Part]) -> tuple[list[Path], int]:
                     number, part = numbered
-                    linking = Linking(sizes.n_shingles, sides, ratio, part.most_pivots)
+                    linking = Linking(sizes.n_shingles, sides, ratio, most_pivots[part.band])
                     return _link(*self._entries(part, sizes, order), linking, self.work / f"run-{number:09d}")
 
                 lengths, n_not_compared = [], 0
@@ -156,6 +153,18 @@ class Search(ABC):
                 write_json(mark, {"lengths": lengths, "n_not_compared": n_not_compared}, durable=False)
         stored = json.loads(mark.read_text())
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
+
+    def _most_pivots(self, parts: Sequence[Part], sizes: Sizes, order: U32) -> dict[int | None, int]:
+        """How far the crowded runs of each band are compared: decided over all its ranges, whatever the memory."""
+        crowded: dict[int | None, list[I64]] = {part.band: [] for part in parts}
+        budgets = {part.band: part.most_pairs for part in parts}
+
+        def look(part: Part) -> tuple[int | None, I64]:
+            return part.band, crowded_runs(self._entries(part, sizes, order)[0])
+
+        for band, lengths in map_ordered(look, parts, threads=self.resources.n_threads):
+            crowded[band].append(lengths)
+        return {band: affordable_pivots(np.concatenate(found), budgets[band]) for band, found in crowded.items()}
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
@@ -186,7 +195,7 @@ class Search(ABC):
             with np.load(path) as stored:
                 n_entries += len(stored["nodes"])
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
-        return [Part(None, i, n_ranges, n_entries) for i in range(n_ranges) if n_entries]
+        return [Part(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
     def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
         """The loose entries of the range, the most preferred text first."""

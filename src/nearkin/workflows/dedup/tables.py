@@ -72,7 +72,8 @@ def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool
     source = np.concatenate([np.zeros(0, np.int32), *(column.to_numpy() for column in gathered(chunks, SOURCE_COLUMN))])
     came = ids
     if corpus.repeated_ids:
-        ids, has_integer_ids = _renamed(ids, corpus, source_names, source, line), False
+        rows = sorted(row for row, _ in corpus.repeated_ids)
+        ids, has_integer_ids = renamed(ids, rows, source_names, source, line), False
     places = Places(ids.cast(pa.int64()) if has_integer_ids else ids, source_names, source, line, _problems(chunks))
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
@@ -83,14 +84,13 @@ def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool
     return places
 
 
-def _renamed(
-    ids: pa.LargeStringArray, corpus: Corpus, source_names: Sequence[str], source: I32, line: I64
+def renamed(
+    ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
 ) -> pa.LargeStringArray:
-    """The ids, those that were used before with the place of the document behind them.
+    """The ids, those of ``rows``, which were used before, with the place of the document behind them.
 
     Where that is an id of another document, a number comes behind it.
     """
-    rows = sorted(row for row, _ in corpus.repeated_ids)
     names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
     number = 2
     while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):

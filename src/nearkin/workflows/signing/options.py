@@ -10,7 +10,7 @@ from nearkin.errors import ParameterError
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
-from nearkin.stages.signatures.bits import BitMethod, check_bits
+from nearkin.stages.signatures.bits import BitMethod, check_bits, check_seed
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
@@ -61,6 +61,11 @@ class SigningOptions:
         if self.method not in get_args(MethodName):
             raise ParameterError.of("method", "sign", f"one of {', '.join(METHODS)}", self.method)
         check_bits(self.bits, "sign")
+        check_seed(self.seed, "sign")
+        if self.density is not None and not 0 < self.density <= 1:
+            raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
+        if self.seed and self.method in ("simhash", "minhash-truncated"):
+            raise ParameterError(f"The 'seed' parameter of sign changes nothing with {self.method}: leave it out.")
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
                 "The 'online' parameter of sign is for weighted-topsig, which needs statistics. The method is "

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ParameterError
+from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
-from nearkin.records import BitSignatures, FeatureCounts
+from nearkin.records import I32, BitSignatures, Bool, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -20,11 +20,12 @@ from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.dedup.tables import renamed
 from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.drift import DriftRow, DriftSample
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
-from nearkin.workflows.signing.texts import Reading, TextBatch, Texts
+from nearkin.workflows.signing.texts import Reading, TextBatch, Texts, check_not_an_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ def sign_files(
         progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     loaded = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(progress)
+    check_not_an_input(out, [source.path for source in texts.sources])
+    inputs = tuple(SignedInput.of(source) for source in texts.sources)
     if options.method == "weighted-topsig" and loaded is None and not options.is_online:
         if not texts.can_be_read_again:
             raise ParameterError(
@@ -111,19 +114,23 @@ def sign_files(
                 "file, give --statistics, or add --online."
             )
         loaded = collect(texts, options.features, options.normalise, threads=resources.n_threads, meter=meter)
-    method = options.signer(loaded)
     if loaded is not None and loaded.features != options.counts_fingerprint:
-        method.sign(_no_features(options))  # which refuses, with both named
+        raise FingerprintError(
+            f"The statistics are of features {loaded.features!r}, the documents' are {options.counts_fingerprint!r}."
+        )
+    method = options.signer(loaded)
     sample = DriftSample() if options.is_online else None
     batches = _sign_all(texts, options, method, sample, resources=resources, meter=meter)
-    file = _joined(batches, texts, options, method, loaded, reading.encoding)
-    with published(out) as aside:
-        file.save(aside)
     drift: tuple[DriftRow, ...] = ()
     if isinstance(method, OnlineTopSig) and sample is not None:
         loaded = method.growing.frozen()
         drift = sample.measure(method, loaded)
-    n_unreadable = len(file.documents) - file.documents["problem"].null_count
+    if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
+        raise SourceError("A file of the input changed while it was read. Sign it again when nothing writes to it.")
+    file = _joined(batches, texts, options, method, loaded, inputs, reading.encoding)
+    with published(out) as aside:
+        file.save(aside)
+    n_unreadable = sum(documents.num_rows - documents["problem"].null_count for documents, _ in batches)
     return Signed(file, n_unreadable, loaded, drift, round(sum(cost.elapsed_s for cost in meter.costs), 3))
 
 
@@ -169,9 +176,12 @@ def _joined(
     options: SigningOptions,
     method: BitMethod,
     statistics: Statistics | None,
+    inputs: tuple[SignedInput, ...],
     encoding: str,
 ) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{method.fingerprint}"
+    if options.is_online and statistics is not None:  # another stream has other signatures
+        fingerprint = f"{fingerprint} to {statistics.fingerprint}"
     schema = pa.schema(
         [
             pa.field("id", pa.large_string(), nullable=False),
@@ -181,8 +191,7 @@ def _joined(
         ]
     )
     table = pa.Table.from_batches([documents.rename_columns(schema.names) for documents, _ in batches] or [], schema)
-    if texts.has_integer_ids and len(table):
-        table = table.set_column(0, "id", pc.cast(table["id"], pa.int64()))
+    table = _with_distinct_ids(table, texts.has_integer_ids)
     n_bytes = options.bits // 8
     packed = np.concatenate([np.zeros((0, n_bytes), np.uint8), *(signed.packed for _, signed in batches)])
     has_features = np.concatenate([np.zeros(0, np.bool_), *(signed.has_features for _, signed in batches)])
@@ -190,7 +199,7 @@ def _joined(
         options.in_words(),
         fingerprint,
         None if statistics is None else statistics.fingerprint,
-        tuple(SignedInput.of(source) for source in texts.sources),
+        inputs,
         encoding,
     )
     return SignatureFile(
@@ -198,14 +207,21 @@ def _joined(
     )
 
 
-def _no_features(options: SigningOptions) -> FeatureCounts:
-    none = np.zeros(0)
-    return FeatureCounts(
-        none.astype(np.uint64),
-        none.astype(np.uint32),
-        none.astype(np.uint32),
-        np.zeros(1, np.int64),
-        pa.array([], pa.large_string()),
-        0,
-        options.counts_fingerprint,
-    )
+def _with_distinct_ids(table: pa.Table, has_integer_ids: bool) -> pa.Table:
+    """Repeated ids get the place of their document behind them, and say so, as in `nearkin dedup`."""
+    ids = table["id"].combine_chunks()
+    codes: I32 = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    is_repeated: Bool = np.ones(len(ids), np.bool_)
+    is_repeated[np.unique(codes, return_index=True)[1]] = False
+    rows = np.flatnonzero(is_repeated).tolist()
+    if not rows:
+        return table.set_column(0, "id", pc.cast(ids, pa.int64())) if has_integer_ids and len(ids) else table
+    sources = table["source"].combine_chunks().dictionary_encode()
+    names = sources.dictionary.to_pylist()
+    named = renamed(ids, rows, names, sources.indices.to_numpy().astype(np.int64), table["line"].to_numpy())
+    said = [
+        f"the id {ids[row].as_py()!r} was used before; this document is called {named[row].as_py()}" for row in rows
+    ]
+    problems = pc.replace_with_mask(table["problem"].combine_chunks(), is_repeated, pa.array(said, pa.large_string()))
+    problems = pc.coalesce(table["problem"].combine_chunks(), problems)
+    return table.set_column(0, "id", named).set_column(table.column_names.index("problem"), "problem", problems)

@@ -34,19 +34,21 @@ class SignedInput:
     ----------
     source : Source
         How it was read, and its size.
-    changed_ns : int
-        When it was last changed, in nanoseconds since 1970; 0 for a pipe.
+    changed_ns : int or None
+        When it was last changed, in nanoseconds since 1970; None for a pipe.
     """
 
     source: Source
-    changed_ns: int
+    changed_ns: int | None
 
     @classmethod
     def of(cls, source: Source) -> SignedInput:
         """A source as it is now."""
         named = replace(source, path=printable(source.path), name=printable(source.name))
-        is_file = source.path != STDIN and os.path.isfile(source.path)
-        return cls(named, os.stat(source.path).st_mtime_ns if is_file else 0)
+        if source.path == STDIN or not os.path.isfile(source.path):
+            return cls(named, None)
+        found = os.stat(source.path)
+        return cls(replace(named, size_bytes=found.st_size), found.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +112,19 @@ class SignatureFile:
             If it is no such file, of another version, or a part of one.
         """
         try:
-            table = pq.read_table(path)
+            with pq.ParquetFile(path) as file:  # one file, never a folder of them
+                table = file.read()
         except (OSError, pa.ArrowInvalid) as error:
             reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
+            reason = reason if path.exists() else "there is no such file"
             raise SourceError(f"{path}: cannot be read as signatures: {reason}.") from error
         about = _about(path, table.schema)
-        try:
-            column = table["signature"].combine_chunks()
-            has_features = table["has_features"].to_numpy()
-            documents = table.drop_columns(["signature", "has_features"])
-            n_bytes = column.type.byte_width
-        except (KeyError, AttributeError) as error:
-            raise SourceError(f"{path}: has no column of signatures, though it says that it is such a file.") from error
+        _check_columns(path, table, about)
+        column = table["signature"].combine_chunks()
+        has_features = table["has_features"].to_numpy()
+        documents = table.drop_columns(["signature", "has_features"])
+        n_bytes = column.type.byte_width
         packed = np.frombuffer(column.buffers()[1], np.uint8, n_bytes * len(column), column.offset * n_bytes)
-        if 8 * n_bytes != about.parameters["bits"] or column.null_count:
-            raise SourceError(f"{path}: is damaged: it says {about.parameters['bits']} bits and holds {8 * n_bytes}.")
         signatures = BitSignatures(packed.reshape(len(column), n_bytes), has_features, about.fingerprint)
         return cls(documents.replace_schema_metadata(None), signatures, about)
 
@@ -133,16 +133,42 @@ def _about(path: Path, schema: pa.Schema) -> About:
     told = (schema.metadata or {}).get(_KEY)
     if told is None:
         raise SourceError(f"{path}: is not a file of signatures. Make one with: nearkin sign INPUT --out FILE.")
-    about = json.loads(told)
-    if about["version"] != FORMAT_VERSION:
-        raise SourceError(
-            f"{path}: signatures of format {about['version']}, written by Nearkin {about['nearkin']}; this version "
-            f"reads format {FORMAT_VERSION}."
+    try:
+        about = json.loads(told)
+        if about["version"] != FORMAT_VERSION:
+            raise SourceError(
+                f"{path}: signatures of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."
+            )
+        method, bits = about["parameters"]["method"], about["parameters"]["bits"]
+        if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):
+            raise TypeError("method, bits or fingerprint")
+        return About(
+            about["parameters"],
+            about["fingerprint"],
+            about["statistics"],
+            tuple(SignedInput(Source(**one["source"]), one["changed_ns"]) for one in about["inputs"]),
+            about["encoding"],
         )
-    return About(
-        about["parameters"],
-        about["fingerprint"],
-        about["statistics"],
-        tuple(SignedInput(Source(**one["source"]), one["changed_ns"]) for one in about["inputs"]),
-        about["encoding"],
-    )
+    except (KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"{path}: is damaged: what it tells of its signatures cannot be read ({error}).") from error
+
+
+def _check_columns(path: Path, table: pa.Table, about: About) -> None:
+    """Refuse a table that no `save` wrote."""
+    kinds = {
+        "id": (pa.large_string(), pa.int64()),
+        "signature": (pa.binary(about.parameters["bits"] // 8),),  # type: ignore[operator]  # it was seen to be an int
+        "has_features": (pa.bool_(),),
+        "source": (pa.large_string(),),
+        "line": (pa.int64(),),
+        "problem": (pa.large_string(),),
+    }
+    for name, types in kinds.items():
+        if table.column_names.count(name) != 1:
+            raise SourceError(f"{path}: is damaged: it has no column {name!r}, or more than one.")
+        column = table[name]
+        if column.type not in types or (column.null_count and name != "problem"):
+            raise SourceError(
+                f"{path}: is damaged: its column {name!r} must be {' or '.join(map(str, types))} without nulls. It is "
+                f"{column.type} with {column.null_count:,} nulls."
+            )

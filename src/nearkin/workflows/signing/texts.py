@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -16,7 +18,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.inputs import Input, file_inputs
@@ -159,3 +161,15 @@ class Texts:
                 "The run stops at bad documents because of --on-error stop."
             )
         return TextBatch(prepared, sources)
+
+
+def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
+    """Refuse to write over what is read, however it was named.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for path in paths:
+        if path != STDIN and os.path.exists(path) and out.exists() and os.path.samefile(path, out):
+            raise ParameterError(f"--out {out} is one of the inputs ({path}). Choose another file.")

@@ -95,7 +95,7 @@ def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa
 
 def _again(about: About) -> Texts:
     for one in about.inputs:
-        if one.source.path == STDIN or not one.changed_ns:
+        if one.source.path == STDIN or one.changed_ns is None:
             raise SourceError(
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
                 "to a file and sign that, or leave --verify out."
@@ -104,10 +104,10 @@ def _again(about: About) -> Texts:
             now = SignedInput.of(one.source)
         except OSError as error:
             raise SourceError(f"{one.source.path}: cannot be read again to verify pairs: {error.strerror}.") from error
-        if now.changed_ns != one.changed_ns:
+        if (now.changed_ns, now.source.size_bytes) != (one.changed_ns, one.source.size_bytes):
             raise SourceError(
-                f"{one.source.path}: is not there any more, or has changed since it was signed; sign it anew before "
-                "pairs are verified."
+                f"{one.source.path}: is not there (seen from this directory), or has changed since it was signed. "
+                "Sign it anew before pairs are verified."
             )
     sources = [one.source for one in about.inputs]
     return Texts(sources, file_inputs(sources, keep_column=None, encoding=about.encoding), "skip")
