@@ -141,7 +141,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             )
         method, bits = about["parameters"]["method"], about["parameters"]["bits"]
         if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):
-            raise TypeError("method, bits or fingerprint")
+            raise SourceError(f"{path}: is damaged: method, bits or fingerprint are not what they must be.")
         return About(
             about["parameters"],
             about["fingerprint"],
