@@ -32,6 +32,8 @@ LEAST_CONTAINED = 0.95
 """Share of the shorter version's shingles that the longer one has."""
 LEAST_LONGER = 0.05
 """By how much the two containments of a longer and a shorter version differ."""
+MOST_TURNING = 5
+"""Up to so many words a difference is a change of a sentence, not a passage that was left out."""
 
 
 RULES: dict[str, str] = {
@@ -55,12 +57,14 @@ RULES: dict[str, str] = {
     "longer version": (
         f"The document has at least {LEAST_CONTAINED:.0%} of the principal's shingles, and the principal a share of "
         f"the document's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
-        "principal's words are in other places or not there."
+        f"principal's words are in other places or not there, none of them a name, a number or a date; and no "
+        f"difference of up to {MOST_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
     ),
     "shorter version or excerpt": (
         f"The principal has at least {LEAST_CONTAINED:.0%} of the document's shingles, and the document a share of "
         f"the principal's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
-        "document's words are in other places or not there."
+        f"document's words are in other places or not there, none of them a name, a number or a date; and no "
+        f"difference of up to {MOST_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
     ),
     "revised": "None of the above is certain: read the differences.",
 }
@@ -151,7 +155,9 @@ def judge_relation(
         shorter, n_only = (
             (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
         )
-        if not alignment.is_whole or n_only <= (1 - LEAST_CONTAINED) * shorter.n_words:
+        own = [a if gap > 0 else b for a, b in sides]
+        is_few = not alignment.is_whole or n_only <= (1 - LEAST_CONTAINED) * shorter.n_words
+        if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
             return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
     return Judgement("revised", "", measured)
 
@@ -193,6 +199,12 @@ def _is_replaced(a: Side, b: Side) -> bool:
     is_other = [side.n_particulars == 0 and side.n_other > side.n_signing for side in (a, b)]
     is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
     return not is_put_in and not a.n_turning and not b.n_turning
+
+
+def _turns(a: Side, b: Side) -> bool:
+    """A short difference with a word that turns a sentence."""
+    n_words = max(a.n_words + a.n_joining, b.n_words + b.n_joining)
+    return n_words <= MOST_TURNING and bool(a.n_turning or b.n_turning)
 
 
 def _is_short(side: Side) -> bool:
