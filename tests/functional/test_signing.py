@@ -386,3 +386,36 @@ def test_a_folder_of_signatures_is_refused(load, tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     ended = nearkin_here("neighbours", tmp_path / "nothing", "--query", "x")
     assert (ended.code, "no such file" in ended.err) == (3, True)
+
+
+def test_neighbours_in_another_file(load, tmp_path):
+    """Of two halves against each other, the pairs are those that lie across."""
+    lines = load.read_text().splitlines(keepends=True)
+    for i in range(2):
+        (tmp_path / f"{i}.jsonl").write_text("".join(lines[75 * i : 75 * i + 75]))
+        sign(tmp_path / f"{i}.jsonl", tmp_path / f"{i}.sig")
+    sign(load, tmp_path / "sig")
+    options = ("--distance", "60", "--out", tmp_path / "p", "-q", "--overwrite")
+    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options).assert_clean()
+    expected = {p: d for p, d in distances(tmp_path / "sig").items() if d <= 60 and p[0] < 75 <= p[1]}
+    assert pairs(tmp_path / "p") == expected
+    assert len(expected) > 10
+    verify = ("--verify", "jaccard:0.9", "--shingle", "words:2")
+    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options, *verify).assert_clean()
+    across = {(r["id_a"], r["id_b"], r["jaccard"]) for r in pq.read_table(tmp_path / "p").to_pylist()}
+    nearkin_here("neighbours", tmp_path / "sig", *options, *verify).assert_clean()
+    whole = pq.read_table(tmp_path / "p").to_pylist()
+    inside = [r for r in whole if int(r["id_a"][1:]) < 75 <= int(r["id_b"][1:])]
+    assert across == {(r["id_a"], r["id_b"], r["jaccard"]) for r in inside}
+    assert 0 < len(across) < len(expected)
+
+
+def test_files_of_different_methods_are_not_compared(load, tmp_path):
+    sign(load, tmp_path / "a", "--method", "topsig")
+    sign(load, tmp_path / "b", "--method", "simhash-fast")
+    ended = nearkin_here("neighbours", tmp_path / "a", "--against", tmp_path / "b", "--out", tmp_path / "p", "-q")
+    ended.assert_clean()
+    assert ended.code != 0
+    assert "topsig" in ended.err
+    assert "simhash" in ended.err
+    assert not (tmp_path / "p").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options import (
+    AgainstSignatures,
     Distance,
     Equal,
     JsonSummary,
@@ -33,6 +34,8 @@ their number and said. With --verify only pairs are written that are alike by th
 
   nearkin neighbours sig.parquet --distance 32 --verify jaccard:0.8 --out pairs.parquet
 
+  nearkin neighbours wave2.sig --against load.sig --out known.parquet
+
   nearkin neighbours sig.parquet --query lease-17
 """
 
@@ -41,6 +44,7 @@ their number and said. With --verify only pairs are written that are alike by th
 def neighbours(
     signatures: SignatureFile,
     out: OutFileIfAny = None,
+    against: AgainstSignatures = None,
     distance: Distance = None,
     query: Query = None,
     verify: Verify = None,
@@ -59,32 +63,38 @@ def neighbours(
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.signing.across import neighbours_across
     from nearkin.workflows.signing.neighbours import Verification, neighbours_of_document, neighbours_of_file
 
     resources = Resources(threads)
     if query is not None:
-        if out is not None or verify is not None:
-            raise ParameterError("--query prints the neighbours of one document: leave --out and --verify out.")
+        if out is not None or verify is not None or against is not None:
+            raise ParameterError("--query prints the neighbours of one document: leave --out, --verify, --against out.")
         with bars_shown(is_quiet=quiet or as_json) as bars:
             near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
         _print_neighbours(near, as_json=as_json)
         return
     if out is None:
         raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
-    check_free(out, overwrite=overwrite, inputs=[signatures])
+    check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
     verification = None
     if verify is not None:
         verification = Verification.parse(verify, parse_shingling(shingle), Normalisation.parse(normalise))
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        found = neighbours_of_file(
-            signatures,
-            out,
-            distance,
-            verification=verification,
-            equal=equal,  # type: ignore[arg-type]  # it checks it
-            resources=resources,
-            progress=bars,
-        )
+        if against is not None:
+            found = neighbours_across(
+                signatures, against, out, distance, verification=verification, resources=resources, progress=bars
+            )
+        else:
+            found = neighbours_of_file(
+                signatures,
+                out,
+                distance,
+                verification=verification,
+                equal=equal,  # type: ignore[arg-type]  # it checks it
+                resources=resources,
+                progress=bars,
+            )
     if as_json:
         import json
 

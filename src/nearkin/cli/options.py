@@ -191,6 +191,10 @@ Online = Annotated[
 SignatureFile = Annotated[
     Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
 ]
+AgainstSignatures = Annotated[
+    Path | None,
+    _search("--against", help="Compare with the signatures of this file instead: id_a of SIGNATURES, id_b of it."),
+]
 Distance = Annotated[
     int | None,
     _search(help="In how many bits two signatures may differ. [dim]default: 3 in 32 of minhash, else 3[/]"),

@@ -144,7 +144,7 @@ def neighbours_of_file(
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
     meter = Meter(progress or Silent())
     file = SignatureFile.load(path)
-    distance = _chosen(distance, file, meter.progress)
+    distance = chosen_distance(distance, file, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
@@ -159,9 +159,10 @@ def neighbours_of_file(
     n_written = 0
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
-        with pq.ParquetWriter(aside, _schema(ids.type, is_verified=verifier is not None), compression="zstd") as writer:
+        schema = pairs_schema(ids.type, is_verified=verifier is not None)
+        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
             for block in _blocks(pairs, equal):
-                table = _table(block, ids, verifier, verification, writer.schema)
+                table = pairs_table(block, (ids, ids), verifier, verification, schema)
                 n_written += len(table)
                 writer.write_table(table)
     classes = pairs.classes
@@ -194,7 +195,7 @@ def neighbours_of_document(
         raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{path}: the document {doc_id!r} has no text: it is nobody's neighbour.")
-    distance = _chosen(distance, file, progress or Silent())
+    distance = chosen_distance(distance, file, progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
     return _without_itself(found, row, file)
 
@@ -204,7 +205,8 @@ def default_distance(file: SignatureFile) -> int:
     return 3 * file.signatures.n_bits // 32 if file.about.parameters["method"] == "minhash" else 3
 
 
-def _chosen(distance: int | None, file: SignatureFile, progress: Progress) -> int:
+def chosen_distance(distance: int | None, file: SignatureFile, progress: Progress) -> int:
+    """The distance that was given, else the default, which is said."""
     if distance is not None:
         return distance
     chosen = default_distance(file)
@@ -252,15 +254,21 @@ def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[np.ndarray[tuple[int], 
         yield np.unique(np.concatenate([block.left, block.right]))
 
 
-def _schema(id_type: pa.DataType, *, is_verified: bool) -> pa.Schema:
+def pairs_schema(id_type: pa.DataType, *, is_verified: bool) -> pa.Schema:
+    """Of a file of pairs."""
     fields = [pa.field("id_a", id_type), pa.field("id_b", id_type), pa.field("distance", pa.uint16())]
     names = ("jaccard", "containment_a_in_b", "containment_b_in_a") if is_verified else ()
     return pa.schema(fields + [pa.field(name, pa.float64()) for name in names])
 
 
-def _table(
-    block: Neighbours, ids: pa.Array, verifier: Verifier | None, verification: Verification | None, schema: pa.Schema
+def pairs_table(
+    block: Neighbours,
+    ids: tuple[pa.Array, pa.Array],
+    verifier: Verifier | None,
+    verification: Verification | None,
+    schema: pa.Schema,
 ) -> pa.Table:
+    """Pairs as they are written, those that verification leaves; rows of the second ids follow those of the first."""
     left, right, distance = block.left, block.right, block.distance
     measures: list[pa.Array] = []
     if verifier is not None and verification is not None:
@@ -272,5 +280,7 @@ def _table(
             pa.array(matches.containment_left_in_right),
             pa.array(matches.containment_right_in_left),
         ]
-    columns = [ids.take(pa.array(left)), ids.take(pa.array(right)), pa.array(distance), *measures]
+    if ids[0] is not ids[1]:
+        right = right - np.uint32(len(ids[0]))
+    columns = [ids[0].take(pa.array(left)), ids[1].take(pa.array(right)), pa.array(distance), *measures]
     return pa.Table.from_arrays(columns, schema=schema)

@@ -80,6 +80,16 @@ class Verifier:
             raise SourceError(f"{n_read:,} documents were read again, {len(wanted):,} were signed: sign them anew.")
         return cls(np.concatenate(hashes), starts, ends)
 
+    @classmethod
+    def joined(cls, first: Verifier, second: Verifier) -> Verifier:
+        """The documents of both, those of the second numbered after those of the first."""
+        n = len(first.hashes)
+        return cls(
+            np.concatenate([first.hashes, second.hashes]),
+            np.concatenate([first.starts, second.starts + n]),
+            np.concatenate([first.ends, second.ends + n]),
+        )
+
     def verify(self, left: U32, right: U32) -> Matches:
         """The exact similarity of each pair of rows."""
         return verify(Candidates(left, right), self.hashes, self.starts, self.ends)

@@ -1,0 +1,95 @@
+"""Two files of signatures → pairs of a document of the one and a document of the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import U32
+from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.search.hamming import MOST_PAIRS, nearest
+from nearkin.stages.search.hamming_pairs import Neighbours
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.signing.neighbours import Found, Verification, chosen_distance, pairs_schema, pairs_table
+from nearkin.workflows.signing.signature_file import SignatureFile
+from nearkin.workflows.signing.verifying import Verifier
+
+_BLOCK_PAIRS = 1 << 20
+
+
+def neighbours_across(
+    path: Path,
+    against: Path,
+    out: Path,
+    distance: int | None = None,
+    *,
+    verification: Verification | None = None,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> Found:
+    """Write all pairs of a document of ``path`` and one of ``against`` within a Hamming distance to a Parquet file.
+
+    The columns are those of `neighbours_of_file`; ``id_a`` is of ``path``, ``id_b`` of ``against``. Pairs are sorted
+    by ``id_a`` in reading order, the nearest first.
+
+    Raises
+    ------
+    FingerprintError
+        If the signatures of the two files were made by different methods: both are named.
+    SourceError, ParameterError
+        As in `neighbours_of_file`; there may be at most 134 million pairs.
+    """
+    meter = Meter(progress or Silent())
+    mine, theirs = SignatureFile.load(path), SignatureFile.load(against)
+    if mine.about.fingerprint != theirs.about.fingerprint:
+        raise FingerprintError(
+            f"Signatures of different methods cannot be compared: {path} has {mine.about.fingerprint!r}, {against} has "
+            f"{theirs.about.fingerprint!r}."
+        )
+    if mine.documents["id"].type != theirs.documents["id"].type:
+        raise ParameterError(
+            f"The ids of {path} are {mine.documents['id'].type}, those of {against} {theirs.documents['id'].type}: "
+            "sign one of them with another --id."
+        )
+    distance = chosen_distance(distance, mine, meter.progress)
+    found = nearest(
+        mine.signatures, theirs.signatures, distance, threads=resources.n_threads, progress=meter.progress,
+        most_pairs=MOST_PAIRS,
+    )  # fmt: skip
+    verifier = None
+    if verification is not None:
+        verifier = Verifier.joined(
+            *(
+                Verifier.read(file, np.unique(rows), verification.shingle, verification.normalise, resources, meter)
+                for file, rows in ((mine, found.query), (theirs, found.row))
+            )
+        )
+    n_written = 0
+    ids, other_ids = mine.documents["id"].combine_chunks(), theirs.documents["id"].combine_chunks()
+    first_of_theirs = np.uint32(len(mine.documents))
+    with meter.stage("write", 0, "steps"), published(out) as aside:
+        schema = pairs_schema(ids.type, is_verified=verifier is not None)
+        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+            for start in range(0, len(found), _BLOCK_PAIRS):
+                some = slice(start, start + _BLOCK_PAIRS)
+                right: U32 = found.row[some] + first_of_theirs
+                block = Neighbours(found.query[some], right, found.distance[some])
+                table = pairs_table(block, (ids, other_ids), verifier, verification, schema)
+                n_written += len(table)
+                writer.write_table(table)
+    n_signed = int(mine.signatures.has_features.sum())
+    return Found(
+        distance,
+        len(mine.signatures),
+        n_signed,
+        len(np.unique(mine.signatures.packed[mine.signatures.has_features], axis=0)),
+        len(found),
+        n_written,
+        found.plan.describe(),
+        round(sum(cost.elapsed_s for cost in meter.costs), 3),
+    )
