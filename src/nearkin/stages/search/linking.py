@@ -96,7 +96,7 @@ def affordable_pivots(lengths: I64, most_pairs: int) -> int:
     Examples
     --------
     >>> affordable_pivots(np.array([100, 1000]), 1_000_000), affordable_pivots(np.array([100, 1000]), 100_000)
-    (1000, 105)
+    (1000, 100)
     """
 
     def n_pairs(most_pivots: int) -> int:
