@@ -47,14 +47,16 @@ class Linking:
         keys, rows : uint64 and uint32 arrays, shape (n_entries,)
             In order of preference of the rows: the first rows of a key become its pivots.
 
-        Yields
-        ------
-        pairs : uint64 array
-            The lower row in the upper 32 bits, the higher in the lower; sorted.
-        n_not_compared : int
+        Returns
+        -------
+        iterator of (pairs, n_not_compared)
+            Of each pair the lower row is in the upper 32 bits, the higher in the lower; sorted.
         """
+        return self.link_sorted(*sort_entries(keys, rows))
+
+    def link_sorted(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
+        """The same for entries that `sort_entries` has put in order."""
         kernel = kernels.twin("linking", keys.nbytes)
-        keys, rows = kernel.sort_by_key(keys, rows)
         room, start = min(_ROOM, self.most_pivots * max(len(keys), self.most_pivots)), 0
         while start < len(keys):
             pairs = np.empty(room, np.uint64)
@@ -76,15 +78,25 @@ class Linking:
             yield _sorted_distinct(pairs[:n_pairs]), n_not_compared
 
 
+def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
+    """Entries by key; rows of one key stay in their order."""
+    keys, rows = kernels.twin("linking", keys.nbytes).sort_by_key(keys, rows)
+    return keys, rows
+
+
 def crowded_runs(keys: U64) -> I64:
     """How many rows share a key, for each key that more rows share than are always compared with each other.
+
+    Parameters
+    ----------
+    keys : uint64 array
+        Sorted.
 
     Examples
     --------
     >>> crowded_runs(np.array([7] * 100 + [8] * 3, np.uint64)).tolist()
     [100]
     """
-    keys = np.sort(keys)
     bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
     lengths = np.diff(bounds).astype(np.int64)
     return lengths[lengths > LEAST_PIVOTS]

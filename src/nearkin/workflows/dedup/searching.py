@@ -19,7 +19,7 @@ from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.linking import Linking, affordable_pivots, crowded_runs
+from nearkin.stages.search.linking import Linking, affordable_pivots, crowded_runs, sort_entries
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
@@ -137,12 +137,18 @@ class Search(ABC):
                 ratio = self.options.threshold if self.options.measure == "jaccard" else 0.0
                 sides = self.corpus.sides
 
-                most_pivots = self._most_pivots(parts, sizes, order)
+                most_pivots = self._most_pivots([part for part in parts if part.n_ranges > 1], sizes, order)
 
                 def link(numbered: tuple[int, Part]) -> tuple[list[Path], int]:
                     number, part = numbered
-                    linking = Linking(sizes.n_shingles, sides, ratio, most_pivots[part.band])
-                    return _link(*self._entries(part, sizes, order), linking, self.work / f"run-{number:09d}")
+                    keys, nodes = sort_entries(*self._entries(part, sizes, order))
+                    pivots = (
+                        most_pivots[part.band]
+                        if part.n_ranges > 1
+                        else affordable_pivots(crowded_runs(keys), part.most_pairs)
+                    )
+                    linking = Linking(sizes.n_shingles, sides, ratio, pivots)
+                    return _link(keys, nodes, linking, self.work / f"run-{number:09d}")
 
                 lengths, n_not_compared = [], 0
                 with published(path, durable=False) as aside, open(aside, "wb") as joined:
@@ -155,12 +161,12 @@ class Search(ABC):
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _most_pivots(self, parts: Sequence[Part], sizes: Sizes, order: U32) -> dict[int | None, int]:
-        """How far the crowded runs of each band are compared: decided over all its ranges, whatever the memory."""
+        """How far the crowded runs of a band are compared that lies in several ranges: decided over all of them."""
         crowded: dict[int | None, list[I64]] = {part.band: [] for part in parts}
         budgets = {part.band: part.most_pairs for part in parts}
 
         def look(part: Part) -> tuple[int | None, I64]:
-            return part.band, crowded_runs(self._entries(part, sizes, order)[0])
+            return part.band, crowded_runs(np.sort(self._entries(part, sizes, order)[0]))
 
         for band, lengths in map_ordered(look, parts, threads=self.resources.n_threads):
             crowded[band].append(lengths)
@@ -238,9 +244,9 @@ def save_entries(path: Path, keys: U64, nodes: U32) -> None:
 
 
 def _link(keys: U64, nodes: U32, linking: Linking, name: Path) -> tuple[list[Path], int]:
-    """Write the candidates of some entries to files beside ``name``; gives how many pairs were not compared, too."""
+    """Write the candidates of sorted entries to files beside ``name``; gives how many pairs were not compared, too."""
     runs, n_not_compared = [], 0
-    for i, (pairs, n_left) in enumerate(linking.link(keys, nodes)):
+    for i, (pairs, n_left) in enumerate(linking.link_sorted(keys, nodes)):
         n_not_compared += n_left
         runs.append(name.with_name(f"{name.name}-{i:09d}.u64"))
         with published(runs[-1], durable=False) as aside:
