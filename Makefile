@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests bounds base browser bench docs format clean clean-all
+.PHONY: help setup demo test check static tests bounds base browser postgresql bench docs format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -25,9 +25,9 @@ setup: $(READY)  ## the environment in .venv
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test: browser check  ## everything CI runs; installs chromium for the test of report.html when it may
+test: browser postgresql check  ## everything CI runs; installs chromium and PostgreSQL for their tests when it may
 
-check: static tests bounds base  ## everything but the set-up of chromium
+check: static tests bounds base  ## everything but the set-up of chromium and PostgreSQL
 	$(call say,All checks passed.)
 
 static: $(READY)
@@ -54,6 +54,9 @@ base: $(BASE_READY)
 
 browser:
 	@bash scripts/browser.sh
+
+postgresql:
+	@bash scripts/postgresql.sh
 
 bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 	@$(BIN)/python -m benchmarks

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-EXTRAS = ("altair", "jinja2", "rapidfuzz", "vl_convert")
+EXTRAS = ("altair", "jinja2", "pg8000", "rapidfuzz", "sqlalchemy", "vl_convert")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 IMPORT_LIMIT_S = 0.2
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
@@ -74,6 +74,12 @@ def main() -> None:
         check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
         check(not (folder / "out/report.html").exists(), "report.html is not half written")
         check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+
+        run = nearkin("add", "matter", "in.jsonl", cwd=folder)
+        check(run.returncode == 6, "nearkin add ends with 6 without its extra", run)
+        check("nearkin[collection]" in run.stderr, "it says how to get it", run.stderr)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+        check(not (folder / "matter").exists(), "it leaves nothing behind")
 
         run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
         check(run.returncode == 2, "a wrong option ends with 2", run)

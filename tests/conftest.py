@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import postgresql
+from places import SomePlace
+
 ROOT = Path(__file__).parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -47,6 +50,21 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     generate = runpy.run_path(str(ROOT / "examples/generate.py"))["write_collection"]
     generate(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgresql.Server]:
+    """A PostgreSQL server; the test is skipped where there is none, except in CI, where that fails the run."""
+    if not postgresql.is_there():
+        pytest.skip("no PostgreSQL here; `make test` installs it when it may")
+    with postgresql.running() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> SomePlace:
+    """Where a collection may be made, once in each kind of database; nothing is there yet."""
+    return SomePlace.new(tmp_path, request.getfixturevalue("server") if request.param == "postgresql" else None)
 
 
 @pytest.hookimpl(wrapper=True)

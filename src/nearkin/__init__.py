@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nearkin._version import __version__
 
 if TYPE_CHECKING:
+    from nearkin.collection.collection import Collection
     from nearkin.errors import NearkinError
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.counting import count_features
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.stream import StreamDeduplicator, StreamMatch
 
 _HOMES = {
+    "Collection": "nearkin.collection.collection",
     "dedup": "nearkin.workflows.dedup.tables_in_memory",
     "DedupResult": "nearkin.workflows.dedup.tables_in_memory",
     "DedupOptions": "nearkin.workflows.dedup.options",
@@ -60,6 +62,7 @@ __all__ = [
     "Bands",
     "BitMinHash",
     "Characters",
+    "Collection",
     "DedupOptions",
     "DedupResult",
     "GrowingStatistics",

@@ -11,6 +11,9 @@
     │   ├── OutputExistsError            it already holds results, or an unfinished run
     │   ├── ResumeError                  what is there was made from something else
     │   └── OutputError                  writing failed: disk full, no permission
+    ├── CollectionError                  a collection cannot be used
+    │   ├── CollectionBusyError          another process is writing to it
+    │   └── UnknownDocumentError (KeyError)  it has no such document
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -94,3 +97,23 @@ class MissingExtraError(NearkinError, ImportError):
     def of(cls, what: str, extra: str) -> MissingExtraError:
         """The message in its one form: what needs it, and the command that helps."""
         return cls(f"{what} needs the {extra} extra: pip install 'nearkin[{extra}]'")
+
+
+class CollectionError(NearkinError):
+    """A collection cannot be used: it is not there, damaged, or of a newer Nearkin; its database does not answer."""
+
+    exit_code = 7
+
+
+class CollectionBusyError(CollectionError):
+    """Another process is writing to the collection."""
+
+
+class UnknownDocumentError(CollectionError, KeyError):
+    """The collection has no such document."""
+
+    exit_code = 3
+
+    def __str__(self) -> str:
+        """Without the quotes that KeyError puts around a message."""
+        return str(self.args[0])

@@ -53,7 +53,8 @@ def test_a_small_run_takes_no_optional_package():
 def test_the_public_names_are_these():
     assert nearkin.__all__ == sorted(nearkin.__all__)
     assert set(nearkin.__all__) == {
-        "Bands", "BitMinHash", "Characters", "DedupOptions", "DedupResult", "GrowingStatistics", "MinHash",
+        "Bands", "BitMinHash", "Characters", "Collection", "DedupOptions", "DedupResult", "GrowingStatistics",
+        "MinHash",
         "NearkinError", "Normalisation", "OnlineTopSig", "RandomProjection", "Simhash", "Statistics",
         "StreamDeduplicator", "StreamMatch", "TermVectors", "TopSig", "TruncatedMinHash", "WeightedTopSig", "Words",
         "__version__", "count_features", "dedup", "nearest", "neighbour_pairs",

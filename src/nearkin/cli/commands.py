@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from nearkin.cli import dedup, families, lab_minhash, lab_signatures, neighbours, regroup, sign, statistics  # noqa: F401
+from nearkin.cli import (  # noqa: F401
+    add,
+    collection_info,
+    compare,
+    conflicts,
+    dedup,
+    families,
+    groups,
+    lab_minhash,
+    lab_range_search,
+    lab_signatures,
+    neighbours,
+    regroup,
+    sign,
+    similar,
+    statistics,
+)
 from nearkin.cli.shell import app, lab
 
 app.add_typer(lab, name="lab")

@@ -76,7 +76,8 @@ def dedup(
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.summary import tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
     from nearkin.workflows.dedup.options import DedupOptions, Resources, parse_size
 
@@ -92,4 +93,4 @@ def dedup(
         manifest = dedup_files(
             files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset
         )
-    tell(manifest, out, as_json=as_json, quiet=quiet)
+    tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

@@ -61,6 +61,7 @@ def families(
 ) -> None:
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.files import Delivery, Files
     from nearkin.workflows.dedup.options import Resources, parse_size
     from nearkin.workflows.families.files import families_files
@@ -72,34 +73,22 @@ def families(
         manifest = families_files(
             files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
         )
-    if as_json:
-        import json
-
-        import typer
-
-        typer.echo(json.dumps(manifest, ensure_ascii=False))
-    elif not quiet:
-        from nearkin.cli.printing import Printer
-
-        _print(Printer(), manifest, out)
+    tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
-def _print(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
+def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """Members by relation, what stands alone, where to look."""
     from rich.markup import escape
-    from rich.table import Table
 
+    from nearkin.cli.printing import table
     from nearkin.cli.summary import print_warnings
 
     counts, found = manifest["counts"], manifest["families"]
     n_members = found["documents"] - found["families"]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("members", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("relation to the principal")
+    rows = table("members", "share", "relation to the principal", numbers=2)
     for relation, n in found["relations"].items():
-        table.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
-    console.print(table)
+        rows.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
+    console.print(rows)
     console.print(
         f"[bold]{counts['documents']:,} documents: {found['documents']:,} in {found['families']:,} families[/], the "
         f"others like no other at {manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "

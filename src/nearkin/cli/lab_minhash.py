@@ -64,7 +64,7 @@ def minhash(
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
 
-    files = CorpusFiles(inputs, text, id, title, file_format, encoding)
+    files = CorpusFiles(inputs, text, id, file_format, encoding, title)
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

@@ -58,7 +58,7 @@ def signatures(
     """Measure signatures of bits."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import Printer
-    from nearkin.lab.signatures.corpus import RawFiles
+    from nearkin.lab.corpus import RawFiles
     from nearkin.lab.signatures.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
 

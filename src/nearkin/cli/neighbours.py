@@ -22,7 +22,12 @@ from nearkin.cli.options import (
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+    from rich.console import Console
+
+    from nearkin.workflows.signing.neighbours import Found
 
 _HELP = """
 Find all pairs of documents whose signatures differ in few bits: none is missed. How they are searched is chosen from \
@@ -58,6 +63,7 @@ def neighbours(
 ) -> None:
     """Find neighbours."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.normalisation import Normalisation
@@ -72,7 +78,9 @@ def neighbours(
             raise ParameterError("--query prints the neighbours of one document: leave --out, --verify, --against out.")
         with bars_shown(is_quiet=quiet or as_json) as bars:
             near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
-        _print_neighbours(near, as_json=as_json)
+        tell(
+            near.select(["id", "distance"]).to_pylist, lambda console: _show_neighbours(console, near), as_json=as_json
+        )
         return
     if out is None:
         raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
@@ -81,61 +89,32 @@ def neighbours(
     if verify is not None:
         verification = Verification.parse(verify, parse_shingling(shingle), Normalisation.parse(normalise))
     with bars_shown(is_quiet=quiet or as_json) as bars:
+        shared = {"verification": verification, "resources": resources, "progress": bars}
         if against is not None:
-            found = neighbours_across(
-                signatures, against, out, distance, verification=verification, resources=resources, progress=bars
-            )
+            found = neighbours_across(signatures, against, out, distance, **shared)  # type: ignore[arg-type]
         else:
-            found = neighbours_of_file(
-                signatures,
-                out,
-                distance,
-                verification=verification,
-                equal=equal,  # type: ignore[arg-type]  # it checks it
-                resources=resources,
-                progress=bars,
-            )
-    if as_json:
-        import json
-
-        import typer
-
-        typer.echo(json.dumps(found.summary()))
-    elif not quiet:
-        from rich.markup import escape
-
-        from nearkin.cli.printing import Printer
-
-        written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
-        Printer().print(
-            f"[bold]{found.n_pairs:,} pairs within distance {found.distance}{written}[/], among {found.n_signed:,} "
-            f"documents with {found.n_distinct:,} distinct signatures\n{found.elapsed_s:.1f} s. Pairs in "
-            f"[bold]{escape(str(out))}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
+            found = neighbours_of_file(signatures, out, distance, equal=equal, **shared)  # type: ignore[arg-type]
+    tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
 
 
-def _print_neighbours(found: pa.Table, *, as_json: bool) -> None:
-    if as_json:
-        import json
+def _show_pairs(console: Console, found: Found, out: Path) -> None:
+    from nearkin.cli.printing import shown
 
-        import typer
+    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
+    console.print(
+        f"[bold]{found.n_pairs:,} pairs within distance {found.distance}{written}[/], among {found.n_signed:,} "
+        f"documents with {found.n_distinct:,} distinct signatures\n{found.elapsed_s:.1f} s. Pairs in "
+        f"[bold]{shown(out)}[/]",
+        highlight=False,
+        soft_wrap=True,
+    )
 
-        typer.echo(json.dumps(found.select(["id", "distance"]).to_pylist(), ensure_ascii=False))
-        return
-    from rich.markup import escape
-    from rich.table import Table
 
-    from nearkin.cli.printing import Printer
-    from nearkin.reports.hidden_characters import reveal
+def _show_neighbours(console: Console, found: pa.Table) -> None:
+    from nearkin.cli.printing import shown, table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("distance", justify="right")
-    table.add_column("id")
-    table.add_column("from", style="dim")
+    rows = table("distance", "id", "from", numbers=1)
+    rows.columns[-1].style = "dim"
     for row in found.to_pylist():
-        table.add_row(
-            str(row["distance"]), escape(reveal(str(row["id"]))), escape(reveal(f"{row['source']}:{row['line']}"))
-        )
-    Printer().print(table if len(found) else "No document is that near.")
+        rows.add_row(str(row["distance"]), shown(row["id"]), shown(f"{row['source']}:{row['line']}"))
+    console.print(rows if len(found) else "No document is that near.")

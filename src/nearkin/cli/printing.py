@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
+import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nearkin.reports.hidden_characters import reveal
 
 
 class Printer(Console):
@@ -13,3 +21,26 @@ class Printer(Console):
         if not self.stderr:
             raise BrokenPipeError
         self.quiet = True
+
+
+def tell(
+    summary: Callable[[], object], show: Callable[[Console], None], *, as_json: bool = False, quiet: bool = False
+) -> None:
+    """Print a result for a program, as one line of JSON, or for a person; or not at all."""
+    if as_json:
+        typer.echo(json.dumps(summary(), ensure_ascii=False))
+    elif not quiet:
+        show(Printer())
+
+
+def shown(text: object) -> str:
+    """Text of users and of their documents, as a table may hold it: nothing in it steers the terminal."""
+    return escape(reveal(str(text)))
+
+
+def table(*columns: str, numbers: int = 0) -> Table:
+    """A table without lines; its first ``numbers`` columns hold numbers."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns):
+        made.add_column(column, justify="right" if place < numbers else "left", no_wrap=place < numbers)
+    return made

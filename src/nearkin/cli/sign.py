@@ -30,6 +30,8 @@ from nearkin.cli.shell import app
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
     from nearkin.workflows.signing.sign import Signed
 
 _HELP = """
@@ -69,6 +71,7 @@ def sign(
 ) -> None:
     """Sign documents."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
@@ -86,23 +89,14 @@ def sign(
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         signed = sign_files(reading, out, options, statistics=statistics, resources=Resources(threads), progress=bars)
-    if as_json:
-        import json
-
-        import typer
-
-        typer.echo(json.dumps(signed.summary(), ensure_ascii=False))
-    elif not quiet:
-        _print(signed, out)
+    tell(signed.summary, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 
-def _print(signed: Signed, out: Path) -> None:
+def _show(console: Console, signed: Signed, out: Path) -> None:
     """What was signed, how far online signatures drifted, what to do next."""
     from rich.markup import escape
 
-    from nearkin.cli.printing import Printer
-
-    console, told = Printer(), signed.summary()
+    told = signed.summary()
     n_signed, n_distinct = told["signed"], told["distinct_signatures"]
     console.print(
         f"[bold]{told['documents']:,} documents, {n_signed:,} signed, {n_distinct:,} distinct signatures[/] of "
@@ -116,19 +110,17 @@ def _print(signed: Signed, out: Path) -> None:
             f"[yellow]{told['unreadable']:,} could not be read; why stands in the column problem", highlight=False
         )
     if signed.drift:
-        from rich.table import Table
+        from nearkin.cli.printing import table
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for heading in ("documents seen", "sampled", "bits that all would change", "of one in twenty"):
-            table.add_column(heading, justify="right")
+        rows = table("documents seen", "sampled", "bits that all would change", "of one in twenty", numbers=4)
         for row in signed.drift:
-            table.add_row(
+            rows.add_row(
                 f"{row.n_seen_from:,} to {row.n_seen_to:,}",
                 f"{row.n_sampled:,}",
                 f"{row.mean_share:.1%}",
                 f"{row.high_share:.1%}",
             )
-        console.print(table)
+        console.print(rows)
     rate = signed.file.signatures.has_features.sum() / max(signed.elapsed_s, 1e-9)
     console.print(f"{signed.elapsed_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
     console.print(

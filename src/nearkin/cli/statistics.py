@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearkin.cli.options import (
     Encoding,
@@ -20,6 +21,11 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.stages.signatures.statistics import Statistics
 
 MERGE = "merge"
 _HELP = """
@@ -54,6 +60,7 @@ def statistics(
 ) -> None:
     """Count features."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.runs.meter import Meter
     from nearkin.stages.documents.normalisation import Normalisation
@@ -79,7 +86,11 @@ def statistics(
                 meter=Meter(bars),
             )
             save(found, out)
-    told = {
+    tell(lambda: _summary(found), lambda console: _show(console, found, out), as_json=as_json, quiet=quiet)
+
+
+def _summary(found: Statistics) -> dict[str, object]:
+    return {
         "command": "statistics",
         "documents": found.n_documents,
         "features": len(found.hashes),
@@ -87,20 +98,14 @@ def statistics(
         "of": found.features,
         "fingerprint": found.fingerprint,
     }
-    if as_json:
-        import json
 
-        import typer
 
-        typer.echo(json.dumps(told))
-    elif not quiet:
-        from rich.markup import escape
+def _show(console: Console, found: Statistics, out: Path) -> None:
+    from nearkin.cli.printing import shown
 
-        from nearkin.cli.printing import Printer
-
-        Printer().print(
-            f"[bold]{found.n_documents:,} documents, {len(found.hashes):,} features, {found.n_occurrences:,} "
-            f"occurrences[/]\nStatistics {found.fingerprint} in [bold]{escape(str(out))}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
+    console.print(
+        f"[bold]{found.n_documents:,} documents, {len(found.hashes):,} features, {found.n_occurrences:,} "
+        f"occurrences[/]\nStatistics {found.fingerprint} in [bold]{shown(out)}[/]",
+        highlight=False,
+        soft_wrap=True,
+    )

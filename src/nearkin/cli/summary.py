@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from nearkin.cli.printing import Printer
+from nearkin.cli.printing import table
 
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
@@ -24,26 +21,15 @@ _WHAT = (
 )
 
 
-def tell(manifest: Mapping[str, Any], out: Path, *, as_json: bool, quiet: bool) -> None:
-    """Print the manifest as a person or a program wants it."""
-    if as_json:
-        typer.echo(json.dumps(manifest, ensure_ascii=False))
-    elif not quiet:
-        print_summary(Printer(), manifest, out)
-
-
 def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """Documents by reason, groups, what may have been missed, where to look."""
     counts, parameters = manifest["counts"], manifest["parameters"]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("documents", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("reason")
-    table.add_column("", style="dim")
+    rows = table("documents", "share", "reason", "", numbers=2)
+    rows.columns[-1].style = "dim"
     for key, name, meaning in _WHAT:
         if counts[key] or key in ("unique", "exact_copy", "near_duplicate"):
-            table.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
-    console.print(table)
+            rows.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
+    console.print(rows)
     console.print(
         f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,

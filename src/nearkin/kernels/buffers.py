@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -42,3 +44,17 @@ def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Lar
     ['ab', 'c']
     """
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def strings(texts: Sequence[str]) -> pa.LargeStringArray:
+    """Texts of Python as an array, without asking whether they may be data of pandas, which would import it.
+
+    Examples
+    --------
+    >>> strings(["a", "", "für"]).to_pylist()
+    ['a', '', 'für']
+    """
+    parts = [text.encode("utf-8") for text in texts]
+    offsets = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(offsets), pa.py_buffer(b"".join(parts)))

@@ -13,7 +13,14 @@ from typing import Literal
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.reports.hidden_characters import reveal
-from nearkin.reports.words import as_compared, count_words, end_of_word, find_tokens, is_word, start_of_last_words
+from nearkin.stages.alignment.words import (
+    as_compared,
+    count_words,
+    end_of_word,
+    find_tokens,
+    is_word,
+    start_of_last_words,
+)
 
 try:
     from rapidfuzz.distance import Indel

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.corpus import RawFiles, read_raw
 from nearkin.lab.signatures import truth as truths
-from nearkin.lab.signatures.corpus import RawFiles, read_raw
 from nearkin.lab.signatures.drift import SMALL_DRIFT, measure_drift
 from nearkin.lab.signatures.methods import (
     ALL_KINDS,

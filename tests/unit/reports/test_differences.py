@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.reports.differences import Segment, mark_differences, to_terminal
-from nearkin.reports.words import as_compared, count_words, find_tokens
+from nearkin.stages.alignment import words as words_module
+from nearkin.stages.alignment.words import as_compared, count_words, find_tokens
 
 WHOLE = 10**9  # words of context: nothing is collapsed
 
@@ -120,3 +121,14 @@ def test_the_terminal_is_not_steered_by_a_document() -> None:
 def test_limits_out_of_range_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match=next(iter(bad))):
         mark_differences("a", "b", **bad)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)), st.integers(1, 30))
+def test_words_of_ascii_text_are_found_as_in_any_text(text: str, size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words_module, "_PIECE", size)
+        tokens, n_words = [found.span() for found in find_tokens(text)], count_words(text)
+        patch.setattr(words_module, "_ascii_patterns", words_module._patterns)
+        patch.setattr(words_module, "_PIECE", WHOLE)
+        assert tokens == [found.span() for found in find_tokens(text)]
+        assert n_words == count_words(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -43,14 +44,8 @@ def fold(
     >>> bytes(fold(text, np.array([0, 6]), nfkc=True, lower=True, collapse=True)[0])
     b'a b'
     """
-    forms = character_forms(nfkc=nfkc, lower=lower)
-    becomes = {
-        chr(c): forms.data[a:b].tobytes().decode()
-        for c, (a, b) in zip(forms.replaced.tolist(), pairwise(forms.offsets.tolist()), strict=True)
-    }
-    texts = [
-        _fold_one(data[a:b].tobytes().decode(), forms.form, becomes, lower, collapse) for a, b in pairwise(offsets)
-    ]
+    form, becomes = character_forms(nfkc=nfkc, lower=lower).form, _becomes(nfkc, lower)
+    texts = [_fold_one(data[a:b].tobytes().decode(), form, becomes, lower, collapse) for a, b in pairwise(offsets)]
     encoded = [b"" if text is None else text.encode() for text in texts]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return (
@@ -58,6 +53,14 @@ def fold(
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         np.array([text is None for text in texts], np.bool_),
     )
+
+
+@cache
+def _becomes(nfkc: bool, lower: bool) -> dict[str, str]:
+    """What takes the place of characters."""
+    forms = character_forms(nfkc=nfkc, lower=lower)
+    ends = pairwise(forms.offsets.tolist())
+    return {chr(c): forms.data[a:b].tobytes().decode() for c, (a, b) in zip(forms.replaced.tolist(), ends, strict=True)}
 
 
 def _fold_one(text: str, form: NDArray[np.uint8], becomes: dict[str, str], lower: bool, collapse: bool) -> str | None:

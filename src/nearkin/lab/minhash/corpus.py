@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.corpus import BATCH_BYTES, RawFiles, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
@@ -17,31 +18,22 @@ from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 
-_BATCH_BYTES = 1 << 20
 _AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFiles:
-    """Where the documents are, in the words of the command line.
+class CorpusFiles(RawFiles):
+    """Where the documents are, and their headlines.
 
     Parameters
     ----------
-    inputs : sequence of str
-        Files, folders, globs.
-    text, doc_id, file_format : str, optional
-        As for ``nearkin dedup``.
+    inputs, text, doc_id, file_format, encoding
+        See `RawFiles`.
     title : str, optional
         A column whose value is put before the text, with a space between.
-    encoding : str
     """
 
-    inputs: Sequence[str]
-    text: str | None = None
-    doc_id: str | None = None
     title: str | None = None
-    file_format: str | None = None
-    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +67,12 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
     ParameterError
         A title is asked for where there are no columns, or of standard input, which can be read once only.
     """
-    found = resolve_sources(
-        files.inputs, file_format=files.file_format, text=files.text, doc_id=files.doc_id, encoding=files.encoding
-    )
-    for guess in found.guesses:
-        progress.say(guess)
     parts: list[pa.RecordBatch] = []
     n_have = n_empty = n_unreadable = 0
-    for batch, source_name in _batches(found.sources, files):
+    for batch, source_name in _batches(files.sources(progress), files):
         prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
         is_readable = prepared["problem"].is_null()
-        is_text = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(prepared["text"])), 0)
-        good = prepared.filter(pc.and_(is_readable, is_text)).slice(0, n_documents - n_have)
+        good = prepared.filter(pc.and_(is_readable, has_text(prepared))).slice(0, n_documents - n_have)
         seen = prepared if n_have + len(good) < n_documents else _up_to(prepared, good)
         n_unreadable += len(seen) - seen["problem"].null_count
         n_empty += seen["problem"].null_count - len(good)
@@ -110,9 +96,9 @@ def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa
     """Batches of documents, the title before the text if there is one, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
-        texts = read_batches(source, batch_bytes=_BATCH_BYTES, encoding=files.encoding)
+        texts = read_batches(source, batch_bytes=BATCH_BYTES, encoding=files.encoding)
         if title_source is not None:
-            texts = _titled(texts, read_batches(title_source, batch_bytes=_BATCH_BYTES, encoding=files.encoding))
+            texts = _titled(texts, read_batches(title_source, batch_bytes=BATCH_BYTES, encoding=files.encoding))
         yield from ((batch, source.name) for batch in texts)
 
 

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from nearkin.errors import OutputExistsError
+from nearkin.lab.delivery import Delivered, Experiment, Page
+from nearkin.lab.delivery import deliver as deliver_experiment
 from nearkin.lab.minhash.corpus import CorpusFiles
 from nearkin.lab.minhash.experiment import Results, run
 from nearkin.lab.minhash.tables import summary, tables
-from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
-
-SUMMARY, PAGE = "summary.json", "report.html"
-_TABLES, _FIGURES = "tables", "figures"
-
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """What was measured, and the summary as ``summary.json`` has it."""
-
-    results: Results
-    summary: dict[str, object]
 
 
 def deliver(
@@ -34,7 +22,7 @@ def deliver(
     report: bool,
     overwrite: bool,
     progress: Progress,
-) -> Delivered:
+) -> Delivered[Results]:
     """Run the experiment and write all of it into a directory.
 
     Raises
@@ -44,55 +32,18 @@ def deliver(
     InputError, ParameterError, MissingExtraError
         See `experiment.run` and `page.draw`.
     """
-    _make_room(out, overwrite=overwrite)
-    if report:
-        from nearkin.lab.minhash import figures, page  # noqa: F401  (an extra that is missing is missed before the work)
-    results = run(files, n_documents, threads=threads, progress=progress)
-    with writing(out):
-        (out / _TABLES).mkdir(exist_ok=True)
-    for table in tables(results):
-        _write(out / _TABLES / f"{table.name}.csv", table.as_csv())
-    if report:
-        progress.start("draw", 0, "steps")
-        _write_page(results, out, ", ".join(files.inputs))
-        progress.finish()
     corpus: dict[str, object] = {"inputs": list(files.inputs), "text": files.text, "title": files.title}
-    written = summary(results, corpus)
-    write_json(out / SUMMARY, written)
-    return Delivered(results, written)
+    experiment = Experiment(
+        run=partial(run, files, n_documents, threads=threads, progress=progress),
+        tables=tables,
+        summary=partial(summary, corpus=corpus),
+        page=partial(_page, ", ".join(files.inputs)) if report else None,
+    )
+    return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 
 
-def _write_page(results: Results, out: Path, corpus: str) -> None:
+def _page(corpus: str) -> Page[Results]:
+    from nearkin.lab.minhash import figures  # noqa: F401  (a missing extra is missed before the work)
     from nearkin.lab.minhash.page import draw, render
 
-    drawn = draw(results)
-    with writing(out):
-        (out / _FIGURES).mkdir(exist_ok=True)
-    for figure in drawn:
-        _write(out / _FIGURES / f"{figure.name}.svg", figure.wide + "\n")
-    _write(out / PAGE, render(results, drawn, corpus))
-
-
-def _write(path: Path, text: str) -> None:
-    with published(path, durable=False) as aside:
-        aside.write_text(text, encoding="utf-8")
-
-
-def _make_room(out: Path, *, overwrite: bool) -> None:
-    """An empty directory, or one of an earlier experiment that may be replaced."""
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-        is_ours = (out / SUMMARY).exists()
-        if not is_ours and any(out.iterdir()):
-            raise OutputExistsError(
-                f"{out} is not empty and holds no finished experiment. Choose a new directory for --out."
-            )
-        if is_ours and not overwrite:
-            raise OutputExistsError(
-                f"{out} already holds the results of an experiment. Add --overwrite to replace them, "
-                "or choose another --out."
-            )
-        for name in (SUMMARY, PAGE):
-            (out / name).unlink(missing_ok=True)
-        for name in (_TABLES, _FIGURES):
-            shutil.rmtree(out / name, ignore_errors=True)
+    return Page(draw, partial(render, corpus=corpus))

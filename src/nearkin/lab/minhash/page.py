@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from nearkin._version import __version__
-from nearkin.errors import MissingExtraError
 from nearkin.lab.minhash.experiment import Results
 from nearkin.lab.minhash.published import PUBLISHED, REMARKS
 from nearkin.lab.minhash.tables import side_by_side
-from nearkin.reports.pages import page_environment
-
-_WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure at two widths, and its caption."""
-
-    name: str
-    wide: str
-    narrow: str
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What the page's head names."""
-
-    version: str
+from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
 
 
 def draw(results: Results) -> tuple[Drawn, ...]:
@@ -45,35 +21,33 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     n_near, n_strangers = results.lengths.n_near, results.lengths.n_strangers
     pairs = f"{n_near:,} near-duplicates and {n_strangers:,} other pairs"
     return (
-        _drawn("sentences", figures.sentence_columns, results, "The two cat sentences by the length of a shingle."),
-        _drawn(
+        drawn("sentences", figures.sentence_columns, results, "The two cat sentences by the length of a shingle."),
+        drawn(
             "lengths-chars",
             lambda r, **how: figures.length_lines(r, unit="chars", **how),
             results,
             f"{pairs} of this corpus, by shingles of characters.",
         ),
-        _drawn(
+        drawn(
             "lengths-words",
             lambda r, **how: figures.length_lines(r, unit="words", **how),
             results,
             "The same pairs by shingles of words.",
         ),
-        _drawn(
+        drawn(
             "s-curves",
             figures.s_curves,
             results,
             "How likely a pair becomes a candidate, with 100 hashes cut five ways.",
         ),
-        _drawn(
-            "similarities", figures.all_similarities, results, "All pairs of this corpus by their exact similarity."
-        ),
-        _drawn(
+        drawn("similarities", figures.all_similarities, results, "All pairs of this corpus by their exact similarity."),
+        drawn(
             "candidates",
             figures.candidate_columns,
             results,
             "Candidate pairs: columns measured with one sketch, points predicted from the exact similarities.",
         ),
-        _drawn(
+        drawn(
             "in-vain",
             figures.in_vain_columns,
             results,
@@ -82,12 +56,7 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     )
 
 
-def _drawn(name: str, chart: Callable[..., str], results: Results, caption: str) -> Drawn:
-    wide, narrow = (chart(results, name=f"{name}-{tag}", width=width) for tag, width in (("w", _WIDE), ("n", _NARROW)))
-    return Drawn(name, wide, narrow, caption)
-
-
-def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
+def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
     """The page; the same bytes for the same arguments but for the time it took.
 
     Raises
@@ -95,16 +64,13 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    try:
-        environment = page_environment("nearkin.lab.minhash")
-    except ImportError as error:
-        raise MissingExtraError.of("The page", "report") from error
+    environment = lab_environment("nearkin.lab.minhash")
     environment.filters |= {
         "tenths": lambda x: f"{x:,.1f}",
         "similarity": lambda x: "–" if x != x else f"{x:.4f}",
     }
     return environment.get_template("minhash.html.j2").render(
-        facts=_Facts(__version__),
+        facts=Facts(),
         corpus=corpus,
         results=results,
         truth=results.truth,
@@ -112,5 +78,5 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
         beside=side_by_side(results),
         published=PUBLISHED,
         remarks=REMARKS,
-        figures={figure.name: figure for figure in drawn},
+        figures={figure.name: figure for figure in figures},
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,25 +9,7 @@ from nearkin._version import __version__
 from nearkin.lab.minhash.experiment import HIGH_THRESHOLD, N_SKETCHES, NEAR_THRESHOLD, SHINGLE, Results
 from nearkin.lab.minhash.published import PUBLISHED
 from nearkin.lab.minhash.truth import N_HASHES, Banding
-
-Cell = str | int | float
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table: the stem of its file, its columns, its rows."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    def as_csv(self) -> str:
-        """With a header, numbers in full."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return out.getvalue()
+from nearkin.lab.tables import Cell, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +40,7 @@ def tables(results: Results) -> tuple[Table, ...]:
                 (e.shingle, e.mean_near, e.low_near, e.median_stranger, e.high_stranger)
                 for e in results.lengths.effects
             ),
+            nan="nan",
         ),
         Table(
             "s_curves",
@@ -154,13 +135,13 @@ def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
             "near_threshold": NEAR_THRESHOLD,
             "high_threshold": HIGH_THRESHOLD,
         },
-        "sentences": _records(tables(results)[0]),
+        "sentences": tables(results)[0].records(),
         "shingle_lengths": {
             "n_near_pairs": results.lengths.n_near,
             "n_stranger_pairs": results.lengths.n_strangers,
-            "by_shingle": _records(tables(results)[1]),
+            "by_shingle": tables(results)[1].records(),
         },
-        "bands": _records(tables(results)[3]),
+        "bands": tables(results)[3].records(),
         "copies": {
             "n_documents": copies.n_documents,
             "n_pairs": copies.n_pairs,
@@ -173,11 +154,3 @@ def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
         "published": {name: getattr(PUBLISHED, name) for name in PUBLISHED.__slots__},
         "elapsed_s": round(results.elapsed_s, 3),
     }
-
-
-def _records(table: Table) -> list[dict[str, Cell | None]]:
-    """The rows as objects; NaN, which JSON does not know, is null."""
-    return [
-        {name: None if value != value else value for name, value in zip(table.columns, row, strict=True)}
-        for row in table.rows
-    ]

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
+from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
 from nearkin.lab.signatures.advice import COMPELLING_BITS, Advice, advise
 from nearkin.lab.signatures.confusion import Confusions, Texts, confusions
-from nearkin.lab.signatures.corpus import RawDocuments, RawFiles, read_raw
 from nearkin.lab.signatures.drift import Drifts, measure_drift
 from nearkin.lab.signatures.methods import KINDS, WEIGHTED
 from nearkin.lab.signatures.paper_way import PaperWays, time_paper_way

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nearkin.errors import MissingExtraError
+from nearkin.lab.lines import SHARES, Line, labelled_lines
 from nearkin.lab.signatures.experiment import Results
 from nearkin.lab.signatures.methods import BITS, KINDS, MINHASH, PROJECTIONS, PUBLISHED_KINDS, WEIGHTED
 from nearkin.lab.signatures.published import unique_share
@@ -13,27 +13,23 @@ from nearkin.lab.signatures.signing import DRIFT_BITS
 from nearkin.lab.signatures.tables import CURVE_BITS, curve
 from nearkin.lab.signatures.uniqueness import MOST_COUNTED
 from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import CountScale, count_scale, layered, margins
-from nearkin.reports.theme import DASHES, INK, SERIES, to_svg
+from nearkin.reports.layers import CountScale, count_scale
 
 try:
     import altair as alt
 except ImportError as error:
     raise MissingExtraError.of("Drawing a figure", "report") from error
 
-_LEGEND_STEP = 20
-_LABEL_WIDTH = 32  # pixels that the longest label of an axis takes
-_SHARES = CountScale(alt.Scale(domain=[0, 1], nice=False), None, "~g", "")
-Line = tuple[str, Sequence[float]]
+Heights = tuple[str, Sequence[float]]
 
 
 def unique_signatures(results: Results, *, name: str, width: int) -> str:
     """Figure 1: distinct signatures by bits."""
     n = len(results.documents)
-    return _lines(
-        [(kind.label, [results.unique(kind.key, bits).n_unique / n for bits in BITS]) for kind in KINDS],
+    return labelled_lines(
+        _numbered([(kind.label, [results.unique(kind.key, bits).n_unique / n for bits in BITS]) for kind in KINDS]),
         [str(bits) for bits in BITS],
-        _SHARES,
+        SHARES,
         name=name,
         title="Distinct signatures by bits",
         x_title="bits",
@@ -44,10 +40,10 @@ def unique_signatures(results: Results, *, name: str, width: int) -> str:
 
 def published_unique_signatures(results: Results, *, name: str, width: int) -> str:
     """Figure 1 as the article has it, by its Table 2."""
-    return _lines(
-        [(kind.label, [unique_share(kind.key, bits) or 0.0 for bits in BITS]) for kind in PUBLISHED_KINDS],
+    return labelled_lines(
+        _numbered([(kind.label, [unique_share(kind.key, bits) or 0.0 for bits in BITS]) for kind in PUBLISHED_KINDS]),
         [str(bits) for bits in BITS],
-        _SHARES,
+        SHARES,
         name=name,
         title="Distinct signatures by bits, in the article",
         x_title="bits",
@@ -63,8 +59,8 @@ def neighbours(results: Results, *, bits: int, distance: int, name: str, width: 
     labels = [*(str(n) for n in range(MOST_COUNTED)), f"{MOST_COUNTED}+"]
     most = max(n for kind in kinds for n in counts[kind.key])
     scale = count_scale([1] * 100 + [max(most, 100)])  # few have neighbours: a logarithm shows them
-    return _lines(
-        [(kind.label, counts[kind.key]) for kind in kinds],
+    return labelled_lines(
+        _numbered([(kind.label, counts[kind.key]) for kind in kinds]),
         labels,
         scale,
         name=name,
@@ -77,10 +73,12 @@ def neighbours(results: Results, *, bits: int, distance: int, name: str, width: 
 
 def best_f1(results: Results, *, truth: str, name: str, width: int) -> str:
     """F1 at the best distance, by bits."""
-    return _lines(
-        [(kind.label, [results.retrieval(kind.key, bits, truth).best.f1 for bits in BITS]) for kind in KINDS],
+    return labelled_lines(
+        _numbered(
+            [(kind.label, [results.retrieval(kind.key, bits, truth).best.f1 for bits in BITS]) for kind in KINDS]
+        ),
         [str(bits) for bits in BITS],
-        _SHARES,
+        SHARES,
         name=name,
         title="F1 of Hamming neighbours at the best distance, by bits",
         x_title="bits",
@@ -110,7 +108,7 @@ def precision_recall(results: Results, *, name: str, width: int) -> str:
 
 def drift(results: Results, *, name: str, width: int) -> str:
     """Bits that differ from the final signature, by the documents in the statistics."""
-    lines: list[Line] = []
+    lines: list[Heights] = []
     for bits in DRIFT_BITS:
         of = results.drifts.of(bits)
         lines.append((f"{bits} bits, mean", [d.mean for d in of]))
@@ -119,8 +117,8 @@ def drift(results: Results, *, name: str, width: int) -> str:
     labels = [_short(d.n_documents) for d in results.drifts.of(DRIFT_BITS[0])]
     top = max([0.01, *(y for _, line in lines for y in line)])
     scale = CountScale(alt.Scale(domain=[0, 1.08 * top], nice=False), None, ".0%", "")
-    return _lines(
-        lines,
+    return labelled_lines(
+        _numbered(lines),
         labels,
         scale,
         name=name,
@@ -136,59 +134,7 @@ def _short(n: int) -> str:
     return f"{n:,}" if n < 10_000 else f"{n / 1000:.3g}k"
 
 
-def _lines(
-    lines: Sequence[Line],
-    labels: Sequence[str],
-    scale: CountScale,
-    *,
-    name: str,
-    title: str,
-    x_title: str,
-    y_title: str,
-    width: int,
-) -> str:
-    """Lines over labels at equal distances, told apart by dashes as well as colours."""
-    rows = [
-        {"line": line, "label": label, "y": None if y != y else y}
-        for line, values in lines
-        for label, y in zip(labels, values, strict=True)
-    ]
-    names = [line for line, _ in lines]
-    legend = _legend(len(names))
-    # a kind looks the same in all figures; other lines take their turn
+def _numbered(lines: Sequence[Heights]) -> list[Line]:
+    """A kind looks the same in all figures; other lines take their turn."""
     looks = {kind.label: i for i, kind in enumerate(KINDS)}
-    chosen = [looks.get(line, i) for i, line in enumerate(names)]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X(
-            "label:N",
-            sort=None,
-            scale=alt.Scale(type="point", padding=0.3),
-            axis=alt.Axis(
-                title=x_title,
-                labelAngle=0,
-                labelFontSize=12 if width >= 400 else 10,
-                values=list(labels[:: -(-len(labels) * _LABEL_WIDTH // width)]),
-            ),
-        ),
-        y=alt.Y("y:Q", scale=scale.scale, axis=scale.axis(y_title)),
-        stroke=alt.Stroke("line:N", legend=legend, scale=_in_order(names, [SERIES[i].light for i in chosen])),
-        strokeDash=alt.StrokeDash(
-            "line:N", legend=legend, scale=_in_order(names, [list(DASHES[i]) or [1, 0] for i in chosen])
-        ),
-    )
-    chart = layered(base.mark_line(clip=True)).properties(
-        width=width, height=240, padding=margins(top=56 + _LEGEND_STEP * len(names))
-    )
-    return to_svg(chart, name=name, title=title, description=", ".join(names))
-
-
-def _legend(n: int) -> alt.Legend:
-    """Above the axis title, a row a line."""
-    return alt.Legend(
-        title=None, orient="none", legendX=-40, legendY=-52 - _LEGEND_STEP * n, columns=1, rowPadding=2,
-        labelColor=INK.light, labelFontSize=12, labelLimit=400, symbolSize=500, symbolStrokeWidth=2.5,
-    )  # fmt: skip
-
-
-def _in_order(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=list(names), range=list(values))
+    return [Line.numbered(looks.get(name, i), name, y) for i, (name, y) in enumerate(lines)]

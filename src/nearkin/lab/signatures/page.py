@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
-from nearkin._version import __version__
-from nearkin.errors import MissingExtraError
+from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
 from nearkin.lab.signatures.experiment import Results
 from nearkin.lab.signatures.methods import (
     ALL_KINDS,
@@ -26,26 +23,6 @@ from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, ONE_NEIGHB
 from nearkin.lab.signatures.retrieval import DISTANCES
 from nearkin.lab.signatures.signing import DRIFT_BITS
 from nearkin.lab.signatures.truth import BY_CHARACTERS, BY_WORDS
-from nearkin.reports.pages import page_environment
-
-_WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure at two widths, and its caption."""
-
-    name: str
-    wide: str
-    narrow: str
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What the page's head names."""
-
-    version: str
 
 
 def draw(results: Results) -> tuple[Drawn, ...]:
@@ -58,9 +35,9 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     """
     from nearkin.lab.signatures import figures
 
-    drawn = [
-        _drawn("figure-1", figures.unique_signatures, results, "Figure 1 on these documents."),
-        _drawn(
+    every = [
+        drawn("figure-1", figures.unique_signatures, results, "Figure 1 on these documents."),
+        drawn(
             "figure-1-published",
             figures.published_unique_signatures,
             results,
@@ -69,8 +46,8 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     ]
     for bits, distance in ((32, 1), (128, 1), (1024, 1), (1024, 3)):
         number = 2 if distance == 1 else 3
-        drawn.append(
-            _drawn(
+        every.append(
+            drawn(
                 f"figure-{number}-{bits}",
                 partial(figures.neighbours, bits=bits, distance=distance),
                 results,
@@ -80,21 +57,16 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     for truth, words in ((BY_CHARACTERS, "4-gram sets at 0.8"), (BY_WORDS, "sets of five words at 0.7")):
         if results.n_true[truth]:
             caption = f"F1 at the best distance, against {words}."
-            drawn.append(_drawn(f"f1-{truth}", partial(figures.best_f1, truth=truth), results, caption))
+            every.append(drawn(f"f1-{truth}", partial(figures.best_f1, truth=truth), results, caption))
     if results.n_true[BY_CHARACTERS]:
         caption = "Precision and recall at 64 bits, against 4-gram sets at 0.8."
-        drawn.append(_drawn("precision-recall", figures.precision_recall, results, caption))
+        every.append(drawn("precision-recall", figures.precision_recall, results, caption))
     caption = "Weighted TopSig by the statistics of the first documents: bits that differ from the final signature."
-    drawn.append(_drawn("drift", figures.drift, results, caption))
-    return tuple(drawn)
+    every.append(drawn("drift", figures.drift, results, caption))
+    return tuple(every)
 
 
-def _drawn(name: str, chart: Callable[..., str], results: Results, caption: str) -> Drawn:
-    wide, narrow = (chart(results, name=f"{name}-{tag}", width=width) for tag, width in (("w", _WIDE), ("n", _NARROW)))
-    return Drawn(name, wide, narrow, caption)
-
-
-def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
+def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
     """The page.
 
     Raises
@@ -102,10 +74,7 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    try:
-        environment = page_environment("nearkin.lab.signatures")
-    except ImportError as error:
-        raise MissingExtraError.of("The page", "report") from error
+    environment = lab_environment("nearkin.lab.signatures")
     environment.filters |= {
         "thousandths": lambda x: "–" if x != x else f"{x:,.3f}",
         "share": lambda x: "–" if x != x else f"{100 * x:.1f} %",
@@ -114,7 +83,7 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
         "microseconds": lambda x: f"{1e6 * x:,.2f}",
     }
     return environment.get_template("signatures.html.j2").render(
-        facts=_Facts(__version__),
+        facts=Facts(),
         corpus=corpus,
         results=results,
         documents=results.documents,
@@ -133,5 +102,5 @@ def render(results: Results, drawn: tuple[Drawn, ...], corpus: str) -> str:
         published_seconds=SECONDS,
         published_documents=DOCUMENTS_PER_SIGNATURE,
         one_neighbour=ONE_NEIGHBOUR,
-        figures={figure.name: figure for figure in drawn},
+        figures={figure.name: figure for figure in figures},
     )

@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from dataclasses import dataclass
-
 from nearkin.lab.signatures.confusion import ConfusedPair
 from nearkin.lab.signatures.drift import Drift
 from nearkin.lab.signatures.experiment import Results
 from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS, MeanAndDeviation, unique_share
 from nearkin.lab.signatures.retrieval import DISTANCES, Quality, Retrieval
 from nearkin.lab.signatures.uniqueness import MOST_COUNTED
+from nearkin.lab.tables import Cell, Table
 
 CURVE_BITS = 64
-Cell = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table: the stem of its file, its columns, its rows; None is an empty cell."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    def as_csv(self) -> str:
-        """With a header, numbers in full."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([None if value != value else value for value in row] for row in self.rows)
-        return out.getvalue()
-
-    def records(self) -> list[dict[str, Cell]]:
-        """The rows as objects; NaN, which JSON does not know, is null."""
-        return [
-            {name: None if value != value else value for name, value in zip(self.columns, row, strict=True)}
-            for row in self.rows
-        ]
 
 
 def tables(results: Results) -> tuple[Table, ...]:

@@ -19,6 +19,7 @@ from nearkin.stages.search.range_directions import F32, MOST_COUNT, MOST_DIMENSI
 BLOCK_SIZE = 32
 ROOM = 1 << 13
 """Matches that a kernel may find before it hands them over."""
+_TWIN_S = 0.003  # what a query takes the twin
 MatchColumns = tuple[I64, U32, I64]
 """Queries, rows of the segment, squared distances."""
 
@@ -106,7 +107,8 @@ class RangeSegment:
         """
         if not len(self.rows):
             return
-        kernel = kernels.twin("range_scan", self.counts.nbytes)
+        is_worth_it = kernels.is_worth_starting(_TWIN_S * len(queries))
+        kernel = kernels.twin("range_scan", self.counts.nbytes if is_worth_it else 0)
         points, reaches = self._learnt.points(queries), self._learnt.reaches(lengths, limits)
         found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
         start = (0, 0)

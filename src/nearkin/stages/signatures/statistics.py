@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statistics:
     """Collection and document frequencies of features.
 
@@ -62,14 +63,6 @@ class Statistics:
     occurrences: I64
     documents: I64
     n_documents: int
-    _numbers: FeatureNumbers = field(init=False, repr=False, compare=False)
-    _fingerprint: str = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_fingerprint", self._digest())
-        numbers = FeatureNumbers()
-        numbers.add(self.hashes)
-        object.__setattr__(self, "_numbers", numbers)
 
     @classmethod
     def of(cls, batches: Iterable[FeatureCounts]) -> Statistics:
@@ -91,16 +84,20 @@ class Statistics:
         """Of all features in all documents."""
         return int(self.occurrences.sum())
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A digest of all of it: statistics of equal collections have equal ones."""
-        return self._fingerprint
-
-    def _digest(self) -> str:
         digest = hashlib.sha256(f"{FORMAT_VERSION};{self.features};{self.n_documents};".encode())
         for array in (self.hashes, self.occurrences, self.documents):
             digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
         return digest.hexdigest()[:16]
+
+    @cached_property
+    def _numbers(self) -> FeatureNumbers:
+        """The place of each feature; worked out when features are looked up, not to merge or save."""
+        numbers = FeatureNumbers()
+        numbers.add(self.hashes)
+        return numbers
 
     def frequencies(self, hashes: U64) -> I64:
         """How often each of these features occurs in the collection; 1 for those that do not."""

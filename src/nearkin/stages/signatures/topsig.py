@@ -20,8 +20,40 @@ from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, v
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 
 
+class _SparseProjection:
+    """What all of them do with the weights of features: add up the features' vectors, and keep the signs."""
+
+    __slots__ = ()
+    bits: int
+    density: float | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        check_bits(self.bits, name)
+        check_seed(self.seed, name)
+        if self.density is not None and (not isinstance(self.density, int | float) or not 0 < self.density <= 1):
+            raise ParameterError.of("density", name, "a number > 0 and <= 1, or None", self.density)
+
+    @property
+    def n_nonzero(self) -> int:
+        """Entries of a vector that are not 0."""
+        return max(1, round(math.sqrt(self.bits) if self.density is None else self.bits * self.density))
+
+    def _named(self, kind: str) -> str:
+        """The beginning of a fingerprint."""
+        return f"{kind};bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
+
+    def _project(self, counted: FeatureCounts, weights: NDArray[np.int32] | I64) -> U8:
+        kernel = kernels.twin("projections", counted.hashes.nbytes)
+        packed: U8 = kernel.project_sparse(
+            counted.hashes, weights, counted.offsets, n_bits=self.bits, n_nonzero=self.n_nonzero, seed=self.seed
+        )
+        return packed
+
+
 @dataclass(frozen=True, slots=True)
-class TopSig:
+class TopSig(_SparseProjection):
     """A bit is 1 where the sum of the features' vectors over {-1, 0, +1}, each occurrence once, is greater than 0.
 
     The vector of a feature is drawn from its 64-bit hash when it is needed: there is no table of vectors, and a feature
@@ -53,26 +85,18 @@ class TopSig:
     density: float | None = None
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        _check(self.bits, self.density, self.seed, "TopSig")
-
-    @property
-    def n_nonzero(self) -> int:
-        """Entries of a vector that are not 0."""
-        return _n_nonzero(self.bits, self.density)
-
     @property
     def fingerprint(self) -> str:
         """What decides the result of `sign`, but for the features."""
-        return f"topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
+        return self._named("topsig")
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document; 0 for documents without features."""
-        return signatures(_project(counted, votes(counted), self), counted, self)
+        return signatures(self._project(counted, votes(counted)), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedTopSig:
+class WeightedTopSig(_SparseProjection):
     """TopSig with each distinct feature once, weighted by how much commoner it is in the document than elsewhere.
 
     The weight of a feature is ``ln((tf / |d|) / (cf / |C|))``: its share of the document's features over its share of
@@ -103,22 +127,14 @@ class WeightedTopSig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check(self.bits, self.density, self.seed, "WeightedTopSig")
+        _SparseProjection.__post_init__(self)
         if not isinstance(self.statistics, Statistics):
             raise ParameterError.of("statistics", "WeightedTopSig", "Statistics", self.statistics)
 
     @property
-    def n_nonzero(self) -> int:
-        """Entries of a vector that are not 0."""
-        return _n_nonzero(self.bits, self.density)
-
-    @property
     def fingerprint(self) -> str:
         """What decides the result of `sign`, but for the features."""
-        return (
-            f"weighted-topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed};"
-            f"statistics={self.statistics.fingerprint}"
-        )
+        return f"{self._named('weighted-topsig')};statistics={self.statistics.fingerprint}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document; 0 for documents without features.
@@ -128,11 +144,11 @@ class WeightedTopSig:
         FingerprintError
             If the statistics are of other features.
         """
-        return signatures(_project(counted, weights(counted, self.statistics), self), counted, self)
+        return signatures(self._project(counted, weights(counted, self.statistics)), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
-class OnlineTopSig:
+class OnlineTopSig(_SparseProjection):
     """Weighted TopSig of documents as they arrive, each by the statistics of those before it and itself.
 
     The same documents in the same order give the same signatures, whatever the batches they come in; in another order
@@ -162,22 +178,14 @@ class OnlineTopSig:
     density: float | None = None
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        _check(self.bits, self.density, self.seed, "OnlineTopSig")
-
-    @property
-    def n_nonzero(self) -> int:
-        """Entries of a vector that are not 0."""
-        return _n_nonzero(self.bits, self.density)
-
     @property
     def fingerprint(self) -> str:
         """What decides the result of `sign`, but for the features and the documents before."""
-        return f"weighted-topsig;bits={self.bits};nonzero={self.n_nonzero};seed={self.seed};statistics=growing"
+        return f"{self._named('weighted-topsig')};statistics=growing"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document, which is counted first; 0 for documents without features."""
-        return signatures(_project(counted, self.growing.add_and_weigh(counted), self), counted, self)
+        return signatures(self._project(counted, self.growing.add_and_weigh(counted)), counted, self)
 
 
 def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
@@ -195,30 +203,3 @@ def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
     n_features = np.diff(counted.offsets)
     result: I64 = in_document - np.repeat(of_document, n_features) - kernel.logarithms(of_collection) + total
     return result
-
-
-_Sparse = TopSig | WeightedTopSig | OnlineTopSig
-
-
-def _project(counted: FeatureCounts, weights: NDArray[np.int32] | I64, method: _Sparse) -> U8:
-    kernel = kernels.twin("projections", counted.hashes.nbytes)
-    packed: U8 = kernel.project_sparse(
-        counted.hashes,
-        weights,
-        counted.offsets,
-        n_bits=method.bits,
-        n_nonzero=method.n_nonzero,
-        seed=method.seed,
-    )
-    return packed
-
-
-def _n_nonzero(bits: int, density: float | None) -> int:
-    return max(1, round(math.sqrt(bits) if density is None else bits * density))
-
-
-def _check(bits: int, density: float | None, seed: int, name: str) -> None:
-    check_bits(bits, name)
-    check_seed(seed, name)
-    if density is not None and (not isinstance(density, int | float) or not 0 < density <= 1):
-        raise ParameterError.of("density", name, "a number > 0 and <= 1, or None", density)

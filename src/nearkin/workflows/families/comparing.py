@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from nearkin.reports.words import count_words
-from nearkin.workflows.families.alignment import Alignment, Difference, align
+from nearkin.stages.alignment.aligning import Alignment, Difference, align
+from nearkin.stages.alignment.wording import Word, Wording
+from nearkin.stages.alignment.words import count_words
 from nearkin.workflows.families.particulars import Original
 from nearkin.workflows.families.relations import EXACT_COPY, Judgement, judge_relation
-from nearkin.workflows.families.wording import Word, Wording
 
 _CONTEXT = 90  # characters shown on either side of a difference
 _LONGEST_SIDE = 600  # characters of one side of a difference

@@ -15,9 +15,9 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.sources import resolve_sources
+from nearkin.stages.documents.sources import Source, resolve_sources
 
-_BATCH_BYTES = 1 << 20
+BATCH_BYTES = 1 << 20
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
@@ -39,6 +39,21 @@ class RawFiles:
     doc_id: str | None = None
     file_format: str | None = None
     encoding: str = "utf-8"
+
+    def sources(self, progress: Progress) -> tuple[Source, ...]:
+        """The files, found; what was guessed about them is said.
+
+        Raises
+        ------
+        SourceError
+            Nothing is there, or nothing can be read.
+        """
+        found = resolve_sources(
+            self.inputs, file_format=self.file_format, text=self.text, doc_id=self.doc_id, encoding=self.encoding
+        )
+        for guess in found.guesses:
+            progress.say(guess)
+        return found.sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +86,11 @@ class RawDocuments:
         return np.flatnonzero(self.first_with_text == np.arange(len(self)))
 
 
+def has_text(batch: pa.RecordBatch) -> pa.BooleanArray:
+    """Which documents of a prepared batch have more than white space."""
+    return pc.greater(pc.binary_length(pc.utf8_trim_whitespace(batch["text"])), 0)
+
+
 def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocuments:
     """The first ``n_documents`` that can be read, with a text or without one; all, if there are fewer.
 
@@ -79,23 +99,17 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
     SourceError
         Nothing can be read, or fewer than two of them have a text.
     """
-    found = resolve_sources(
-        files.inputs, file_format=files.file_format, text=files.text, doc_id=files.doc_id, encoding=files.encoding
-    )
-    for guess in found.guesses:
-        progress.say(guess)
     parts: list[pa.RecordBatch] = []
     n_left, n_without_text, n_unreadable = n_documents, 0, 0
-    for source in found.sources:
+    for source in files.sources(progress):
         if not n_left:
             break
-        for batch in read_batches(source, batch_bytes=_BATCH_BYTES, encoding=files.encoding):
+        for batch in read_batches(source, batch_bytes=BATCH_BYTES, encoding=files.encoding):
             prepared = prepare(batch, _AS_IT_CAME, source_name=source.name)
             is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
             seen = _up_to(is_readable, n_left)
             prepared, is_readable = prepared.slice(0, seen), is_readable[:seen]
-            has_text = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(prepared["text"])), 0)
-            good = prepared.filter(pc.and_(pa.array(is_readable), has_text))
+            good = prepared.filter(pc.and_(pa.array(is_readable), has_text(prepared)))
             n_readable = int(is_readable.sum())
             n_left -= n_readable
             n_without_text += n_readable - len(good)

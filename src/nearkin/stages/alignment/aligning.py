@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import islice
 
-from nearkin.workflows.families.wording import Word, Wording
+from nearkin.stages.alignment.wording import Word, Wording
 
 MOST_WORDS = 400_000
 """Words of each text that are compared, beside the lines that are the same in both."""
@@ -36,14 +36,24 @@ class Difference:
     ----------
     a, b : tuple of Word
         What the one text has there, and what the other has; one of them may be empty.
-    at_a, at_b : int
-        Where the stretch begins in each text; where a side is empty, the end of what stands before it.
+    span_a, span_b : tuple of int
+        Where the stretch begins and ends in each text; an empty one stands at the end of what is before it.
     """
 
     a: tuple[Word, ...]
     b: tuple[Word, ...]
-    at_a: int
-    at_b: int
+    span_a: tuple[int, int]
+    span_b: tuple[int, int]
+
+    @property
+    def at_a(self) -> int:
+        """The first character of the stretch in the one text; where it is empty, the last one before it."""
+        return self.span_a[0] if self.a else max(0, self.span_a[0] - 1)
+
+    @property
+    def at_b(self) -> int:
+        """The same in the other text."""
+        return self.span_b[0] if self.b else max(0, self.span_b[0] - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +81,14 @@ class _Work:
     is_whole: bool = True
 
 
-def align(a: Wording, b: Wording) -> Alignment:
+def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
     """Where two texts differ.
+
+    Parameters
+    ----------
+    a, b : Wording
+    by_lines : bool, default True
+        Lines that are the same hold the texts together. False: words alone do, for texts that are wrapped differently.
 
     Examples
     --------
@@ -82,8 +98,9 @@ def align(a: Wording, b: Wording) -> Alignment:
     """
     work = _Work()
     differences: list[Difference] = []
-    for a_first, a_last, b_first, b_last in _unequal_lines(a.lines, b.lines):
-        differences += _compare_lines(a, b, (a_first, a_last, b_first, b_last), work)
+    blocks = _unequal_lines(a.lines, b.lines) if by_lines else [(0, len(a.line_starts), 0, len(b.line_starts))]
+    for block in blocks:
+        differences += _compare_lines(a, b, block, work)
     return Alignment(tuple(differences), work.is_whole)
 
 
@@ -116,8 +133,8 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
         yield Difference(
             tuple(words_a[a_from:a_to]),
             tuple(words_b[b_from:b_to]),
-            _place(a, words_a, a_from, a_to, a_start),
-            _place(b, words_b, b_from, b_to, b_start),
+            _span(a, words_a, a_from, a_to, a_start),
+            _span(b, words_b, b_from, b_to, b_start),
         )
 
 
@@ -132,16 +149,14 @@ def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) 
     return words
 
 
-def _place(wording: Wording, words: Sequence[Word], start: int, end: int, default: int) -> int:
-    """Where a stretch begins; of an empty one, the last character that stands before it."""
+def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default: int) -> tuple[int, int]:
+    """Where a stretch begins and ends; an empty one, behind the last character that stands before it."""
     if end > start:
-        return words[start].start
-    if start:
-        return words[start - 1].end - 1
-    place = default
+        return words[start].start, words[end - 1].end
+    place = words[start - 1].end if start else default
     while place and wording.text[place - 1].isspace():
         place -= 1
-    return max(0, place - 1)
+    return place, place
 
 
 def _unequal(a: list[int], b: list[int], level: int, work: _Work) -> Iterator[_Block]:

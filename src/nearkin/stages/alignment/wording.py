@@ -13,8 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
-from nearkin.reports.words import as_compared, find_tokens, is_word
+from nearkin.stages.alignment.words import as_compared, find_tokens, is_word
 
 BLANK = "____"
 """The core of every blank to be filled in."""
@@ -26,9 +27,8 @@ _DRAWN = re.compile(
 _LONGEST_KEPT = 40  # characters of a token whose core is remembered
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word, a sign or a blank of a text.
+class Word(NamedTuple):
+    """A word, a sign or a blank of a text; a tuple, since long texts have hundreds of thousands.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
         token = found.group()
         core, is_plain = _known(token) if len(token) <= _LONGEST_KEPT else _known.__wrapped__(token)
         if core:
-            yield Word(core, start + found.start(), start + found.end(), is_plain)
+            first, last = found.span()
+            yield Word(core, start + first, start + last, is_plain)
 
 
 @lru_cache(maxsize=1 << 17)

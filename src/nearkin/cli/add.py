@@ -1,0 +1,116 @@
+"""``nearkin add`` and ``nearkin remove``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.collection_options import Cache, ChosenAlphabet, DocIds, Json, Place, Wave, WaveToRemove
+from nearkin.cli.options import Encoding, Format, Id, Inputs, OnError, Quiet, Text, Threads
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.adding import Added
+
+_ADD = """
+Add documents to a collection, which is made if it is not there. All of a command is stored, or nothing; what is there \
+already is not stored again, so an interrupted command is simply given again. A changed document becomes a new version.
+
+[bold]Examples[/]
+
+  nearkin add matter contracts/ --wave march
+
+  nearkin add matter mail.jsonl --text body --id control_number --wave april
+
+  nearkin add postgresql://ada:secret@localhost/matters contracts/
+"""
+_REMOVE = """
+Remove documents from a collection. They are found no more; their texts stay in the history of the collection, and \
+adding them again brings them back.
+
+[bold]Examples[/]
+
+  nearkin remove matter lease-17 lease-18
+
+  nearkin remove matter --wave march
+"""
+
+
+@app.command(help=_ADD)
+def add(
+    collection: Place,
+    inputs: Inputs,
+    wave: Wave = None,
+    alphabet: ChosenAlphabet = None,
+    text: Text = None,
+    id: Id = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: OnError = "skip",
+    cache: Cache = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = 0,
+) -> None:
+    """Add documents."""
+    from dataclasses import asdict
+
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.workflows.collection.adding import add_files
+    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.signing.texts import Reading
+
+    reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
+    resources = Resources(threads)
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        texts = reading.opened(bars)  # before the collection is made: a wrong name leaves nothing behind
+        with Collection.open(collection, create=True, alphabet=alphabet, cache=cache, progress=bars) as opened:  # type: ignore[arg-type]
+            added = add_files(opened, texts, on_error=reading.on_error, wave=wave, resources=resources, progress=bars)
+    tell(lambda: asdict(added), lambda console: _show(console, added), as_json=as_json, quiet=quiet)
+
+
+def _show(console: Console, added: Added) -> None:
+    from nearkin.cli.printing import shown
+
+    came = added.n_documents
+    parts = [f"{added.n_new:,} new", f"{added.n_new_versions:,} changed", f"{added.n_unchanged:,} there already"]
+    console.print(
+        f"[bold]{shown(added.wave)}: {came:,} document{'s' * (came != 1)}[/], {', '.join(parts)}; "
+        f"{added.n_contents:,} texts that no document had before",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if added.n_problems:
+        console.print(
+            f"[yellow]{added.n_problems:,} could not be stored as they came; why: nearkin info COLLECTION --problems",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+@app.command(help=_REMOVE)
+def remove(
+    collection: Place,
+    ids: DocIds = None,
+    wave: WaveToRemove = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove documents."""
+    from dataclasses import asdict
+
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+
+    with Collection.open(collection) as opened:
+        removed = opened.remove(ids or (), wave=wave)
+    n = removed.n_documents
+    tell(
+        lambda: asdict(removed),
+        lambda console: console.print(f"[bold]{n:,} document{'s' * (n != 1)} removed[/]", highlight=False),
+        as_json=as_json,
+        quiet=quiet,
+    )

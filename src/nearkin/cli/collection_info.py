@@ -1,0 +1,171 @@
+"""``nearkin info``, ``nearkin waves`` and ``nearkin verify``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.collection_options import Cache, Json, Place, Problems, Uncounted
+from nearkin.cli.options import Quiet, Threads
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from nearkin.collection.info import Info, Problem, Wave
+    from nearkin.collection.results import StoredDocument
+    from nearkin.collection.verifying import Verified
+
+_INFO = """
+What a collection holds: documents, versions, waves, and what could not be stored or counted.
+
+[bold]Examples[/]
+
+  nearkin info matter
+
+  nearkin info matter --uncounted --json
+"""
+_WAVES = """
+The waves of a collection, in the order in which they came.
+
+[bold]Example[/]
+
+  nearkin waves matter
+"""
+_VERIFY = """
+Check every checksum of a collection, and work out everything anew that is derived from its texts. What is broken and \
+can be made again is made again; what cannot is named, and the command ends with exit code 7.
+
+[bold]Example[/]
+
+  nearkin verify matter
+"""
+
+
+@app.command(help=_INFO)
+def info(collection: Place, uncounted: Uncounted = False, problems: Problems = False, as_json: Json = False) -> None:
+    """Tell what a collection holds."""
+    from dataclasses import asdict
+
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.info import problems_of, uncounted_documents
+    from nearkin.errors import ParameterError
+
+    if uncounted and problems:
+        raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
+    with Collection.open(collection) as opened:
+        if uncounted or problems:
+            with opened.store.reading() as connection:
+                listed = uncounted_documents(connection) if uncounted else problems_of(connection)
+            show = _show_uncounted if uncounted else _show_problems
+            tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
+            return
+        told = opened.info()
+    tell(told.to_dict, lambda console: _show_info(console, told), as_json=as_json)
+
+
+def _show_info(console: Console, told: Info) -> None:
+    from nearkin.cli.printing import shown
+
+    n_replaced = told.n_versions - told.n_documents - told.n_removed
+    console.print(
+        f"[bold]{told.n_documents:,} documents[/] with {told.n_texts:,} distinct texts "
+        f"({told.size_bytes / 1e6:,.1f} MB), in {len(told.waves):,} wave{'s' * (len(told.waves) != 1)}\n"
+        f"{n_replaced:,} older versions, {told.n_removed:,} removed\n"
+        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {told.n_segments} parts of the index",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if told.n_uncounted:
+        console.print(
+            f"[yellow]{told.n_uncounted:,} have too few letters for range search: nearkin info … --uncounted",
+            highlight=False,
+        )
+    if told.n_problems:
+        console.print(
+            f"[yellow]{told.n_problems:,} could not be stored as they came: nearkin info … --problems", highlight=False
+        )
+
+
+def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
+    from nearkin.cli.printing import shown, table
+
+    rows = table("letters", "characters", "id", "wave", "from", numbers=2)
+    for one in listed:
+        place = shown(f"{one.source}:{one.line}")
+        rows.add_row(f"{one.n_letters:,}", f"{one.n_characters:,}", shown(one.doc_id), shown(one.wave), place)
+    console.print(rows if listed else "Every document has letters enough for range search.")
+
+
+def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
+    from nearkin.cli.printing import shown, table
+
+    rows = table("id", "wave", "from", "problem")
+    for one in listed:
+        rows.add_row(shown(one.doc_id), shown(one.wave), shown(f"{one.source}:{one.line}"), shown(one.problem))
+    console.print(rows if listed else "There were no problems.")
+
+
+@app.command(help=_WAVES)
+def waves(collection: Place, as_json: Json = False) -> None:
+    """List the waves."""
+    from dataclasses import asdict
+
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.info import waves_of
+
+    with Collection.open(collection) as opened, opened.store.reading() as connection:
+        listed = waves_of(connection)
+    tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
+
+
+def _show_waves(console: Console, listed: Sequence[Wave]) -> None:
+    from nearkin.cli.printing import shown, table
+
+    rows = table("current", "new", "changed", "problems", "added", "wave", numbers=4)
+    for one in listed:
+        figures = (one.n_current, one.n_new, one.n_new_versions, one.n_problems)
+        rows.add_row(*(f"{n:,}" for n in figures), one.first_added_at.replace("T", " ")[:16], shown(one.name))
+    console.print(rows if listed else "There are no waves yet.")
+
+
+@app.command(help=_VERIFY)
+def verify(
+    collection: Place, cache: Cache = None, as_json: Json = False, quiet: Quiet = False, threads: Threads = 0
+) -> None:
+    """Check a collection."""
+    import typer
+
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import CollectionError
+    from nearkin.workflows.dedup.options import Resources
+
+    with (
+        bars_shown(is_quiet=quiet or as_json) as bars,
+        Collection.open(collection, cache=cache, progress=bars) as opened,
+    ):
+        found = opened.verify(threads=Resources(threads).n_threads)
+    tell(found.to_dict, lambda console: _show_verified(console, found), as_json=as_json, quiet=quiet)
+    if not found.is_whole:
+        raise typer.Exit(CollectionError.exit_code)
+
+
+def _show_verified(console: Console, found: Verified) -> None:
+    from nearkin.cli.printing import shown
+
+    for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
+        console.print(f"[red]{shown(fault)}", highlight=False, soft_wrap=True)
+    for fault in found.remade_segments:
+        console.print(f"[yellow]made again: {shown(fault)}", highlight=False, soft_wrap=True)
+    if found.mended_texts:
+        console.print(f"[yellow]mended: counts or signatures of {found.mended_texts:,} texts", highlight=False)
+    said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
+    console.print(
+        f"[bold]The collection {said}[/]: {found.n_texts:,} texts and {found.n_segments:,} parts of the index checked",
+        highlight=False,
+    )

@@ -1,0 +1,120 @@
+"""The options of the commands about a collection; see `options`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_collection = partial(typer.Option, rich_help_panel="The collection")
+_alike = partial(typer.Option, rich_help_panel="How alike", show_default=False)
+_output = partial(typer.Option, rich_help_panel="Output")
+
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="COLLECTION",
+        help="A directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE\\[?schema=NAME].",
+        show_default=False,
+    ),
+]
+Wave = Annotated[
+    str | None,
+    _collection(
+        help="Name of the wave: a new one, or one that grows. [dim]default: wave 1, wave 2, …[/]", show_default=False
+    ),
+]
+WaveToRemove = Annotated[
+    str | None, _collection("--wave", help="Remove all documents that came in this wave.", show_default=False)
+]
+ChosenAlphabet = Annotated[
+    str | None,
+    _collection(
+        "--alphabet",
+        help="When the collection is made: universal (letters of every script) or latin (A to Z, a to z, 0 to 9, as in "
+        "the article). [dim]default: universal[/]",
+        show_default=False,
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    _collection(
+        help="Where the index of a collection in PostgreSQL is kept. [dim]default: ~/.cache/nearkin[/]",
+        show_default=False,
+    ),
+]
+DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
+DocIdIfAny = Annotated[
+    str | None, typer.Argument(metavar="DOC_ID", help="Id of a document of the collection.", show_default=False)
+]
+DocIds = Annotated[list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of documents.", show_default=False)]
+DocIdA = Annotated[str, typer.Argument(metavar="A", help="Id of a document.", show_default=False)]
+DocIdB = Annotated[str, typer.Argument(metavar="B", help="Id of another.", show_default=False)]
+VersionA = Annotated[
+    int | None,
+    _collection("--version-a", help="Of A. [dim]default: the current one[/]", show_default=False),
+]
+VersionB = Annotated[
+    int | None,
+    _collection("--version-b", help="Of B. [dim]default: the current one[/]", show_default=False),
+]
+File = Annotated[
+    Path | None, _collection("--file", help="Ask for this file instead of a document.", show_default=False)
+]
+TextGiven = Annotated[str | None, _collection("--text", help="Ask for this text instead.", show_default=False)]
+FileEncoding = Annotated[str, _collection("--encoding", help="Of --file, where it is not UTF-8.")]
+
+Method = Annotated[
+    str | None,
+    _alike(
+        help="range: letter counts, by --gamma. minhash: shared sequences of five words, by --threshold. hamming: bits "
+        "of signatures, by --distance. [dim]default: range[/]"
+    ),
+]
+Gamma = Annotated[
+    float | None,
+    _alike(
+        help="How far letter counts may be from the document's, as a part of their length; none within it is missed. "
+        "[dim]default: 0.025[/]"
+    ),
+]
+VersionsGamma = Annotated[
+    float | None,
+    _alike("--gamma", help="As for nearkin similar. [dim]default: 0.05[/]"),
+]
+Threshold = Annotated[float | None, _alike(help="Least Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
+Distance = Annotated[int | None, _alike(help="Most bits, of 256, of --method hamming. [dim]default: 32[/]")]
+Limit = Annotated[int, _output(help="Documents to print; how many there are is told.")]
+Explain = Annotated[bool, _output("--explain", help="Print, stage by stage, how many texts were left.")]
+Uncounted = Annotated[
+    bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
+]
+Problems = Annotated[
+    bool, _output("--problems", help="List the documents that could not be stored or got another id instead.")
+]
+Html = Annotated[
+    Path | None, _output("--html", help="Also write the comparison to this file, as a page.", show_default=False)
+]
+ContextLines = Annotated[int, _output("--context", help="Lines around each difference.")]
+Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
+GroupsGamma = Annotated[
+    float | None,
+    _alike("--gamma", help="As for nearkin similar, below 1. [dim]default: 0.025[/]"),
+]
+MakePrincipal = Annotated[
+    str | None,
+    _collection("--make-principal", help="Let this document stand for its group.", show_default=False),
+]
+LabelsFile = Annotated[
+    Path, typer.Argument(metavar="LABELS", help="CSV or TSV with a header: ids and labels.", show_default=False)
+]
+LabelIdColumn = Annotated[
+    str | None, _collection("--id", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False)
+]
+LabelColumn = Annotated[
+    str | None,
+    _collection("--label", help="Column of LABELS with the labels. [dim]default: guessed[/]", show_default=False),
+]
+MostConflicts = Annotated[int, _output("--most", help="Conflicts to work out and to write, the worst first.")]

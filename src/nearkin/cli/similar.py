@@ -1,0 +1,134 @@
+"""``nearkin similar``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.collection_options import (
+    Cache,
+    Distance,
+    DocIdIfAny,
+    Explain,
+    File,
+    FileEncoding,
+    Gamma,
+    Json,
+    Limit,
+    Method,
+    Place,
+    TextGiven,
+    Threshold,
+)
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.results import SimilarDocuments
+
+_HELP = """
+Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
+alike they must be is said with each question; nothing within --gamma or --distance is missed.
+
+[bold]Examples[/]
+
+  nearkin similar matter lease-17
+
+  nearkin similar matter lease-17 --gamma 0.05 --explain
+
+  nearkin similar matter --file draft.txt --method minhash --threshold 0.8
+"""
+
+
+@app.command(help=_HELP)
+def similar(
+    collection: Place,
+    doc_id: DocIdIfAny = None,
+    file: File = None,
+    text: TextGiven = None,
+    encoding: FileEncoding = "utf-8",
+    method: Method = None,
+    gamma: Gamma = None,
+    threshold: Threshold = None,
+    distance: Distance = None,
+    limit: Limit = 50,
+    explain: Explain = False,
+    cache: Cache = None,
+    as_json: Json = False,
+) -> None:
+    """Find similar documents."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+
+    if sum(one is not None for one in (doc_id, file, text)) != 1:
+        raise ParameterError("Name one thing that is asked for: DOC_ID, --file FILE or --text TEXT.")
+    if file is not None:
+        from nearkin.workflows.collection.one_text import read_one_text
+
+        text = read_one_text(file, encoding)
+    with (
+        bars_shown(is_quiet=as_json) as bars,
+        Collection.open(collection, cache=cache, progress=bars) as opened,
+    ):
+        found = opened.similar(
+            doc_id,
+            text=text,
+            method=method,
+            gamma=gamma,
+            threshold=threshold,
+            distance=distance,
+            limit=limit,
+        )
+    name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
+    tell(found.to_dict, lambda console: _show(console, found, name, explain=explain), as_json=as_json)
+
+
+def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
+    from nearkin.cli.printing import shown, table
+
+    if explain:
+        stages = table("left", "stage", numbers=1)
+        for stage, n_left in found.stages:
+            stages.add_row(f"{n_left:,}", stage)
+        console.print(stages)
+    if found.documents:
+        rows = table("γ", "edit", "Jaccard", "bits", "id", "wave", numbers=4)
+        for one in found.documents:
+            document = one.document
+            rows.add_row(
+                _number(one.relative_distance, 4),
+                _number(one.edit_similarity, 3),
+                f"{one.jaccard:.3f}",
+                "–" if one.n_bits is None else str(one.n_bits),
+                shown(document) + (" [dim](same text)[/]" if one.is_same_text else ""),
+                shown(document.wave),
+            )
+        console.print(rows)
+    n, missing = found.n_found, found.n_found - len(found.documents)
+    console.print(
+        f"[bold]{n:,} document{'s' * (n != 1)} like {shown(name)} {found.tolerance.in_words()}[/]"
+        + (f", {missing:,} not shown: --limit" if missing else "")
+        + f"; {1000 * found.elapsed_s:,.0f} ms",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if not found.is_answered:
+        few = "letters" if found.tolerance.method == "range" else "words"
+        console.print(
+            f"[yellow]It has too few {few} to be compared by {found.tolerance.method}: only equal texts are told. Try "
+            f"--method {'minhash' if few == 'letters' else 'range'}.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    elif found.tolerance.recall < 1:
+        console.print(
+            f"Of documents just as alike as that, {found.tolerance.recall:.1%} are expected to be found; of those more "
+            "alike, more",
+            highlight=False,
+        )
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,453 @@
+"""The collection itself: what everything else here is for."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin.collection import adding, removing
+from nearkin.collection.adding import Added
+from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
+from nearkin.collection.documents import Content, contents_of, document
+from nearkin.collection.incoming import Incoming
+from nearkin.collection.info import Info, info
+from nearkin.collection.removing import Removed
+from nearkin.collection.results import SimilarDocuments, StoredDocument
+from nearkin.collection.segment_files import Segment, name_of
+from nearkin.collection.segments import Segments, loads_of
+from nearkin.collection.similar import StaleIndexError, similar
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.kernels.buffers import strings
+from nearkin.records import U8
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.tables import read_table
+from nearkin.stages.features.letters import Alphabet, LetterCounts
+from nearkin.store import schema
+from nearkin.store.place import Place
+from nearkin.store.store import Store
+
+if TYPE_CHECKING:
+    from nearkin.collection.comparing import ComparedDocuments, Versions
+    from nearkin.collection.conflicts import Conflicts, Labels
+    from nearkin.collection.groups import Grouping
+    from nearkin.collection.verifying import Verified
+
+_NOT_STORED = -1
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one query sees: the store at one moment, and the segments that belong to it."""
+
+    connection: Connection
+    segments: tuple[Segment, ...]
+
+
+class Collection:
+    """Documents that stay, in waves, and queries over all of them.
+
+    One process, or thread, writes at a time; any number read meanwhile, and see what was there when they began. An
+    object may be used by several threads; it may be sent to other processes, which open the collection anew.
+
+    Attributes
+    ----------
+    place : Place
+        Its directory or URL, which `str` writes without a password.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lease = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+    >>> with tempfile.TemporaryDirectory() as folder, Collection.open(f"{folder}/matter", create=True) as collection:
+    ...     added = collection.add([("a", lease), ("b", lease.replace("900", "950")), ("c", lease.upper())])
+    ...     found = collection.similar("a", gamma=0.1)
+    >>> added.n_new, [(one.document.doc_id, one.distance) for one in found.documents]
+    (3, [('b', 1.4142135623730951)])
+    """
+
+    def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
+        self.place = store.place
+        self._store, self._cache, self._progress = store, cache, progress
+        self.counting = Counting.of(store.facts)
+        self._segments = Segments(self._folder(), store.facts["collection"], self.counting)
+
+    @classmethod
+    def open(
+        cls,
+        path_or_url: str | Path,
+        *,
+        create: bool = False,
+        alphabet: Alphabet | None = None,
+        cache: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> Collection:
+        """Open a collection.
+
+        Parameters
+        ----------
+        path_or_url : str or Path
+            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` may be added.
+        create : bool
+            Make it if it is not there.
+        alphabet : {"universal", "latin"}, optional
+            Which letters are counted: said once, when the collection is made; refused if it has another.
+        cache : str or Path, optional
+            Where the index of a collection in PostgreSQL is kept; ``~/.cache/nearkin`` if not given. It can be removed
+            at any time, and is made again from the store.
+        progress : Progress, optional
+            Told what is being done.
+
+        Raises
+        ------
+        CollectionError
+            It is not there, is damaged, or was made by a newer Nearkin; the database does not answer.
+        """
+        place = Place.parse(path_or_url)
+        if create and not Store.exists(place):
+            facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET)).facts()
+            store = Store.create(place, facts)
+        else:
+            store = Store.open(place)
+        collection = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
+        own = collection.counting.letters.alphabet
+        if alphabet is not None and alphabet != own:
+            store.close()
+            raise ParameterError(
+                f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. Leave "
+                f"the alphabet out, or add the documents to a new collection."
+            )
+        return collection
+
+    def _folder(self) -> Path:
+        """Where the segments are: beside SQLite's file, or in the cache."""
+        if self.place.directory is not None:
+            return self.place.directory.absolute() / "segments"
+        cache = self._cache or Path.home() / ".cache" / "nearkin"
+        return cache / self._store.facts["collection"]
+
+    def add(
+        self,
+        documents: object,
+        *,
+        wave: str | None = None,
+        text: str | None = None,
+        id: str | None = None,
+        threads: int = 1,
+    ) -> Added:
+        """Add documents: all of them, or, if anything fails, none. What is there already is not stored again.
+
+        Parameters
+        ----------
+        documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
+        wave : str, optional
+            A new name, or that of a wave that grows; "wave 1", "wave 2", … if not given.
+        text, id : str, optional
+            The columns; guessed from their names if not given. Documents without ids are named ``table:1``, ….
+        threads : int
+            At least 1.
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process is writing.
+        OutputError
+            The disk is full.
+        """
+        batches = read_table(documents, text=text, doc_id=id)
+        name = "table"
+        incoming = (Incoming(batch, pa.array([name] * len(batch), pa.large_string()), name) for batch in batches)
+        return self.add_incoming(incoming, wave=wave, threads=threads)
+
+    def add_incoming(
+        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, stops_at_problems: bool = False
+    ) -> Added:
+        """The same for batches as readers of files give them."""
+        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+            raise ParameterError.of("threads", "add", "an int >= 1", threads)
+        added = adding.add(
+            self._store, self.counting, incoming, wave=wave, threads=threads, stops_at_problems=stops_at_problems
+        )
+        self.settle()
+        return added
+
+    def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None) -> Removed:
+        """Take documents out: those named, or all that came in a wave. Their versions stay in the store's history.
+
+        Raises
+        ------
+        UnknownDocumentError
+            One of them is not there; nothing is removed then.
+        """
+        return removing.remove(self._store, doc_ids, wave=wave)
+
+    def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
+        """One document, its current version if none is named.
+
+        Raises
+        ------
+        UnknownDocumentError
+        """
+        with self._store.reading() as connection:
+            return document(connection, doc_id, version)
+
+    def text(self, doc_id: str, *, version: int | None = None) -> str:
+        """The text of a document, as it came.
+
+        Raises
+        ------
+        UnknownDocumentError
+        """
+        with self._store.reading() as connection:
+            number = document(connection, doc_id, version).content
+            return contents_of(connection, [number])[number].text
+
+    def similar(
+        self,
+        doc_id: str | None = None,
+        *,
+        text: str | None = None,
+        method: str | None = None,
+        gamma: float | None = None,
+        threshold: float | None = None,
+        distance: int | None = None,
+        version: int | None = None,
+        limit: int = 50,
+    ) -> SimilarDocuments:
+        """Every document within a tolerance of one of the collection's, or of a text, across all waves.
+
+        Parameters
+        ----------
+        doc_id, version : str and int, optional
+            The document that is asked for; it is not among what is found.
+        text : str, optional
+            Instead of a document.
+        method, gamma, threshold, distance
+            See `Tolerance`; range search with gamma 0.025 if nothing is given. All can be chosen anew with every query.
+        limit : int
+            Documents to tell; how many were found is told in any case.
+
+        Raises
+        ------
+        UnknownDocumentError
+        ParameterError
+            A parameter breaks its rule; or neither or both of ``doc_id`` and ``text`` are given.
+        """
+        if (doc_id is None) == (text is None):
+            raise ParameterError("Give the id of a document or a text to find what is similar to it: one of the two.")
+        tolerance = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance)
+
+        def ask(seen: Snapshot) -> SimilarDocuments:
+            itself = None if doc_id is None else document(seen.connection, doc_id, version)
+            if itself is not None:
+                query = contents_of(seen.connection, [itself.content])[itself.content]
+            else:
+                query = self._content_of(seen.connection, text or "")
+            return similar(
+                seen.connection, self.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
+            )
+
+        return self.answered(ask)
+
+    def _content_of(self, connection: Connection, text: str) -> Content:
+        """A text that was given, counted and signed; with its number if the store has it."""
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ParameterError.of("text", "similar", "text that UTF-8 can hold", text[error.start]) from error
+        texts = strings([text])
+        vectors, signed = self.counting.count(texts), self.counting.sign(texts)
+        digest = hashlib.sha256(data).digest()
+        is_it = schema.contents.c.digest == digest
+        number = connection.execute(select(schema.contents.c.content).where(is_it)).scalar()
+        signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
+        own = _NOT_STORED if number is None else int(number)
+        return Content(own, digest, vectors.counts[0], bool(vectors.is_counted[0]), signature, text)
+
+    def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
+        """What ``ask`` makes of a snapshot; once more with a new index if the old one turns out to be damaged."""
+        for is_last in (False, True):
+            with self.snapshot() as seen:
+                try:
+                    return ask(seen)
+                except StaleIndexError as error:
+                    if is_last:
+                        raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
+                    self._progress.say(f"a part of the index is damaged and is made again from the store ({error})")
+                    for segment in seen.segments:
+                        self._segments.forget(name_of(segment.first, segment.end))
+        raise CollectionError(f"The index of {self.place} cannot be made.")
+
+    def info(self) -> Info:
+        """What the collection holds, in figures."""
+        with self._store.reading() as connection:
+            n_segments = len(self._segments.listed())
+            return info(connection, str(self.place), self._store.facts, n_segments)
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        version_a: int | None = None,
+        version_b: int | None = None,
+        context_lines: int = 2,
+    ) -> ComparedDocuments:
+        """How two documents differ, word by word, with the lines around each difference, and how alike they are.
+
+        Parameters
+        ----------
+        a, b : str
+            Ids; they may be the same, for two versions of one document.
+        version_a, version_b : int, optional
+            The current ones if not given.
+        context_lines : int
+
+        Raises
+        ------
+        UnknownDocumentError
+        """
+        from nearkin.collection.comparing import compare
+
+        return compare(self, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines)
+
+    def versions(
+        self,
+        doc_id: str,
+        *,
+        method: str | None = None,
+        gamma: float | None = None,
+        threshold: float | None = None,
+        distance: int | None = None,
+        version: int | None = None,
+        limit: int = 50,
+    ) -> Versions:
+        """All versions of a document, the most alike first, with what changed in each.
+
+        They are what was stored under its id before, and every other document within the tolerance.
+
+        Parameters
+        ----------
+        doc_id, version : str and int, optional
+        method, gamma, threshold, distance
+            See `Tolerance`; range search with gamma 0.05 if nothing is given.
+        limit : int
+            Versions to tell.
+
+        Raises
+        ------
+        UnknownDocumentError
+        """
+        from nearkin.collection.comparing import VERSIONS_GAMMA, versions
+
+        if gamma is None and threshold is None and distance is None and method in (None, "range"):
+            gamma = VERSIONS_GAMMA
+        tolerance = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance)
+        return versions(self, doc_id, tolerance, version=version, limit=limit)
+
+    def conflicts(
+        self, labels: Labels, *, gamma: float | None = None, limit: int = 1_000, threads: int = 1
+    ) -> Conflicts:
+        """Near-duplicates that carry different labels, the worst first, with the passage in which they differ.
+
+        Parameters
+        ----------
+        labels : mapping of str to str, or iterable of pairs
+            By ids of documents. An id that comes twice with different labels is a conflict with itself.
+        gamma : float, optional
+            Below 1; 0.025 if not given.
+        limit : int
+            Conflicts to tell; how many there are is told in any case.
+        threads : int
+        """
+        from nearkin.collection.conflicts import conflicts
+
+        return conflicts(self, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
+
+    def groups(self, *, gamma: float | None = None, threads: int = 1) -> Grouping:
+        """The groups of documents that hang together within a tolerance, and what changed since they were asked for.
+
+        Groups are stored: a group keeps its number and its principal when documents are added, and a number is never
+        given to another group. Only what came since, and what lost a member, is compared again.
+
+        Parameters
+        ----------
+        gamma : float, optional
+            Below 1; 0.025 if not given. Groups of each tolerance are kept apart.
+        threads : int
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process is writing.
+        """
+        from nearkin.collection.groups import group
+
+        return group(self, gamma, threads=threads)
+
+    def make_principal(self, doc_id: str, *, gamma: float | None = None) -> int:
+        """Let a document stand for its group, and give the number of the group."""
+        from nearkin.collection.groups import make_principal
+
+        return make_principal(self, doc_id, gamma)
+
+    def verify(self, *, threads: int = 1) -> Verified:
+        """Check every checksum, work out everything that is derived; mend what can be mended."""
+        from nearkin.collection.verifying import verify
+
+        return verify(self, threads=threads)
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The store at this moment, and segments for all of its contents."""
+        with self._store.reading() as connection:
+            loads = loads_of(connection)
+            yield Snapshot(connection, self._segments.cover(connection, loads, self._progress, settle=False))
+
+    def settle(self) -> None:
+        """Put what was added into the index; queries do so by themselves, at the cost of the first one."""
+        with self._store.reading() as connection:
+            self._segments.cover(connection, loads_of(connection), self._progress, settle=True)
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self._store
+
+    @property
+    def index(self) -> Segments:
+        """What is derived from it."""
+        return self._segments
+
+    @property
+    def progress(self) -> Progress:
+        """Who is told what is being done."""
+        return self._progress
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._store.close()
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the collection anew."""
+        directory = self._segments.folder.parent  # absolute: the other process may work elsewhere
+        name = self.place.address if self.place.directory is None else str(directory)
+        return partial(Collection.open, cache=self._cache), (name,)
+
+    def __repr__(self) -> str:
+        return f"Collection({str(self.place)!r})"

@@ -1,0 +1,86 @@
+"""How the texts of a collection are counted and signed: said once, when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from nearkin.errors import FingerprintError
+from nearkin.records import BitSignatures, LetterVectors, ShingleSets
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.letters import Alphabet, LetterCounts
+from nearkin.stages.features.shingles import Words
+from nearkin.stages.signatures.bit_minhash import BitMinHash
+
+DEFAULT_ALPHABET: Alphabet = "universal"
+AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+"""Texts are stored, digested and counted letter by letter as they came."""
+SHINGLES = Words(5)
+NORMALISE = Normalisation()
+SIGNATURE = BitMinHash(256)
+"""See docs/decisions/0006 for why this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What is worked out of every text.
+
+    Parameters
+    ----------
+    letters : LetterCounts
+
+    Examples
+    --------
+    >>> Counting.of(Counting(LetterCounts("latin")).facts()).letters.alphabet
+    'latin'
+    """
+
+    letters: LetterCounts
+
+    @property
+    def signatures(self) -> str:
+        """The fingerprint of signatures: of what is made equal, what a feature is, and the method."""
+        return f"{NORMALISE.fingerprint};{SHINGLES.fingerprint};{SIGNATURE.fingerprint}"
+
+    def facts(self) -> dict[str, str]:
+        """What the store keeps of it."""
+        return {
+            "alphabet": self.letters.alphabet,
+            "letters": self.letters.fingerprint,
+            "signatures": self.signatures,
+        }
+
+    @classmethod
+    def of(cls, facts: Mapping[str, str]) -> Counting:
+        """As a store has it.
+
+        Raises
+        ------
+        FingerprintError
+            This Nearkin counts or signs in another way under the same name.
+        """
+        if facts.get("alphabet") not in ("latin", "universal"):
+            raise FingerprintError(f"The collection says {facts.get('alphabet')!r} where its alphabet should be.")
+        counting = cls(LetterCounts(facts["alphabet"]))  # type: ignore[arg-type]  # it was checked
+        for name, value in counting.facts().items():
+            if facts.get(name) != value:
+                raise FingerprintError(
+                    f"The collection's {name} were made as {facts.get(name)!r}; this Nearkin makes {value!r}. Use the "
+                    "version of Nearkin that made it, or add its documents to a new collection."
+                )
+        return counting
+
+    def count(self, texts: pa.LargeStringArray) -> LetterVectors:
+        """The letters of texts as they came."""
+        return self.letters.count(texts)
+
+    def sign(self, texts: pa.LargeStringArray) -> BitSignatures:
+        """The signatures of texts as they came."""
+        return replace(SIGNATURE.sign(count_features(NORMALISE.apply(texts), SHINGLES)), fingerprint=self.signatures)
+
+    def shingles(self, texts: pa.LargeStringArray) -> ShingleSets:
+        """By which the Jaccard similarity is."""
+        return SHINGLES.sets(NORMALISE.apply(texts))

@@ -1,0 +1,148 @@
+"""What the store has of documents, looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import zstandard
+from sqlalchemy import Connection, Select, func, select
+
+from nearkin.collection.results import StoredDocument
+from nearkin.errors import CollectionError, UnknownDocumentError
+from nearkin.records import U8, U32
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.schema import contents, documents, loads, waves
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A text and what was worked out of it.
+
+    Parameters
+    ----------
+    number : int
+    digest : bytes
+        SHA-256.
+    counts : uint32 array, shape (n_dimensions,)
+    is_counted : bool
+    signature : uint8 array, shape (n_bytes,), or None
+    text : str
+    """
+
+    number: int
+    digest: bytes
+    counts: U32
+    is_counted: bool
+    signature: U8 | None
+    text: str
+
+
+def with_documents() -> Select[Any]:
+    """A query for the columns of `StoredDocument`, for conditions to be added to."""
+    columns = [
+        documents.c.doc_id, documents.c.version, waves.c.name, documents.c.source, documents.c.line,
+        contents.c.n_characters, contents.c.n_letters, contents.c.is_counted, documents.c.is_current,
+        documents.c.content,
+    ]  # fmt: skip
+    joined = documents.join(contents, documents.c.content == contents.c.content)
+    joined = joined.join(loads, documents.c.load == loads.c.load).join(waves, loads.c.wave == waves.c.wave)
+    return select(*columns).select_from(joined)
+
+
+def current_documents(connection: Connection, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
+    """The current documents that have these contents: the first ``limit``, in the order of the contents; and how many.
+
+    Documents that share a content are in the order in which they came.
+    """
+    found: list[StoredDocument] = []
+    n_found = 0
+    for some in named(numbers):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        if len(found) < limit:
+            places = {number: place for place, number in enumerate(some)}
+            rows = connection.execute(with_documents().where(is_wanted).order_by(documents.c.row)).all()
+            records = sorted((StoredDocument(*row) for row in rows), key=lambda one: places[one.content])
+            found += records[: limit - len(found)]
+            n_found += len(records)
+        else:
+            n_found += connection.execute(select(func.count()).select_from(documents).where(is_wanted)).scalar_one()
+    return found, n_found
+
+
+def document(connection: Connection, doc_id: str, version: int | None = None) -> StoredDocument:
+    """One document; its current version, or the one that is named.
+
+    Raises
+    ------
+    UnknownDocumentError
+        There is none; the message names ids that look like it.
+    """
+    is_wanted = documents.c.doc_id == doc_id
+    is_wanted &= documents.c.is_current if version is None else documents.c.version == version
+    row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
+    if row is not None:
+        return StoredDocument(*row)
+    raise UnknownDocumentError(_unknown(connection, doc_id, version))
+
+
+def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
+    """Why a document is not there, and what may have been meant."""
+    if not is_storable(doc_id):
+        return f"There is no document {doc_id!r}."
+    stored = connection.execute(
+        select(documents.c.version, documents.c.removed_at)
+        .where(documents.c.doc_id == doc_id)
+        .order_by(documents.c.version)
+    ).all()
+    if stored and version is not None:
+        return f"The document {doc_id!r} has no version {version}; it has {', '.join(str(row[0]) for row in stored)}."
+    if stored:
+        return f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {len(stored)}."
+    pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
+    is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
+    alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
+    hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?" if alike else ""
+    return f"There is no document {doc_id!r}.{hint}"
+
+
+def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
+    """Contents by their numbers, texts included."""
+    found: dict[int, Content] = {}
+    columns = (
+        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
+        contents.c.n_bytes, contents.c.text,
+    )  # fmt: skip
+    for some in named(numbers):
+        for number, digest, counts, is_counted, signature, n_bytes, text in connection.execute(
+            select(*columns).where(contents.c.content.in_(some))
+        ):
+            found[number] = Content(
+                number,
+                bytes(digest),
+                np.frombuffer(counts, "<u4"),
+                is_counted,
+                None if signature is None else np.frombuffer(signature, np.uint8),
+                text_of(number, text, n_bytes),
+            )
+    return found
+
+
+def text_of(number: int, stored: bytes, n_bytes: int) -> str:
+    """A text as it came.
+
+    Raises
+    ------
+    CollectionError
+        The store is damaged.
+    """
+    try:
+        text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
+        return text.decode("utf-8")
+    except (zstandard.ZstdError, UnicodeDecodeError) as error:
+        raise CollectionError(
+            f"The text of content {number} is damaged in the store ({error}). Run nearkin verify COLLECTION for all "
+            "that is; put the store back from a copy."
+        ) from error

@@ -1,0 +1,135 @@
+"""Groups whose numbers stay: what a wave changes in them is worked out, stored, and told.
+
+A group is what a chain of matches connects: two texts match when either finds the other within gamma. Every member is
+told with its distance from the group's principal, so that what hangs together by a chain alone is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection
+
+from nearkin import kernels
+from nearkin.collection.counting import Counting
+from nearkin.collection.group_state import GroupState
+from nearkin.collection.pairs import are_counted, pairs_within
+from nearkin.collection.segment_files import Segment
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
+
+NO_GROUP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Which contents belong together.
+
+    Parameters
+    ----------
+    contents : int64 array, shape (n_members,)
+        Sorted.
+    groups : int64 array, shape (n_members,)
+        The number of each one's group.
+    """
+
+    contents: I64
+    groups: I64
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def group_of(self, contents: I64) -> I64:
+        """Of each of some contents; NO_GROUP for those that are in none.
+
+        Examples
+        --------
+        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
+        [2, -1]
+        """
+        if not len(self.contents):
+            return np.full(len(contents), NO_GROUP)
+        places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)
+        return np.where(self.contents[places] == contents, self.groups[places], NO_GROUP)
+
+
+def regroup(
+    connection: Connection,
+    counting: Counting,
+    segments: Sequence[Segment],
+    state: GroupState,
+    gamma: float,
+    *,
+    threads: int,
+    progress: Progress,
+) -> tuple[Membership, int]:
+    """The groups as they are now, from those there were, and the next number for a group.
+
+    Only texts that came since, and the groups that lost a text, are compared again; the rest is as it was.
+
+    Parameters
+    ----------
+    connection : Connection
+        Of the snapshot that the segments belong to.
+    counting : Counting
+    segments : sequence of Segment
+    state : GroupState
+        Of the grouping, and of the documents.
+    gamma : float
+        Below 1.
+    """
+    before = Membership(state.member_contents, state.member_groups)
+    is_live, n_copies = state.live_contents(connection, sum(len(segment) for segment in segments))
+    broken = np.unique(before.groups[~is_live[before.contents]])
+    is_kept = ~np.isin(before.groups, broken) if len(broken) else np.ones(len(before), np.bool_)
+    orphans = before.contents[~is_kept]
+    asked = np.unique(np.concatenate([state.new_contents(connection), orphans[is_live[orphans]]]))
+    found = pairs_within(counting, segments, asked, is_live, gamma, threads=threads, progress=progress)
+    copies = np.flatnonzero((n_copies > 1) & are_counted(segments))
+    chained = _chained(before.contents[is_kept], before.groups[is_kept])
+    lefts = np.concatenate([chained[0], found.left, copies])
+    rights = np.concatenate([chained[1], found.right, copies])
+    nodes, component = _components(lefts, rights)
+    numbers, following = _numbered(nodes, component, before, state.next_group)
+    return Membership(nodes, numbers), following
+
+
+def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
+    """Pairs that hold together what was together: each member with the one before it in its group."""
+    order = np.lexsort((contents, groups))
+    contents, groups = contents[order], groups[order]
+    is_same = groups[1:] == groups[:-1]
+    return contents[:-1][is_same], contents[1:][is_same]
+
+
+def _components(left: I64, right: I64) -> tuple[I64, I64]:
+    """The contents that occur in pairs, sorted, and the number of each one's component."""
+    nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    a, b = places[: len(left)].astype(np.uint32), places[len(left) :].astype(np.uint32)
+    component = kernels.twin("grouping", 16 * len(nodes)).components(a, b, len(nodes))
+    return nodes, component.astype(np.int64)
+
+
+def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:
+    """The number of each node's group: the old one of most of its members; a new one where there is none left.
+
+    An old number goes to the component that has most of its members; of equals to the one with the lowest content.
+    """
+    was = before.group_of(nodes)
+    is_old = was != NO_GROUP
+    pairs, n_shared = np.unique(np.stack([component[is_old], was[is_old]]), axis=1, return_counts=True)
+    numbers = np.full(int(component.max(initial=-1)) + 1, NO_GROUP)
+    taken = set[int]()
+    for place in np.lexsort((pairs[0], pairs[1], -n_shared)).tolist():
+        one, old = int(pairs[0, place]), int(pairs[1, place])
+        if numbers[one] == NO_GROUP and old not in taken:
+            numbers[one] = old
+            taken.add(old)
+    firsts = np.unique(component, return_index=True)
+    for one in firsts[0][np.argsort(firsts[1])].tolist():
+        if numbers[one] == NO_GROUP:
+            numbers[one] = next_group
+            next_group += 1
+    return numbers[component] if len(component) else np.zeros(0, np.int64), next_group

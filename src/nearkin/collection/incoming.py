@@ -1,0 +1,148 @@
+"""Documents on their way into a collection: read, checked, counted, signed, compressed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import zstandard
+
+from nearkin.collection.counting import AS_IT_CAME, Counting
+from nearkin.records import U64, Bool
+from nearkin.stages.documents.preparing import prepare
+
+_LEVEL = 3
+_MOST_OF_AN_ID = 2_000  # bytes: the indexes of PostgreSQL take little more
+_MOST_STORED = 900_000_000  # bytes: SQLite takes a billion, PostgreSQL a GiB
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Some documents as a reader gives them.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Of `records.DOCUMENTS_SCHEMA`.
+    sources : LargeStringArray, shape (n_documents,)
+        Where each document comes from.
+    name : str
+        After which documents without an id are called.
+    """
+
+    batch: pa.RecordBatch
+    sources: pa.LargeStringArray
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The same documents, ready to be stored: columns of Python's own, for a database's driver.
+
+    Parameters
+    ----------
+    doc_ids, sources, problems : lists of str
+    digests : list of bytes
+    lines : list of int
+    contents : dict of bytes to tuple
+        By its digest each content that the store may not have yet: the columns of ``contents`` after its number.
+    """
+
+    doc_ids: list[str]
+    sources: list[str]
+    lines: list[int]
+    problems: list[str | None]
+    digests: list[bytes]
+    contents: dict[bytes, tuple[Any, ...]]
+
+
+def examine(incoming: Incoming, counting: Counting, known: Callable[[Sequence[bytes]], set[bytes]]) -> Examined:
+    """Check and digest the documents; count, sign and compress the contents that are not known yet."""
+    prepared = prepare(incoming.batch, AS_IT_CAME, source_name=incoming.name)
+    doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
+    problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
+    firsts: dict[bytes, int] = {}
+    for row, (digest, problem) in enumerate(zip(digests, problems)):
+        if problem is None:
+            firsts.setdefault(digest, row)
+    for digest in known(list(firsts)):
+        del firsts[digest]
+    contents = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
+    for digest, content in contents.items():
+        if len(content[-1]) > _MOST_STORED:
+            problems = [
+                f"too long to be stored: {len(content[-1]):,} bytes when compressed" if one == digest else problem
+                for one, problem in zip(digests, problems)
+            ]
+    return Examined(doc_ids, incoming.sources.to_pylist(), prepared["line"].to_pylist(), problems, digests, contents)
+
+
+def _contents(prepared: pa.RecordBatch, counting: Counting) -> dict[bytes, tuple[Any, ...]]:
+    """The rows of the table ``contents``, without their numbers."""
+    if not prepared.num_rows:
+        return {}
+    texts = prepared["text"]
+    vectors, signed = counting.count(texts), counting.sign(texts)
+    counts = np.ascontiguousarray(vectors.counts, "<u4")
+    compress = zstandard.ZstdCompressor(_LEVEL).compress
+    digests = prepared["digest"].to_pylist()
+    columns = [
+        digests,
+        pc.binary_length(texts).to_pylist(),
+        prepared["n_characters"].to_pylist(),
+        vectors.n_counted.tolist(),
+        vectors.n_others.tolist(),
+        vectors.is_counted.tolist(),
+        [row.tobytes() for row in counts],
+        [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
+        [compress(text) for text in texts.view(pa.large_binary()).to_pylist()],
+    ]
+    return dict(zip(digests, zip(*columns, strict=True)))
+
+
+def _bad_id(doc_id: str) -> str | None:
+    if "\0" in doc_id:
+        return "the id holds the character U+0000, which PostgreSQL cannot store"
+    if len(doc_id) > _MOST_OF_AN_ID or len(doc_id.encode()) > _MOST_OF_AN_ID:
+        return f"the id is longer than {_MOST_OF_AN_ID:,} bytes"
+    return None
+
+
+class SeenIds:
+    """Which ids came before in this load, in eight bytes each.
+
+    Two ids may by chance have one hash, with a probability below one in a hundred thousand for ten million of them;
+    the later document then gets a longer name, and is told among the problems.
+
+    Examples
+    --------
+    >>> seen = SeenIds()
+    >>> seen.mark(["a", "b", "a"]).tolist(), seen.mark(["b", "c"]).tolist()
+    ([False, False, True], [True, False])
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[U64] = []
+
+    def mark(self, doc_ids: Sequence[str]) -> Bool:
+        """Whether each came before, in this call or an earlier one."""
+        if not doc_ids:
+            return np.zeros(0, np.bool_)
+        joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
+        hashes = np.frombuffer(joined, np.uint64)
+        is_seen = np.ones(len(hashes), np.bool_)
+        distinct, firsts = np.unique(hashes, return_index=True)
+        is_seen[firsts] = False
+        for part in self._parts:
+            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
+            is_seen |= part[places] == hashes
+        self._parts.append(distinct)
+        while len(self._parts) > 1 and len(self._parts[-2]) < 2 * len(self._parts[-1]):  # few parts, each sorted
+            last = self._parts.pop()
+            self._parts[-1] = np.sort(np.concatenate([self._parts[-1], last]))
+        return is_seen

@@ -1,0 +1,163 @@
+"""What a collection holds, in figures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.documents import with_documents
+from nearkin.collection.results import StoredDocument
+from nearkin.store.schema import contents, documents, loads, problems, waves
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Documents that were added under one name.
+
+    Parameters
+    ----------
+    name : str
+    first_added_at, last_added_at : str
+        UTC, ISO 8601.
+    n_current : int
+        Documents whose current version came in this wave.
+    n_new, n_new_versions, n_problems : int
+        As its loads told.
+    """
+
+    name: str
+    first_added_at: str
+    last_added_at: str
+    n_current: int
+    n_new: int
+    n_new_versions: int
+    n_problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A document that was not stored, or got another id, and why."""
+
+    doc_id: str
+    wave: str
+    source: str
+    line: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """A collection in figures.
+
+    Parameters
+    ----------
+    place : str
+    alphabet : str
+    schema : int
+    n_documents : int
+        Current ones.
+    n_versions : int
+        All that are stored: current, replaced and removed.
+    n_removed : int
+    n_texts : int
+        Distinct ones.
+    n_uncounted : int
+        Current documents with too few letters for range search.
+    n_problems : int
+    size_bytes : int
+        Of all distinct texts in UTF-8.
+    waves : tuple of Wave
+    n_segments : int
+        Of the index.
+    """
+
+    place: str
+    alphabet: str
+    schema: int
+    n_documents: int
+    n_versions: int
+    n_removed: int
+    n_texts: int
+    n_uncounted: int
+    n_problems: int
+    size_bytes: int
+    waves: tuple[Wave, ...]
+    n_segments: int
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def info(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
+    """Count everything."""
+
+    def count(condition: Any = None) -> int:
+        query = select(func.count()).select_from(documents)
+        return int(connection.execute(query if condition is None else query.where(condition)).scalar_one())
+
+    uncounted = (
+        select(func.count())
+        .select_from(documents.join(contents))
+        .where(documents.c.is_current & ~contents.c.is_counted)
+    )
+    n_texts, size_bytes = connection.execute(
+        select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
+    ).one()
+    n_problems = connection.execute(select(func.count()).select_from(problems)).scalar_one()
+    return Info(
+        place=place,
+        alphabet=facts["alphabet"],
+        schema=int(facts["schema"]),
+        n_documents=count(documents.c.is_current),
+        n_versions=count(),
+        n_removed=count(documents.c.removed_at.is_not(None)),
+        n_texts=n_texts,
+        n_uncounted=int(connection.execute(uncounted).scalar_one()),
+        n_problems=n_problems,
+        size_bytes=int(size_bytes or 0),
+        waves=waves_of(connection),
+        n_segments=n_segments,
+    )
+
+
+def waves_of(connection: Connection) -> tuple[Wave, ...]:
+    """In the order in which they began."""
+    of_loads = (
+        select(
+            waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),
+            func.sum(loads.c.n_new), func.sum(loads.c.n_new_versions), func.sum(loads.c.n_problems),
+        )
+        .select_from(waves.join(loads))
+        .group_by(waves.c.wave, waves.c.name)
+        .order_by(waves.c.wave)
+    )  # fmt: skip
+    current = (
+        select(loads.c.wave, func.count().label("n_current"))
+        .select_from(documents.join(loads))
+        .where(documents.c.is_current)
+        .group_by(loads.c.wave)
+    )
+    n_current = {row.wave: row.n_current for row in connection.execute(current)}
+    return tuple(
+        Wave(name, first, last, n_current.get(wave, 0), int(n_new), int(n_versions), int(n_problems))
+        for wave, name, first, last, n_new, n_versions, n_problems in connection.execute(of_loads)
+    )
+
+
+def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
+    """The current documents with too few letters for range search, in the order in which they came."""
+    query = with_documents().where(documents.c.is_current & ~contents.c.is_counted).order_by(documents.c.row)
+    return tuple(StoredDocument(*row) for row in connection.execute(query))
+
+
+def problems_of(connection: Connection) -> tuple[Problem, ...]:
+    """What was told while documents were added, oldest first."""
+    query = (
+        select(problems.c.doc_id, waves.c.name, problems.c.source, problems.c.line, problems.c.problem)
+        .select_from(problems.join(loads).join(waves))
+        .order_by(problems.c.load, problems.c.number)
+    )
+    return tuple(Problem(*row) for row in connection.execute(query))

@@ -1,0 +1,207 @@
+"""Segments in files: arrays that are mapped when they are used, each with its checksum.
+
+A segment is derived from the store. It is written aside and renamed into place, never changed afterwards, and can be
+removed and made again. Before it is used its files must be those that were checked last, by size and time; where they
+are not, or are small, their checksums are worked out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.errors import OutputError
+from nearkin.records import U64, Bool
+from nearkin.runs.files import published, write_json, writing
+from nearkin.stages.search.range_segment import RangeSegment
+
+FORMAT = 1
+MANIFEST, CHECKED = "segment.json", "checked.json"
+_ALWAYS_CHECKED = 64 << 20
+"""Bytes: segments up to this size are checked whenever they are opened, which takes some hundredths of a second."""
+_READ_AT_A_TIME = 1 << 22
+_NAMES = {f"{name}.npy" for name in (*RangeSegment.array_names(), "words", "has_features")}
+
+
+class DamagedSegmentError(Exception):
+    """A segment is not what was written; it is to be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The contents of some loads that follow one another, ready to be searched.
+
+    Parameters
+    ----------
+    first, end : int
+        Its contents: from ``first`` up to and without ``end``.
+    vectors : RangeSegment
+    words : uint64 array, shape (n_contents, n_words)
+        Signatures.
+    has_features : bool array, shape (n_contents,)
+    """
+
+    first: int
+    end: int
+    vectors: RangeSegment
+    words: U64
+    has_features: Bool
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """By their names, as they are stored."""
+        own = {"words": self.words, "has_features": self.has_features}
+        return {name: getattr(self.vectors, name) for name in RangeSegment.array_names()} | own
+
+
+def name_of(first: int, end: int) -> str:
+    """Of the directory of a segment.
+
+    Examples
+    --------
+    >>> name_of(0, 1797)
+    '000000000000-000000001797'
+    """
+    return f"{first:012d}-{end:012d}"
+
+
+def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None:
+    """Write a segment aside and rename it into place; if another process was faster, its segment stays.
+
+    Parameters
+    ----------
+    segment : Segment
+    folder : Path
+        Of all segments.
+    identity : mapping
+        What the segment was made from; it is opened only by who names the same.
+    """
+    target = folder / name_of(segment.first, segment.end)
+    aside = folder / f".{target.name}.{os.getpid()}-{threading.get_ident()}.part"
+    with writing(target):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
+        try:
+            for name, array in segment.arrays().items():
+                with open(aside / f"{name}.npy", "wb") as file:
+                    np.save(file, array)
+                    file.flush()
+                    os.fsync(file.fileno())
+            files = {path.name: _described(path) for path in sorted(aside.glob("*.npy"))}
+            write_json(aside / MANIFEST, {"format": FORMAT, "made_from": dict(identity), "files": files})
+            with contextlib.suppress(FileNotFoundError):
+                if not _is_whole(target, identity):
+                    shutil.rmtree(target)
+            with contextlib.suppress(OSError):  # it is there: made by another process in the meantime
+                os.rename(aside, target)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> Segment:
+    """Map the arrays of a segment.
+
+    Raises
+    ------
+    DamagedSegmentError
+        It is not there, was made from something else, or is not what was written.
+    """
+    directory = folder / name_of(first, end)
+    try:
+        check(directory, identity, fully=False)
+        arrays = {path.stem: np.load(path, mmap_mode="r") for path in directory.glob("*.npy")}
+        vectors = RangeSegment(**{name: arrays[name] for name in RangeSegment.array_names()})
+        segment = Segment(first, end, vectors, arrays["words"], arrays["has_features"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        raise DamagedSegmentError(f"{directory.name}: {error}") from error
+    if not len(vectors) == len(segment.words) == len(segment.has_features) == end - first:
+        raise DamagedSegmentError(f"{directory.name}: arrays of other lengths than its name says")
+    return segment
+
+
+def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> None:
+    """Refuse a segment that is not what was written.
+
+    Parameters
+    ----------
+    directory : Path
+    identity : mapping
+        See `save`.
+    fully : bool
+        Work out every checksum, whatever was found when.
+
+    Raises
+    ------
+    DamagedSegmentError
+    """
+    manifest = _read(directory / MANIFEST)
+    if manifest.get("format") != FORMAT or manifest.get("made_from") != json.loads(json.dumps(dict(identity))):
+        raise DamagedSegmentError(f"{directory.name}: made from something else, or by another version")
+    files = manifest.get("files")
+    if not isinstance(files, dict) or set(files) != _NAMES:
+        raise DamagedSegmentError(f"{directory.name}: its list of files is not one")
+    try:
+        stamps = {name: _stamp(directory / name) for name in files}
+        if {name: stamp[0] for name, stamp in stamps.items()} != {name: told["size"] for name, told in files.items()}:
+            raise DamagedSegmentError(f"{directory.name}: a file has another size than when it was written")
+        n_bytes = sum(stamp[0] for stamp in stamps.values())
+        if not fully and n_bytes > _ALWAYS_CHECKED and _read(directory / CHECKED) == stamps:
+            return
+        for name, told in files.items():
+            if _checksum(directory / name) != told["sha256"]:
+                raise DamagedSegmentError(f"{directory.name}: the checksum of {name} is wrong")
+    except (OSError, KeyError, TypeError) as error:
+        raise DamagedSegmentError(f"{directory.name}: {error}") from error
+    if n_bytes > _ALWAYS_CHECKED:
+        # who may only read checks again the next time
+        with contextlib.suppress(OutputError), published(directory / CHECKED, durable=False) as aside:
+            aside.write_text(json.dumps(stamps), encoding="utf-8")
+
+
+def _is_whole(directory: Path, identity: Mapping[str, object]) -> bool:
+    if not directory.exists():
+        return True
+    try:
+        check(directory, identity, fully=True)
+    except DamagedSegmentError:
+        return False
+    return True
+
+
+def _described(path: Path) -> dict[str, object]:
+    return {"size": path.stat().st_size, "sha256": _checksum(path)}
+
+
+def _stamp(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
+
+
+def _checksum(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while part := file.read(_READ_AT_A_TIME):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

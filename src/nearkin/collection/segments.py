@@ -1,0 +1,240 @@
+"""Which segments there are to be, and how they come about: the index of a collection, kept beside its store.
+
+The store is the truth. A segment that is missing, damaged, or made from something else is made again from it; where
+nothing can be written it is made in memory. So a crash, a full disk or a lost folder costs time and no answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
+from nearkin.errors import OutputError
+from nearkin.records import U32, Bool, LetterVectors
+from nearkin.runs.progress import Progress
+from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.store import schema
+
+_AT_A_TIME = 1 << 14
+_WRITTEN_BY_NOW_S = 86_400.0
+Span = tuple[int, int]
+"""First content, and the one after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpan:
+    """The contents that one load brought, and their digest."""
+
+    first: int
+    end: int
+    digest: bytes
+
+
+def loads_of(connection: Connection) -> tuple[LoadSpan, ...]:
+    """Those that brought any contents, in their order."""
+    loads = schema.loads.c
+    rows = connection.execute(select(loads.first_content, loads.end_content, loads.digest).order_by(loads.load))
+    return tuple(LoadSpan(first, end, bytes(digest)) for first, end, digest in rows if end > first)
+
+
+def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
+    """The segments that there are to be: every one at least twice as long as the one after it.
+
+    So there are few, however many loads there were, and a content is copied a few times in its life.
+
+    Examples
+    --------
+    >>> wanted_spans([LoadSpan(0, 100, b""), LoadSpan(100, 110, b""), LoadSpan(110, 120, b"")])
+    ((0, 100), (100, 120))
+    """
+    spans: list[Span] = []
+    for one in loads:
+        spans.append((one.first, one.end))
+        while len(spans) > 1 and _length(spans[-2]) < 2 * _length(spans[-1]):
+            (first, _), (_, end) = spans[-2:]
+            spans[-2:] = [(first, end)]
+    return tuple(spans)
+
+
+def _length(span: Span) -> int:
+    return span[1] - span[0]
+
+
+class Segments:
+    """The segments of one collection.
+
+    Parameters
+    ----------
+    folder : Path
+        Theirs; it need not be there.
+    collection : str
+        The collection's own id.
+    counting : Counting
+    """
+
+    def __init__(self, folder: Path, collection: str, counting: Counting) -> None:
+        self.folder, self._collection, self._counting = folder, collection, counting
+        self._held: dict[tuple[Span, str], Segment] = {}
+        self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):  # another thread may hold the lock, and is not there in a child
+            forgotten = weakref.ref(self)
+
+            def unlock() -> None:
+                if (alive := forgotten()) is not None:
+                    alive._lock = threading.Lock()
+
+            os.register_at_fork(after_in_child=unlock)
+
+    def cover(
+        self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
+    ) -> tuple[Segment, ...]:
+        """Segments for all contents, in their order; what is missing is made.
+
+        Parameters
+        ----------
+        connection : Connection
+            Of the snapshot that the loads were read from.
+        loads : sequence of LoadSpan
+        progress : Progress
+            Told what has to be made anew.
+        settle : bool
+            Have `wanted_spans` and remove all others: for who writes. Who reads takes what is there as it is.
+        """
+        with self._lock:
+            spans = wanted_spans(loads) if settle else self._spans_there(loads)
+            held = {(span, self._digest(loads, span)): span for span in spans}
+            segments = {
+                key: self._held.get(key) or self._have(connection, loads, span, progress) for key, span in held.items()
+            }
+            self._held = segments
+            if settle:
+                self._remove_all_but(spans)
+            return tuple(segments.values())
+
+    def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
+        """Every checksum of every segment that is there: its name, and what is wrong with it, or None."""
+        told: dict[str, str | None] = {}
+        for span in self.listed():
+            try:
+                check(self.folder / name_of(*span), self._identity(loads, span), fully=True)
+                told[name_of(*span)] = None
+            except DamagedSegmentError as error:
+                told[name_of(*span)] = str(error)
+        return told
+
+    def forget(self, name: str) -> None:
+        """Remove a segment that is damaged."""
+        with self._lock:
+            self._held.clear()
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
+        return {
+            "collection": self._collection,
+            "letters": self._counting.letters.fingerprint,
+            "signatures": self._counting.signatures,
+            "contents": self._digest(loads, span),
+        }
+
+    @staticmethod
+    def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
+        """Of what the store has in the span: a store that was put back from a copy has other contents there."""
+        inside = [one.digest for one in loads if span[0] <= one.first and one.end <= span[1]]
+        return hashlib.sha256(b"".join(inside)).hexdigest()
+
+    def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
+        """Segments that are there, the longest first, and in between what has to be made."""
+        bounds = {one.first for one in loads} | {one.end for one in loads}
+        there = sorted((s for s in self.listed() if {*s} <= bounds), key=lambda s: (s[0], -s[1]))
+        end = max(bounds, default=0)
+        spans: list[Span] = []
+        at = 0
+        while at < end:
+            begins_here = next((span for span in there if span[0] == at), None)
+            after = min((span[0] for span in there if span[0] > at), default=end)
+            spans.append(begins_here or (at, after))
+            at = spans[-1][1]
+        return tuple(spans)
+
+    def listed(self) -> list[Span]:
+        """The segments that lie in the folder."""
+        spans = []
+        for path in self.folder.glob("*-*") if self.folder.is_dir() else ():
+            first, _, end = path.name.partition("-")
+            if first.isdecimal() and end.isdecimal():
+                spans.append((int(first), int(end)))
+        return spans
+
+    def _have(self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress) -> Segment:
+        """The segment from its files, or made."""
+        identity = self._identity(loads, span)
+        try:
+            return load(self.folder, *span, identity)
+        except DamagedSegmentError as error:
+            if (self.folder / name_of(*span)).exists():
+                progress.say(f"a part of the index is damaged and is made again from the store ({error})")
+        segment = build(connection, self._counting, span, progress)
+        try:
+            save(segment, self.folder, identity)
+            return load(self.folder, *span, identity)
+        except (OutputError, DamagedSegmentError) as error:
+            progress.say(f"the index could not be saved, and stays in memory: {error}")
+            return segment
+
+    def _remove_all_but(self, spans: Sequence[Span]) -> None:
+        for span in set(self.listed()) - set(spans):
+            shutil.rmtree(self.folder / name_of(*span), ignore_errors=True)
+        for left in self.folder.glob(".*.part"):  # by a process that was killed, unless one is writing it
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > _WRITTEN_BY_NOW_S:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def build(connection: Connection, counting: Counting, span: Span, progress: Progress) -> Segment:
+    """A segment from the store."""
+    first, end = span
+    n_contents = end - first
+    counts = np.zeros((n_contents, counting.letters.n_dimensions), np.uint32)
+    signatures = np.zeros((n_contents, SIGNATURE.bits // 8), np.uint8)
+    is_counted, has_features = np.zeros(n_contents, np.bool_), np.zeros(n_contents, np.bool_)
+    contents = schema.contents.c
+    unit: Literal["documents"] = "documents"
+    progress.start("index", n_contents, unit)
+    for start in range(first, end, _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, end)
+        rows = connection.execute(
+            select(contents.counts, contents.is_counted, contents.signature)
+            .where(contents.content >= start, contents.content < stop)
+            .order_by(contents.content)
+        ).all()
+        part = slice(start - first, stop - first)
+        counts[part] = np.frombuffer(b"".join([row[0] for row in rows]), "<u4").reshape(len(rows), -1)
+        is_counted[part] = [row[1] for row in rows]
+        has_features[part] = [row[2] is not None for row in rows]
+        blank = bytes(signatures.shape[1])
+        joined = b"".join([row[2] or blank for row in rows])
+        signatures[part] = np.frombuffer(joined, np.uint8).reshape(len(rows), -1)
+        progress.advance(stop - start)
+    vectors = _vectors(counts, is_counted, counting)
+    segment = Segment(first, end, RangeSegment.build(vectors), signatures.view(np.uint64), has_features)
+    progress.finish()
+    return segment
+
+
+def _vectors(counts: U32, is_counted: Bool, counting: Counting) -> LetterVectors:
+    nothing = np.zeros(len(counts), np.int64)  # how many letters there are plays no part in a search
+    return LetterVectors(counts, is_counted, nothing, nothing, counting.letters.fingerprint)

@@ -1,0 +1,117 @@
+"""How alike documents must be to be found: said with every query."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from nearkin.collection.counting import SIGNATURE
+from nearkin.errors import ParameterError
+from nearkin.planning.signature_recall import RECALL, distance_for
+
+Method = Literal["range", "minhash", "hamming"]
+METHODS: tuple[Method, ...] = ("range", "minhash", "hamming")
+GAMMA = 0.025
+"""The article's own setting; 0.05 is its relaxed one."""
+THRESHOLD = 0.7
+DISTANCE = 32
+_PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A method, and the one number that it goes by.
+
+    Parameters
+    ----------
+    method : {"range", "minhash", "hamming"}
+        "range": letter counts within ``gamma`` times the length of the query's. "minhash": a Jaccard similarity of at
+        least ``threshold`` between the sets of five words. "hamming": signatures that differ in at most ``distance``
+        of their 256 bits.
+    value : float
+        gamma, at least 0; threshold, above 0 and at most 1; or distance, an int from 0 to 255.
+
+    Examples
+    --------
+    >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("hamming"))
+    ('range, gamma 0.05', 'hamming, distance 32')
+    """
+
+    method: Method
+    value: float
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError.of("method", "similar", " or ".join(METHODS), self.method)
+        value, is_number = self.value, isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        if not is_number or not math.isfinite(value):
+            raise ParameterError.of(self.parameter, "similar", "a finite number", value)
+        if self.method == "range" and value < 0:
+            raise ParameterError.of("gamma", "similar", "at least 0", value)
+        if self.method == "minhash" and not 0 < value <= 1:
+            raise ParameterError.of("threshold", "similar", "above 0 and at most 1", value)
+        if self.method == "hamming" and (int(value) != value or not 0 <= value < SIGNATURE.bits):
+            raise ParameterError.of("distance", "similar", f"an int from 0 to {SIGNATURE.bits - 1}", value)
+
+    @classmethod
+    def of(
+        cls,
+        method: str | None = None,
+        *,
+        gamma: float | None = None,
+        threshold: float | None = None,
+        distance: int | None = None,
+    ) -> Tolerance:
+        """From what was given; the method follows from the number, and the number's default from the method.
+
+        Raises
+        ------
+        ParameterError
+            Numbers of two methods, or a number that the method does not go by.
+        """
+        given = {"range": gamma, "minhash": threshold, "hamming": distance}
+        named = {of_method: value for of_method, value in given.items() if value is not None}
+        if method is None and len(named) <= 1:
+            method = next(iter(named), "range")
+        if method in METHODS and set(named) - {method}:
+            wrong = next(_PARAMETERS[other] for other in named if other != method)
+            raise ParameterError(f"The method {method} goes by '{_PARAMETERS[str(method)]}', not by '{wrong}'.")
+        if method is None:
+            raise ParameterError("Give one of 'gamma', 'threshold' and 'distance': each is of another method.")
+        default = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE}.get(method, 0.0)
+        return cls(method, named.get(method, default))  # type: ignore[arg-type]  # it checks it
+
+    @property
+    def parameter(self) -> str:
+        """The name of its number."""
+        return _PARAMETERS.get(self.method, "tolerance")
+
+    @property
+    def reach(self) -> int:
+        """How many bits of signatures may differ; for "minhash", in what is then compared exactly."""
+        if self.method == "hamming":
+            return int(self.value)
+        return distance_for(self.value, SIGNATURE.bits)
+
+    @property
+    def recall(self) -> float:
+        """How much of what is within the tolerance is found, at the least: expected for "minhash", certain else."""
+        return RECALL if self.method == "minhash" else 1.0
+
+    def in_words(self) -> str:
+        """For a sentence.
+
+        Examples
+        --------
+        >>> Tolerance.of(gamma=0.05).in_words()
+        'within gamma 0.05'
+        """
+        if self.method == "hamming":
+            return f"within {self.value:g} of {SIGNATURE.bits} bits"
+        if self.method == "minhash":
+            return f"with a Jaccard similarity of at least {self.value:g}"
+        return f"within gamma {self.value:g}"
+
+    def __str__(self) -> str:
+        return f"{self.method}, {self.parameter} {self.value:g}"

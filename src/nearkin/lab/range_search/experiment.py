@@ -1,0 +1,219 @@
+"""The whole experiment on one corpus, and its results in one record."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
+from nearkin.lab.range_search.claims import Claim, claims
+from nearkin.lab.range_search.exhaustive import search_all
+from nearkin.lab.range_search.projections import Searches, search_in_every_way
+from nearkin.lab.range_search.published import GAMMAS
+from nearkin.lab.range_search.similarity import Alikeness, Bounds, compare_texts
+from nearkin.lab.range_search.ways import rows_of
+from nearkin.records import F64, I64, LetterVectors
+from nearkin.runs.progress import Progress
+from nearkin.stages.features.letters import LEAST_LETTERS, Alphabet, LetterCounts
+from nearkin.stages.search.range_projections import tau_0
+
+MOST_DOCUMENTS = 10_000_000
+MOST_SEED = 2**32 - 1
+_OWNER = "lab range-search"
+_TEXTS_AT_A_TIME = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Parameters
+    ----------
+    n_documents : int
+        Taken of the corpus, 2 to `MOST_DOCUMENTS`.
+    n_queries : int
+        Drawn of those that are counted, at least 1; all, if there are fewer.
+    alphabet : {"latin", "universal"}
+    tau : float, optional
+        Above 0; `tau_0` if not given.
+    seed : int
+        Of the queries, the projections and the sample of matches.
+    bounds : Bounds
+        Of the comparison of texts.
+
+    Raises
+    ------
+    ParameterError
+    """
+
+    n_documents: int = 100_000
+    n_queries: int = 500
+    alphabet: Alphabet = "latin"
+    tau: float | None = None
+    seed: int = 0
+    bounds: Bounds = field(default_factory=Bounds)
+
+    def __post_init__(self) -> None:
+        rules: tuple[tuple[str, float, bool, str], ...] = (
+            ("documents", self.n_documents, 2 <= self.n_documents <= MOST_DOCUMENTS, f"from 2 to {MOST_DOCUMENTS}"),
+            ("queries", self.n_queries, self.n_queries >= 1, ">= 1"),
+            ("seed", self.seed, 0 <= self.seed <= MOST_SEED, f"from 0 to {MOST_SEED}"),
+            ("pairs", self.bounds.most_matches, self.bounds.most_matches >= 1, ">= 1"),
+            ("longest", self.bounds.longest, self.bounds.longest >= 1, ">= 1"),
+        )
+        for name, value, is_kept, rule in rules:
+            if not is_kept:
+                raise ParameterError.of(name, _OWNER, f"an int {rule}", value)
+        if self.tau is not None and not 0 < self.tau < math.inf:
+            raise ParameterError.of("tau", _OWNER, "above 0, and finite", self.tau)
+        LetterCounts(self.alphabet)
+
+    @property
+    def half_width(self) -> float:
+        """Of the range around a projection, as a part of the radius of the search."""
+        return self.factor / math.sqrt(LetterCounts(self.alphabet).n_dimensions)
+
+    @property
+    def factor(self) -> float:
+        """τ: as it was given, or τ₀."""
+        return tau_0() if self.tau is None else self.tau
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The documents by what is counted of them.
+
+    Parameters
+    ----------
+    n_counted : int
+        That can be found, and be asked for.
+    n_few_letters : int
+        With fewer than 20 letters and digits: left out.
+    n_other_letters : int
+        Most of whose letters have no place in the vector, or fewer than 20 of them have: left out.
+    mean_letters, median_letters, most_letters : float
+        Of those that are counted.
+    """
+
+    n_counted: int
+    n_few_letters: int
+    n_other_letters: int
+    mean_letters: float
+    median_letters: float
+    most_letters: float
+
+    @classmethod
+    def of(cls, vectors: LetterVectors) -> Counted:
+        """From the vectors of all documents with a text."""
+        is_few = vectors.n_counted + vectors.n_others < LEAST_LETTERS
+        letters: F64 = vectors.n_counted[vectors.is_counted].astype(np.float64)
+        if not len(letters):
+            raise SourceError(
+                f"The experiment needs a document with at least {LEAST_LETTERS} letters or digits, half of them of the "
+                "alphabet (--alphabet). There is none."
+            )
+        return cls(
+            len(letters), int(is_few.sum()), int((~is_few & ~vectors.is_counted).sum()), float(letters.mean()),
+            float(np.median(letters)), float(letters.max()),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that was measured.
+
+    Parameters
+    ----------
+    plan : Plan
+    documents : RawDocuments
+    counted : Counted
+    queries : int64 array, shape (n_queries,)
+        Their rows, rising.
+    searches : Searches
+        Tables 1 and 2, Figure 2.
+    exhaustive_seconds : float
+        A query, on average, every document compared.
+    alikes : tuple of Alikeness
+        Figure 1, a tolerance each.
+    claims : tuple of Claim
+    elapsed_s : float
+        From the first byte read.
+    """
+
+    plan: Plan
+    documents: RawDocuments
+    counted: Counted
+    queries: I64
+    searches: Searches
+    exhaustive_seconds: float
+    alikes: tuple[Alikeness, ...]
+    claims: tuple[Claim, ...]
+    elapsed_s: float
+
+
+def run(files: RawFiles, plan: Plan, *, threads: int, progress: Progress) -> Results:
+    """Repeat the paper's experiments on the first documents of a corpus.
+
+    Raises
+    ------
+    SourceError
+        Nothing can be read, fewer than two documents have a text, or none has enough letters.
+    """
+    started = time.perf_counter()
+    documents = read_raw(files, plan.n_documents, progress)
+    n_read = len(documents) + documents.n_without_text
+    if n_read < plan.n_documents:
+        progress.say(f"the corpus has {n_read:,} documents; all are taken")
+    vectors = _count(documents, plan.alphabet, progress)
+    counted = Counted.of(vectors)
+    queries = draw_queries(vectors, plan.n_queries, plan.seed)
+    asked = rows_of(vectors, queries)
+    truth = search_all(vectors, asked, GAMMAS, threads=threads, progress=progress)
+    searches = search_in_every_way(
+        vectors, asked, truth, tau=plan.factor, seed=plan.seed, threads=threads, progress=progress
+    )
+    alikes = compare_texts(
+        documents.texts, documents.first_with_text, queries, truth, plan.bounds,
+        seed=plan.seed, progress=progress,
+    )  # fmt: skip
+    return Results(
+        plan=plan,
+        documents=documents,
+        counted=counted,
+        queries=queries,
+        searches=searches,
+        exhaustive_seconds=float(truth.seconds.mean()),
+        alikes=alikes,
+        claims=claims(searches, alikes),
+        elapsed_s=time.perf_counter() - started,
+    )
+
+
+def draw_queries(vectors: LetterVectors, n_queries: int, seed: int) -> I64:
+    """Rows of documents that are counted, drawn at random, each once, rising; all, if there are no more."""
+    rows = np.flatnonzero(vectors.is_counted)
+    if len(rows) <= n_queries:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, n_queries, replace=False))
+
+
+def _count(documents: RawDocuments, alphabet: Alphabet, progress: Progress) -> LetterVectors:
+    """The vectors of all documents."""
+    counts = LetterCounts(alphabet)
+    progress.start("count letters", len(documents), "documents")
+    parts = []
+    for start in range(0, len(documents), _TEXTS_AT_A_TIME):
+        parts.append(counts.count(documents.texts.slice(start, _TEXTS_AT_A_TIME)))
+        progress.advance(len(parts[-1]))
+    progress.finish()
+    return LetterVectors(
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([part.is_counted for part in parts]),
+        np.concatenate([part.n_counted for part in parts]),
+        np.concatenate([part.n_others for part in parts]),
+        counts.fingerprint,
+    )

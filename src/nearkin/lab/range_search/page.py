@@ -1,0 +1,142 @@
+"""The results as one page of HTML that needs neither a network nor a script."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.range_search.claims import percent
+from nearkin.lab.range_search.experiment import Results
+from nearkin.lab.range_search.projections import N_DRAWS
+from nearkin.lab.range_search.published import (
+    ALIKE,
+    EXHAUSTIVE_SECONDS,
+    FIRST_RANGE,
+    GAMMAS,
+    KD_TREE_RECALL,
+    MEAN_CHARACTERS,
+    N_DOCUMENTS,
+    N_PROJECTIONS,
+    N_QUERIES,
+    REMARKS,
+    SAID,
+)
+from nearkin.lab.range_search.quality import Spread
+from nearkin.lab.range_search.similarity import EXACT_UP_TO, FLOOR
+from nearkin.lab.range_search.tables import THRESHOLDS
+from nearkin.lab.range_search.ways import ALGORITHM_2, RANGE_INDEX, WAYS, WITH_FILTERS
+from nearkin.stages.features.letters import LetterCounts
+
+
+def draw(results: Results) -> tuple[Drawn, ...]:
+    """All figures.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    from nearkin.lab.range_search import figures
+
+    every = []
+    for letter, alike in zip("ab", results.alikes, strict=True):
+        if len(alike.query):
+            said = ALIKE[alike.gamma]
+            caption = (
+                f"Figure 1({letter}): γ = {alike.gamma}; {len(alike.query):,} matches of "
+                f"{len(np.unique(alike.query)):,} queries, averaged over the queries. In the paper "
+                f"{said.words} have at least {said.similarity:.2f}; here {percent(alike.at_least(said.similarity))}."
+            )
+            chart = partial(figures.edit_similarities, gamma=alike.gamma)
+            every.append(drawn(f"figure-1{letter}", chart, results, caption))
+    for letter, gamma in zip("ab", GAMMAS, strict=True):
+        draws = f"{N_DRAWS} draws of the projections, {len(results.queries):,} queries"
+        caption = f"Figure 2({letter}): γ = {gamma}; {draws}."
+        every.append(drawn(f"figure-2{letter}", partial(figures.by_projections, gamma=gamma), results, caption))
+        caption = f"γ = {gamma}, {N_PROJECTIONS} projections; {draws}."
+        every.append(drawn(f"tau-{letter}", partial(figures.by_tau, gamma=gamma), results, caption))
+    return tuple(every)
+
+
+def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
+    """The page.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    environment = lab_environment("nearkin.lab.range_search")
+    environment.filters |= {
+        "thousandths": lambda x: "–" if x != x else f"{x:.3f}",
+        "percent": percent,
+        "whole": lambda x: f"{x:,.0f}",
+        "mean": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.1f}",
+        "milliseconds": _milliseconds,
+        "seconds": lambda x: f"{x:,.2f}",
+        "range": _range,
+    }
+    return environment.get_template("range_search.html.j2").render(
+        facts=Facts(),
+        corpus=corpus,
+        results=results,
+        plan=results.plan,
+        n_dimensions=LetterCounts(results.plan.alphabet).n_dimensions,
+        documents=results.documents,
+        counted=results.counted,
+        searches=results.searches,
+        ways=WAYS,
+        algorithm_2=ALGORITHM_2,
+        with_filters=WITH_FILTERS,
+        range_index=RANGE_INDEX,
+        gammas=GAMMAS,
+        n_draws=N_DRAWS,
+        n_projections=N_PROJECTIONS,
+        said=SAID,
+        first_range=FIRST_RANGE,
+        alike_said=ALIKE,
+        kd_tree=KD_TREE_RECALL,
+        exhaustive_said=EXHAUSTIVE_SECONDS,
+        n_documents_said=N_DOCUMENTS,
+        n_queries_said=N_QUERIES,
+        characters_said=MEAN_CHARACTERS,
+        remarks=REMARKS,
+        thresholds=THRESHOLDS,
+        floor=FLOOR,
+        exact_up_to=EXACT_UP_TO,
+        least_similar=_least_similar(results),
+        figures={figure.name: figure for figure in figures},
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    """Three figures, or all whole ones: 0.120, 12.3, 1,234."""
+    value = 1000 * seconds
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"
+
+
+def _range(spread: Spread) -> str:
+    """The least and the most over the draws, where they differ."""
+    least, most = f"{spread.least:.3f}", f"{spread.most:.3f}"
+    return "" if spread.least != spread.least or least == most else f"{least}–{most}"
+
+
+def _least_similar(results: Results) -> list[tuple[float, list[tuple[str, str, float]]]]:
+    """Ids and similarity of the least similar matches, by tolerance."""
+    ids = results.documents.ids
+    return [
+        (
+            alike.gamma,
+            [
+                (
+                    ids[int(results.queries[alike.query[place]])].as_py(),
+                    ids[int(alike.row[place])].as_py(),
+                    float(alike.similarity[place]),
+                )
+                for place in alike.lowest().tolist()
+            ],
+        )
+        for alike in results.alikes
+    ]

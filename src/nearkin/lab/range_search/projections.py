@@ -1,0 +1,160 @@
+"""Every way of searching at every tolerance (Tables 1 and 2), and Algorithm 2 by projections (Figure 2) and by τ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from nearkin.lab.range_search.exhaustive import Truth
+from nearkin.lab.range_search.published import N_PROJECTIONS
+from nearkin.lab.range_search.quality import Quality, quality
+from nearkin.lab.range_search.ways import (
+    ALGORITHM_1,
+    ALGORITHM_2,
+    FILTERS,
+    RANGE_INDEX,
+    WAYS,
+    WITH_FILTERS,
+    Asked,
+    Measured,
+    Way,
+    ask_each,
+    first_projections,
+)
+from nearkin.records import I64, LetterVectors
+from nearkin.runs.progress import Progress
+from nearkin.stages.search.range_projections import ProjectionIndex, RandomProjections, tau_0
+from nearkin.stages.search.ranges import RangeIndex
+
+N_DRAWS = 5
+PROJECTIONS = (1, 2, 4, 8, 16, 32)
+TAUS = (0.71, 1.0, 1.5, 2.0, 2.3, 3.0, 4.0, 6.0, tau_0())
+"""Between 1 / sqrt(2) and τ₀ the paper lets the user choose."""
+_BY_FILTERS = ((ALGORITHM_2, False), (WITH_FILTERS, True))
+Key = tuple[str, float]
+Setting = tuple[str, float, int, float]
+"""Way, tolerance, projections, τ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Algorithm 2, with the filters or without them, with so many projections and so wide a range around each."""
+
+    way: Way
+    gamma: float
+    n_projections: int
+    tau: float
+    quality: Quality
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """All that was asked.
+
+    Parameters
+    ----------
+    measured : tuple of Measured
+    by_projections : tuple of Point
+        With the same draws; a number of projections means the first so many of one draw.
+    by_tau : tuple of Point
+        With `N_PROJECTIONS` of the same draws, at each of `TAUS`.
+    """
+
+    measured: tuple[Measured, ...]
+    by_projections: tuple[Point, ...]
+    by_tau: tuple[Point, ...]
+
+    def of(self, way: Way, gamma: float) -> Measured:
+        """A way of searching at a tolerance."""
+        return next(one for one in self.measured if (one.way, one.gamma) == (way, gamma))
+
+    def curve(self, way: Way, gamma: float) -> tuple[Point, ...]:
+        """By the number of projections, rising."""
+        return tuple(point for point in self.by_projections if (point.way, point.gamma) == (way, gamma))
+
+    def tau_curve(self, way: Way, gamma: float) -> tuple[Point, ...]:
+        """By τ, rising."""
+        return tuple(point for point in self.by_tau if (point.way, point.gamma) == (way, gamma))
+
+
+def search_in_every_way(
+    vectors: LetterVectors,
+    queries: LetterVectors,
+    truth: Truth,
+    *,
+    tau: float,
+    seed: int,
+    threads: int,
+    progress: Progress,
+) -> Searches:
+    """Ask the queries in every way, with `N_DRAWS` draws of the projections.
+
+    What is timed runs on one thread, one query after another; the other numbers of projections run on all.
+    """
+    gammas = tuple(truth.matches)
+    asked: dict[Key, list[Asked]] = {(way.key, gamma): [] for way in WAYS for gamma in gammas}
+    settings: dict[Setting, list[I64]] = {}
+    progress.start("search", N_DRAWS + 1, "steps")
+    _without_draws(vectors, queries, gammas, asked)
+    progress.advance(1)
+    for draw in range(N_DRAWS):
+        index = ProjectionIndex.of(vectors, RandomProjections("gaussian", N_PROJECTIONS, seed + draw))
+        for gamma in gammas:
+            asked[ALGORITHM_1.key, gamma].append(ask_each(partial(index.search, gamma=gamma, tau=tau), queries))
+        index = ProjectionIndex.of(vectors, RandomProjections("rademacher", PROJECTIONS[-1], seed + draw))
+        eight = first_projections(index, N_PROJECTIONS)
+        for gamma in gammas:
+            for way, with_filters in _BY_FILTERS:
+                search = partial(eight.search, gamma=gamma, tau=tau, with_filters=with_filters)
+                asked[way.key, gamma].append(ask_each(search, queries))
+        for setting, survivors in _in_all_settings(index, queries, gammas, tau, threads):
+            settings.setdefault(setting, []).append(survivors)
+        progress.advance(1)
+    progress.finish()
+
+    def points(chosen: Sequence[tuple[int, float]]) -> tuple[Point, ...]:
+        return tuple(
+            Point(way, gamma, n, t, quality(np.stack(settings[way.key, gamma, n, t]), truth.n_true(gamma)))
+            for gamma in gammas
+            for way, _ in _BY_FILTERS
+            for n, t in chosen
+        )
+
+    return Searches(
+        tuple(Measured.of(way, gamma, asked[way.key, gamma], truth.n_true(gamma)) for gamma in gammas for way in WAYS),
+        points([(n, tau) for n in PROJECTIONS]),
+        points([(N_PROJECTIONS, t) for t in TAUS]),
+    )
+
+
+def _without_draws(
+    vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], asked: dict[Key, list[Asked]]
+) -> None:
+    """The filters alone, and Nearkin's index."""
+    filters = ProjectionIndex.of(vectors, RandomProjections("rademacher", 0))
+    ours = RangeIndex.of(vectors)
+    for gamma in gammas:
+        asked[FILTERS.key, gamma].append(ask_each(partial(filters.search, gamma=gamma), queries))
+        asked[RANGE_INDEX.key, gamma].append(ask_each(partial(ours.search, gamma=gamma), queries))
+
+
+def _in_all_settings(
+    index: ProjectionIndex, queries: LetterVectors, gammas: Sequence[float], tau: float, threads: int
+) -> list[tuple[Setting, I64]]:
+    """What the stages of one draw leave, by the number of projections and by τ."""
+    chosen = dict.fromkeys([*((n, tau) for n in PROJECTIONS), *((N_PROJECTIONS, t) for t in TAUS)])
+    jobs = [
+        (way, with_filters, gamma, n, t) for gamma in gammas for way, with_filters in _BY_FILTERS for n, t in chosen
+    ]
+
+    def survivors(job: tuple[Way, bool, float, int, float]) -> tuple[Setting, I64]:
+        way, with_filters, gamma, n, t = job
+        found = first_projections(index, n).search(queries, gamma, tau=t, with_filters=with_filters)
+        return (way.key, gamma, n, t), found.survivors
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
+        return list(pool.map(survivors, jobs))

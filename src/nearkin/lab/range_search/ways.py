@@ -1,0 +1,121 @@
+"""The ways of searching that are compared, and what each of them finds, leaves and takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nearkin.lab.range_search.quality import Quality, mean_survivors, quality
+from nearkin.records import F64, I64, LetterVectors
+from nearkin.stages.search.range_matches import RangeMatches
+from nearkin.stages.search.range_projections import ProjectionIndex
+
+Search = Callable[[LetterVectors], RangeMatches]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of searching: its name in tables and its name for people."""
+
+    key: str
+    label: str
+
+
+ALGORITHM_1 = Way("algorithm-1", "Algorithm 1")
+ALGORITHM_2 = Way("algorithm-2", "Algorithm 2")
+WITH_FILTERS = Way("algorithm-2-filters", "Algorithm 2 + filters")
+FILTERS = Way("filters", "filters alone")
+RANGE_INDEX = Way("range-index", "Nearkin's index")
+WAYS = (ALGORITHM_1, ALGORITHM_2, WITH_FILTERS, FILTERS, RANGE_INDEX)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Queries asked one after another: the documents that each stage left, and the time that each took.
+
+    Parameters
+    ----------
+    survivors : int64 array, shape (n_queries, n_stages)
+    seconds : float64 array, shape (n_queries,)
+        Of processor time, on one thread.
+    """
+
+    survivors: I64
+    seconds: F64
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One way of searching at one tolerance.
+
+    Parameters
+    ----------
+    way : Way
+    gamma : float
+    n_draws : int
+        Of the projections; 1 where nothing is drawn.
+    quality : Quality
+    n_first, n_passed, n_matches : float
+        Documents that the first step leaves, those that come to the exact comparison, and those that pass it: means
+        over queries and draws.
+    mean_seconds, median_seconds : float
+        A query, the exact comparison included.
+    """
+
+    way: Way
+    gamma: float
+    n_draws: int
+    quality: Quality
+    n_first: float
+    n_passed: float
+    n_matches: float
+    mean_seconds: float
+    median_seconds: float
+
+    @classmethod
+    def of(cls, way: Way, gamma: float, draws: list[Asked], n_true: I64) -> Measured:
+        """From the same queries, asked once for each draw."""
+        survivors = np.stack([asked.survivors for asked in draws])
+        seconds = np.stack([asked.seconds for asked in draws])
+        _, n_first, n_passed, n_matches = mean_survivors(survivors).tolist()
+        return cls(
+            way, gamma, len(draws), quality(survivors, n_true), n_first, n_passed, n_matches,
+            float(seconds.mean()), float(np.median(seconds)),
+        )  # fmt: skip
+
+
+def ask_each(search: Search, queries: LetterVectors) -> Asked:
+    """Ask one query after another; the first one is asked twice, to warm."""
+    alone = [one_query(queries, i) for i in range(len(queries))]
+    search(alone[0])
+    survivors, seconds = [], np.zeros(len(alone))
+    for i, query in enumerate(alone):
+        started = time.thread_time()
+        found = search(query)
+        seconds[i] = time.thread_time() - started
+        survivors.append(found.survivors[0])
+    return Asked(np.stack(survivors), seconds)
+
+
+def one_query(queries: LetterVectors, i: int) -> LetterVectors:
+    """The i-th query on its own."""
+    return rows_of(queries, np.array([i]))
+
+
+def rows_of(vectors: LetterVectors, rows: I64) -> LetterVectors:
+    """Some of the vectors."""
+    return LetterVectors(
+        vectors.counts[rows],
+        vectors.is_counted[rows],
+        vectors.n_counted[rows],
+        vectors.n_others[rows],
+        vectors.fingerprint,
+    )
+
+
+def first_projections(index: ProjectionIndex, n: int) -> ProjectionIndex:
+    """The index with the first n of its projections: it is sorted by the first, so it stays one."""
+    return replace(index, columns=index.columns[:n], directions=index.directions[:, :n])

@@ -1,0 +1,53 @@
+"""A table of an experiment: for a CSV file, for the summary."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the stem of its file, its columns, its rows.
+
+    Parameters
+    ----------
+    name : str
+    columns : tuple of str
+    rows : tuple of tuples of cells
+        None is a cell that is empty, NaN a number that is not there.
+    nan : str
+        How the file writes such a number.
+
+    Examples
+    --------
+    >>> table = Table("shares", ("of", "share"), (("all", 0.5), ("none", float("nan"))))
+    >>> print(table.as_csv(), table.records()[1])
+    of,share
+    all,0.5
+    none,
+     {'of': 'none', 'share': None}
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    nan: str = ""
+
+    def as_csv(self) -> str:
+        """With a header, numbers in full."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([self.nan if value != value else value for value in row] for row in self.rows)
+        return out.getvalue()
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as objects; NaN, which JSON does not know, is null."""
+        return [
+            {name: None if value != value else value for name, value in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]

@@ -1,0 +1,106 @@
+"""A comparison as one page of HTML: needs no network, asks for nothing, escapes everything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from nearkin._version import __version__
+from nearkin.errors import MissingExtraError
+from nearkin.reports.comparison_records import Comparison, Hunk, Piece
+from nearkin.reports.dedup import report_environment
+
+_MOST_LINES = 20_000  # a browser is slow with more
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPiece:
+    """A piece, its leading space apart so that no mark begins with it."""
+
+    kind: str
+    space: str
+    text: str
+    difference: int
+    is_spelling: bool
+
+
+def comparison_html(
+    comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The page of a comparison; the same text for the same arguments.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    name_a, name_b : str or int
+        The documents' names.
+    facts : sequence of (label, value)
+        Shown on top: similarities, say.
+
+    Returns
+    -------
+    str
+        A whole page with its style and its script. Up to 20,000 lines are shown; where there are more it says so.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+
+    Examples
+    --------
+    >>> from nearkin.reports.comparison import compare_texts
+    >>> page = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="lease", name_b="lease, signed")
+    >>> "1 difference: 1 word only in A, 1 word only in B" in page
+    True
+    """
+    hunks = _first_lines(comparison)
+    script = files("nearkin.reports").joinpath("templates", "comparison.js").read_text(encoding="utf-8")
+    try:
+        environment = report_environment()
+        environment.filters["spaced"] = _spaced_by(comparison)
+        template = environment.get_template("comparison.html.j2")
+    except ImportError as error:
+        raise MissingExtraError.of("The page of a comparison", "report") from error
+    return template.render(
+        comparison=comparison,
+        hunks=hunks,
+        n_shown=max((piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0),
+        name_a=name_a,
+        name_b=name_b,
+        shown_facts=list(facts),
+        facts={"version": __version__},
+        script=script,
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _first_lines(comparison: Comparison) -> list[Hunk]:
+    """The hunks up to the last line that is shown."""
+    hunks: list[Hunk] = []
+    n_left = _MOST_LINES
+    for hunk in comparison.hunks:
+        if n_left <= 0:
+            break
+        hunks.append(hunk if len(hunk.lines) <= n_left else Hunk(hunk.line_a, hunk.line_b, hunk.lines[:n_left]))
+        n_left -= len(hunk.lines)
+    return hunks
+
+
+def _spaced_by(comparison: Comparison) -> Callable[[Sequence[Piece]], list[ShownPiece]]:
+    """How the pieces of a line are shown: with spaces around gaps, and whether only the spelling differs."""
+    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+
+    def spaced(pieces: Sequence[Piece]) -> list[ShownPiece]:
+        shown = []
+        for i, piece in enumerate(pieces):
+            text = piece.text.lstrip()
+            beside_gap = i > 0 and "gap" in (piece.kind, pieces[i - 1].kind)
+            space = " " if beside_gap or len(text) < len(piece.text) else ""
+            shown.append(ShownPiece(piece.kind, space, text, piece.difference, piece.difference in in_spelling))
+        return shown
+
+    return spaced

@@ -1,0 +1,145 @@
+"""Stretches of a comparison made short: long equal ones with a gap, the first difference as a passage of one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nearkin.errors import ParameterError
+from nearkin.reports.comparison_records import Comparison, Kind, Line, Piece
+from nearkin.stages.alignment.words import count_words, end_of_word, start_of_last_words
+
+_LEAST_HIDDEN = 8  # a gap that hides fewer words takes more room than the words
+_LONGEST_WORD = 20  # characters that a word is given on average; a huge one is cut
+_LINES_AROUND = 2
+_SIDES: tuple[Kind, Kind] = ("only_a", "only_b")
+_GAP = Piece("gap", "")
+
+
+def clipped(text: str, first: int, last: int) -> list[Piece]:
+    """Shared words whole, or the first and the last of them around a gap that counts the rest.
+
+    Examples
+    --------
+    >>> [(piece.kind, piece.text) for piece in clipped(" ".join("abcdefghijklmno"), 1, 2)]
+    [('equal', 'a'), ('gap', '12 equal words'), ('equal', ' n o')]
+    """
+    low, high = _cut(text, first, last)
+    if low == high:
+        return [Piece("equal", text)]
+    n_hidden = count_words(text[low:high])
+    hidden = f"{n_hidden:,} equal words" if n_hidden >= _LEAST_HIDDEN else f"{high - low:,} equal characters"
+    ends = [Piece("equal", text[:low]), Piece("gap", hidden), Piece("equal", text[high:])]
+    return [piece for piece in ends if piece.text]
+
+
+def _cut(text: str, first: int, last: int) -> tuple[int, int]:
+    """What lies between the first and the last words, or an empty stretch where it is not worth a gap."""
+    n_least = first + last + _LEAST_HIDDEN
+    if len(text) <= n_least:
+        return 0, 0
+    n_words = count_words(text)
+    if n_words < n_least and len(text) <= _LONGEST_WORD * n_least:
+        return 0, 0
+    low = _end_of_first(text, first, n_words)
+    high = max(low, _start_of_last(text, last, n_words))
+    while high > low and text[high - 1].isspace():
+        high -= 1
+    return low, high
+
+
+def _end_of_first(text: str, n: int, n_words: int) -> int:
+    whole = end_of_word(text, n) if 0 < n <= n_words else len(text) * (n > 0)
+    return min(whole, _LONGEST_WORD * n)
+
+
+def _start_of_last(text: str, n: int, n_words: int) -> int:
+    whole = start_of_last_words(text, n) if 0 < n <= n_words else len(text) * (n == 0)
+    return max(whole, len(text) - _LONGEST_WORD * n)
+
+
+def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piece, ...]:
+    """The first difference in words, or else in spelling, with what stands around it, as a passage of one line.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    most_words : int, default 30
+        Words shown, about: a long difference is cut, and so is what stands around it. A gap without a text stands where
+        words are left out.
+
+    Returns
+    -------
+    tuple of Piece
+        Empty where nothing differs.
+
+    Raises
+    ------
+    ParameterError
+        ``most_words`` is less than 3.
+
+    Examples
+    --------
+    >>> from nearkin.reports.comparison import compare_texts
+    >>> found = compare_texts("The rent is payable in 30 days from now.", "The rent is payable in 45 days from now.")
+    >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
+    '…payable in 30 45 days from…'
+    """
+    if not isinstance(most_words, int) or isinstance(most_words, bool) or most_words < 3:
+        raise ParameterError.of("most_words", "first_difference", "an int >= 3", most_words)
+    if not comparison.differences:
+        return ()
+    number = next((one.number for one in comparison.differences if not one.has_same_words), 1)
+    pieces = _around(comparison, number)
+    places = [i for i, piece in enumerate(pieces) if piece.difference == number]
+    marked: list[Piece] = []
+    for kind in _SIDES:
+        text = "".join(piece.text for piece in pieces if piece.kind == kind and piece.difference == number)
+        marked += _shortened(kind, text, most_words // 3, number)
+    shared, is_more_before = _shared(pieces[: places[0]][::-1])
+    before = "".join(piece.text for piece in shared[::-1])
+    shared, is_more_after = _shared(pieces[places[-1] + 1 :])
+    after = "".join(piece.text for piece in shared)
+    n_left = max(2, most_words - sum(count_words(piece.text) for piece in marked))
+    n_before, n_after = count_words(before), count_words(after)
+    most_before = max(n_left // 2, n_left - n_after)
+    most_after = n_left - min(most_before, n_before)
+    start = max(0, _start_of_last(before, most_before, n_before))
+    end = _end_of_first(after, most_after, n_after)
+    shown = [
+        *[_GAP] * (start > 0 or is_more_before),
+        Piece("equal", before[start:]),
+        *marked,
+        Piece("equal", after[:end]),
+        *[_GAP] * (end < len(after) or is_more_after),
+    ]
+    shown = [piece for piece in shown if piece.text or piece == _GAP]
+    return (Piece(shown[0].kind, shown[0].text.lstrip(), shown[0].difference), *shown[1:])
+
+
+def _around(comparison: Comparison, number: int) -> list[Piece]:
+    """The pieces of the lines that have a difference, and of some lines around it, as if they were one line."""
+    for hunk in comparison.hunks:
+        rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
+        if rows:
+            near = hunk.lines[max(0, rows[0] - _LINES_AROUND) : rows[-1] + 1 + _LINES_AROUND]
+            return [piece for line in near for piece in _with_space(line)]
+    return []
+
+
+def _with_space(line: Line) -> Iterator[Piece]:
+    for i, piece in enumerate(line.pieces):
+        yield piece if i else Piece(piece.kind, " " + piece.text, piece.difference)
+
+
+def _shared(pieces: Sequence[Piece]) -> tuple[Sequence[Piece], bool]:
+    """Up to the next difference or gap, and whether there is one."""
+    n = next((i for i, piece in enumerate(pieces) if piece.kind != "equal"), len(pieces))
+    return pieces[:n], n < len(pieces)
+
+
+def _shortened(kind: Kind, text: str, most: int, number: int) -> Iterator[Piece]:
+    end = _end_of_first(text, most, count_words(text))
+    if text:
+        yield Piece(kind, text[:end], number)
+    if end < len(text):
+        yield _GAP

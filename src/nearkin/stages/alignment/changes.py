@@ -1,0 +1,160 @@
+"""Two texts → every stretch of characters in which they differ, white space apart.
+
+The aligner says which words differ. Words that it takes for the same may yet be written differently: in capitals, with
+a soft hyphen, as a blank of another length. Those are looked up here, so that no changed character goes unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nearkin.stages.alignment.aligning import align
+from nearkin.stages.alignment.spelling import CHUNK, Span, is_same, shared_beginning, written_differently
+from nearkin.stages.alignment.wording import Wording
+from nearkin.stages.alignment.words import count_words
+
+_LONGEST_SIGNS = 3  # characters between two changes that are told as one, if they are signs
+_LEAST_SHARED_LINES = 0.3
+_MOST_COUNTED = 1_000_000  # characters of a change whose words are compared once more, to be counted
+_LONG_CHUNK = 200  # characters; of a longer one only what differs inside is told
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A stretch in which two texts differ: ``a[start_a:end_a]`` stands for ``b[start_b:end_b]``; one may be empty.
+
+    Parameters
+    ----------
+    start_a, end_a, start_b, end_b : int
+        An empty side stands at the end of what is before it.
+    n_words_a, n_words_b : int
+        Words that only this side has; both 0 where only the spelling differs: letters' case, signs, what is invisible.
+    """
+
+    start_a: int
+    end_a: int
+    start_b: int
+    end_b: int
+    n_words_a: int
+    n_words_b: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs in two texts, in their order; ``is_whole`` is False where they were too long to be compared."""
+
+    changes: tuple[Change, ...]
+    is_whole: bool
+
+
+def find_changes(a: Wording, b: Wording) -> Changes:
+    """Every stretch in which two texts differ.
+
+    What lies between two stretches has the same characters in both texts, white space apart. Characters are the same
+    if they are canonically equivalent (Unicode NFC).
+
+    Examples
+    --------
+    >>> a, b = Wording("Rent is 100 crowns"), Wording("rent is 250  crowns")
+    >>> [(a.text[one.start_a : one.end_a], one.n_words_a) for one in find_changes(a, b).changes]
+    [('Rent', 0), ('100', 1)]
+    """
+    alignment = align(a, b, by_lines=_share_lines(a, b))
+    spans: list[Span] = []
+    at_a = at_b = 0
+    for one in alignment.differences:
+        start_a, start_b = max(at_a, one.span_a[0]), max(at_b, one.span_b[0])
+        spans += written_differently(a, b, (at_a, start_a, at_b, start_b), is_whole=alignment.is_whole)
+        at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
+        spans.append((start_a, at_a, start_b, at_b))
+    spans += written_differently(a, b, (at_a, len(a.text), at_b, len(b.text)), is_whole=alignment.is_whole)
+    told = [_counted(a, b, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
+    return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment.is_whole)
+
+
+def _share_lines(a: Wording, b: Wording) -> bool:
+    """Whether lines may hold the texts together: in texts wrapped differently few are the same, and those by chance."""
+    lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
+    return len(lines_a & lines_b) >= _LEAST_SHARED_LINES * min(len(lines_a), len(lines_b))
+
+
+def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
+    """Changes with nothing between them made one, and those with but a sign or two between words."""
+    current: Span | None = None
+    for span in spans:
+        if current is None:
+            current = span
+        elif _is_nothing(text_a[current[1] : span[0]]):
+            current = (current[0], span[1], current[2], span[3])
+        else:
+            yield current
+            current = span
+    if current is not None:
+        yield current
+
+
+def _is_nothing(text: str) -> bool:
+    short = text.strip()
+    return not short or (len(short) <= _LONGEST_SIGNS and "\n" not in text and count_words(short) == 0)
+
+
+def _is_change(text_a: str, text_b: str, one: Change) -> bool:
+    """White space within a word parts it in two; within a line of signs it is nothing."""
+    if one.n_words_a or one.n_words_b:
+        return True
+    return not is_same(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
+
+
+def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
+    """A change without what both sides begin and end with."""
+    start_a, end_a, start_b, end_b = span
+    if start_a == end_a or start_b == end_b:
+        return span
+    a, b = (list(CHUNK.finditer(text, *ends)) for text, ends in ((text_a, span[:2]), (text_b, span[2:])))
+    least, head, tail = min(len(a), len(b)), 0, 0
+    while head < least and a[head].group() == b[head].group():
+        head += 1
+    while tail < least - head and a[-1 - tail].group() == b[-1 - tail].group():
+        tail += 1
+    start_a, end_a = _rest(text_a, a, head, tail)
+    start_b, end_b = _rest(text_b, b, head, tail)
+    if len(a) == len(b) == head + tail + 1 and min(end_a - start_a, end_b - start_b) > _LONG_CHUNK:
+        same = shared_beginning(text_a[start_a:end_a], text_b[start_b:end_b])
+        start_a, start_b = start_a + same, start_b + same
+        same = shared_beginning(text_a[start_a:end_a][::-1], text_b[start_b:end_b][::-1])
+        end_a, end_b = end_a - same, end_b - same
+    return start_a, end_a, start_b, end_b
+
+
+def _rest(text: str, chunks: Sequence[re.Match[str]], head: int, tail: int) -> tuple[int, int]:
+    """Where what is left between the first and the last chunks begins and ends."""
+    if head + tail < len(chunks):
+        return chunks[head].start(), chunks[-1 - tail].end()
+    place = chunks[head - 1].end() if head else chunks[0].start()
+    while place and text[place - 1].isspace():
+        place -= 1
+    return place, place
+
+
+def _counted(a: Wording, b: Wording, span: Span) -> Change:
+    """The change with the words that differ; of those at its ends only the spelling may."""
+    if max(span[1] - span[0], span[3] - span[2]) > _MOST_COUNTED:
+        return Change(*span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
+    cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])
+    head = sum(1 for _ in _while_same(cores_a, cores_b))
+    cores_a, cores_b = cores_a[head:][::-1], cores_b[head:][::-1]
+    tail = sum(1 for _ in _while_same(cores_a, cores_b))
+    return Change(*span, len(cores_a) - tail, len(cores_b) - tail)
+
+
+def _words(wording: Wording, start: int, end: int) -> list[str]:
+    return [word.core for word in wording.words(start, end) if word.is_word]
+
+
+def _while_same(a: Sequence[str], b: Sequence[str]) -> Iterator[str]:
+    for one, other in zip(a, b, strict=False):
+        if one != other:
+            return
+        yield one

@@ -1,0 +1,39 @@
+"""One signature against many, read once from where they are mapped: for queries that come one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearkin.records import I64, U64
+
+_AT_A_TIME = 1 << 14  # rows whose differences stay beside the core
+
+
+def rows_within(words: U64, query: U64, distance: int) -> tuple[I64, I64]:
+    """The signatures within a Hamming distance of the query: none is missed.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_signatures, n_words)
+    query : uint64 array, shape (n_words,)
+    distance : int
+        At least 0.
+
+    Returns
+    -------
+    rows, distances : int64 arrays
+        In order of rows.
+
+    Examples
+    --------
+    >>> rows, distances = rows_within(np.array([[0b1111], [0b1000], [0b0111]], np.uint64), np.array([15], np.uint64), 1)
+    >>> rows.tolist(), distances.tolist()
+    ([0, 2], [0, 1])
+    """
+    rows, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for start in range(0, len(words), _AT_A_TIME):
+        part = np.bitwise_count(words[start : start + _AT_A_TIME] ^ query).sum(axis=1, dtype=np.int64)
+        near = np.flatnonzero(part <= distance)
+        rows.append(near + start)
+        distances.append(part[near])
+    return np.concatenate(rows), np.concatenate(distances)

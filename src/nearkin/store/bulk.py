@@ -1,0 +1,77 @@
+"""Many rows at once, by the fastest way that each database has."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text
+
+from nearkin.errors import CollectionError
+
+MOST_NAMED = 4_096
+"""Values that are named in one statement: PostgreSQL takes 65,535 at most, SQLite 32,766."""
+Columns = Sequence[Sequence[Any]]
+
+_PACKED: list[tuple[type[Any], Callable[[Any], bytes]]] = [
+    (BigInteger, struct.Struct(">q").pack),  # before Integer, of which it is a kind
+    (Integer, struct.Struct(">i").pack),
+    (Boolean, struct.Struct(">?").pack),
+    (Text, str.encode),
+    (LargeBinary, bytes),
+]
+
+
+def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
+    """Insert rows, given column by column, in the order of the table's columns.
+
+    SQLite takes tuples; PostgreSQL a COPY in its binary form, which needs one answer for all rows.
+    """
+    if not columns or not len(columns[0]):
+        return
+    if connection.dialect.name == "sqlite":
+        marks = ", ".join("?" * len(columns))
+        connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", list(zip(*columns, strict=True)))
+        return
+    driver = connection.connection.driver_connection
+    if driver is None:
+        raise CollectionError("The connection was given back before its rows were stored.")
+    cursor = driver.cursor()
+    cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(_copy(table, columns)))
+    cursor.close()
+
+
+def named(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """The values, as many at a time as one statement may name."""
+    for start in range(0, len(values), MOST_NAMED):
+        yield values[start : start + MOST_NAMED]
+
+
+def is_storable(text: str) -> bool:
+    r"""Whether both databases can hold a text, or be asked for it.
+
+    Examples
+    --------
+    >>> is_storable("née"), is_storable("a\0b"), is_storable("\ud800")
+    (True, False, False)
+    """
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _copy(table: Table, columns: Columns) -> bytes:
+    """Rows as PostgreSQL's COPY has them: a header; each row with its number of fields, each field with its length."""
+    packs = [next(pack for kind, pack in _PACKED if isinstance(column.type, kind)) for column in table.columns]
+    length, width = struct.Struct(">i").pack, struct.pack(">h", len(columns))
+    out = [b"PGCOPY\n\xff\r\n\0", struct.pack(">ii", 0, 0)]
+    for row in zip(*columns, strict=True):
+        out.append(width)
+        for pack, value in zip(packs, row):
+            if value is None:
+                out.append(b"\xff\xff\xff\xff")
+            else:
+                packed = pack(value)
+                out += length(len(packed)), packed
+    out.append(b"\xff\xff")
+    return b"".join(out)

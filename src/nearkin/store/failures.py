@@ -1,0 +1,73 @@
+"""What a database says when something fails → words that help."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
+from nearkin.store.place import Place
+
+_NOTHING_STORED = "Nothing of this command was stored; what was there before is as it was."
+_OF_POSTGRESQL = {
+    "28": "it refuses this user and password",
+    "3D": "there is no such database; make one: createdb NAME",
+    "42501": "this user may not do that; it needs the right to create a schema, or one that it owns",
+    "53100": "its disk is full",
+    "57P": "it was shut down",
+}
+
+
+@contextlib.contextmanager
+def told(place: Place) -> Iterator[None]:
+    """Turn what a database raises inside the block into errors of Nearkin."""
+    try:
+        yield
+    except NearkinError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name != "pg8000":
+            raise
+        raise MissingExtraError.of("PostgreSQL", "postgresql") from error
+    except DBAPIError as error:
+        cause = error.orig
+        raise _of_sqlite(place, cause) if isinstance(cause, sqlite3.Error) else _of_postgresql(place, cause) from error
+    except sqlite3.Error as error:
+        raise _of_sqlite(place, error) from error
+    except SQLAlchemyError as error:
+        raise CollectionError(f"{place}: {error}") from error
+    except Exception as error:  # a driver's own, outside of SQLAlchemy's: while a connection breaks, say
+        if not type(error).__module__.startswith("pg8000"):
+            raise
+        raise _of_postgresql(place, error) from error
+
+
+def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+    if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR_WRITE") or "disk is full" in str(error):
+        return OutputError(f"Cannot write to {place}: the disk is full. {_NOTHING_STORED} Free some space, try again.")
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
+        return CollectionError(f"{place} cannot be read and written: {error}. Look at the rights of the directory.")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return CollectionError(
+            f"{place} is damaged: SQLite says that {error}. Put the file back from a copy; to save what can still be "
+            "read: sqlite3 nearkin.sqlite .recover"
+        )
+    return CollectionError(f"{place}: {error}")
+
+
+def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:
+    fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
+    code, message = str(fields.get("C", "")), str(fields.get("M", error))
+    reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
+    kind = OutputError if code == "53100" else CollectionError
+    if reason is not None:
+        return kind(f"{place}: {reason} ({message}). {_NOTHING_STORED}")
+    if not code:
+        return CollectionError(f"{place} does not answer: {message}. {_NOTHING_STORED}")
+    return CollectionError(f"{place}: {message} ({code}).")

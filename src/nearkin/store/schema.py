@@ -1,0 +1,138 @@
+"""The tables of a collection, the same in SQLite and PostgreSQL.
+
+A *content* is a distinct text, numbered from 0 in the order in which texts came; a *document* is an id that has, or
+had, one. Contents are never changed and never removed, so whatever is derived from a range of them stays true.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+VERSION = 2
+"""Of the schema; `migrations` leads from any lower one to it."""
+
+metadata = MetaData()
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""What is said once of a collection: its schema, its own id, how its texts are counted and signed, its generation."""
+
+waves = Table(
+    "waves",
+    metadata,
+    Column("wave", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+loads = Table(
+    "loads",
+    metadata,
+    Column("load", Integer, primary_key=True, autoincrement=False),
+    Column("wave", Integer, ForeignKey("waves.wave"), nullable=False),
+    Column("added_at", Text, nullable=False),  # UTC, as ISO 8601 has it
+    Column("first_content", BigInteger, nullable=False),
+    Column("end_content", BigInteger, nullable=False),
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 over the digests of its contents
+    Column("n_new", BigInteger, nullable=False),
+    Column("n_new_versions", BigInteger, nullable=False),
+    Column("n_unchanged", BigInteger, nullable=False),
+    Column("n_problems", BigInteger, nullable=False),
+)
+"""One command that added something, which is one transaction; a wave is made of one or more."""
+
+contents = Table(
+    "contents",
+    metadata,
+    Column("content", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),  # SHA-256 of the text in UTF-8
+    Column("n_bytes", BigInteger, nullable=False),
+    Column("n_characters", BigInteger, nullable=False),
+    Column("n_letters", BigInteger, nullable=False),  # that have a place in the counts
+    Column("n_other_letters", BigInteger, nullable=False),
+    Column("is_counted", Boolean, nullable=False),  # False: too few letters, it is matched by its signature only
+    Column("counts", LargeBinary, nullable=False),  # uint32, little-endian
+    Column("signature", LargeBinary),  # null: no features
+    Column("text", LargeBinary, nullable=False),  # UTF-8, compressed with Zstandard
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("row", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", Text, nullable=False),
+    Column("version", Integer, nullable=False),  # from 1
+    Column("content", BigInteger, ForeignKey("contents.content"), nullable=False),
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("line", BigInteger, nullable=False),
+    Column("is_current", Boolean, nullable=False),
+    Column("removed_at", Text),  # null for what is current, and for what a new version took the place of
+    UniqueConstraint("doc_id", "version"),
+)
+Index(
+    "current_documents",
+    documents.c.doc_id,
+    unique=True,
+    sqlite_where=text("is_current"),
+    postgresql_where=text("is_current"),
+)
+Index("documents_of_content", documents.c.content)
+
+problems = Table(
+    "problems",
+    metadata,
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("line", BigInteger, nullable=False),
+    Column("problem", Text, nullable=False),
+    UniqueConstraint("load", "number"),
+)
+"""What could not be read, or got another id, in one load."""
+
+# -- since version 2 ---------------------------------------------------------------------------------------------------
+
+groupings = Table(
+    "groupings",
+    metadata,
+    Column("grouping", Integer, primary_key=True, autoincrement=False),
+    Column("tolerance", Text, nullable=False, unique=True),
+    Column("seen_row", BigInteger, nullable=False),  # documents from this one on have not been grouped yet
+    Column("next_group", BigInteger, nullable=False),  # numbers of groups are never used again
+)
+"""Groups at one tolerance, as they were worked out last."""
+
+groups = Table(
+    "groups",
+    metadata,
+    Column("grouping", Integer, ForeignKey("groupings.grouping"), primary_key=True, autoincrement=False),
+    Column("group_number", BigInteger, primary_key=True, autoincrement=False),
+    Column("principal", BigInteger, ForeignKey("documents.row"), nullable=False),
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("grouping", Integer, ForeignKey("groupings.grouping"), primary_key=True, autoincrement=False),
+    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
+    Column("group_number", BigInteger, nullable=False),
+)
+Index("members_of_group", members.c.grouping, members.c.group_number)

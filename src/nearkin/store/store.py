@@ -1,0 +1,263 @@
+"""A collection's database: opened, made, migrated; read in snapshots, written in transactions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import uuid
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy.pool import QueuePool
+from sqlalchemy.schema import CreateSchema
+
+from nearkin.errors import CollectionBusyError, CollectionError, OutputError
+from nearkin.store import schema
+from nearkin.store.bulk import insert_rows
+from nearkin.store.failures import told
+from nearkin.store.migrations import migrate, version_of
+from nearkin.store.place import FILE, Place
+
+BUSY_S = 2.0
+"""How long a writer waits for another one before it gives up."""
+_PAGES_CACHED_KIB = 65_536
+_FACTS = {"schema", "collection", "generation"}
+
+
+class Store:
+    """The database of one collection. Any number of readers, one writer at a time, in threads and in processes.
+
+    Attributes
+    ----------
+    place : Place
+    facts : dict of str to str
+        What was said of the collection when it was made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Store.create(Place.parse(f"{folder}/matter"), {"letters": "latin"}) as store:
+    ...         with store.reading() as connection:
+    ...             store.facts["letters"], store.generation(connection)
+    ('latin', 0)
+    """
+
+    def __init__(self, place: Place, engine: Engine, facts: Mapping[str, str]) -> None:
+        self.place, self._engine, self.facts = place, engine, dict(facts)
+
+    @classmethod
+    def create(cls, place: Place, facts: Mapping[str, str]) -> Store:
+        """Make the tables, in one transaction; whatever is there already must be nothing.
+
+        Raises
+        ------
+        CollectionError
+            Something else is in the directory, or the database does not answer.
+        """
+        if place.directory is not None:
+            _make_directory(place.directory)
+        engine = _engine(place)
+        with told(place), _transaction(engine, is_writing=True) as connection:
+            _lock(connection, place)
+            if place.schema is not None and not inspect(connection).has_schema(place.schema):
+                connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS asks for the right in any case
+            if _has_tables(connection, place):
+                raise CollectionError(f"{place} is a collection already.")
+            schema.metadata.create_all(connection)
+            said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
+            insert_rows(connection, schema.facts, [list(said), list(said.values())])
+        return cls(place, engine, said)
+
+    @classmethod
+    def open(cls, place: Place) -> Store:
+        """Open what is there; an older schema is brought up to date first.
+
+        Raises
+        ------
+        CollectionError
+            There is no collection; or it is damaged, or of a newer Nearkin, or its database does not answer.
+        """
+        if place.directory is not None and not (place.directory / FILE).is_file():
+            raise CollectionError(_not_there(place))
+        engine = _engine(place)
+        with told(place):
+            with _transaction(engine, is_writing=False) as connection:
+                if not _has_tables(connection, place):
+                    raise CollectionError(_not_there(place))
+                version = version_of(connection, str(place))
+            if version < schema.VERSION:
+                with _transaction(engine, is_writing=True) as connection:
+                    _lock(connection, place)
+                    migrate(connection, version_of(connection, str(place)))
+            with _transaction(engine, is_writing=False) as connection:
+                rows = connection.execute(select(schema.facts.c.name, schema.facts.c.value)).all()
+        facts = {row.name: row.value for row in rows}
+        if missing := _FACTS - set(facts):
+            raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
+        return cls(place, engine, facts)
+
+    @staticmethod
+    def exists(place: Place) -> bool:
+        """Whether a collection is there; the making of one that was interrupted is none.
+
+        Raises
+        ------
+        CollectionError
+            The database does not answer.
+        """
+        if place.directory is not None and not (place.directory / FILE).is_file():
+            return False
+        engine = _engine(place)
+        try:
+            with told(place), _transaction(engine, is_writing=False) as connection:
+                return _has_tables(connection, place)
+        finally:
+            engine.dispose()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A snapshot: what others write in the meantime is not seen."""
+        with told(self.place), _transaction(self._engine, is_writing=False) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction: all of it is stored, durably, when the block ends, or nothing of it is.
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process, or thread, is writing.
+        OutputError
+            The disk is full, or cannot be written to.
+        """
+        with told(self.place), _transaction(self._engine, is_writing=True) as connection:
+            _lock(connection, self.place)
+            yield connection
+            facts = schema.facts
+            following = str(self.generation(connection) + 1)
+            connection.execute(update(facts).where(facts.c.name == "generation").values(value=following))
+
+    def generation(self, connection: Connection) -> int:
+        """A number that every transaction that wrote has raised."""
+        found = connection.execute(select(schema.facts.c.value).where(schema.facts.c.name == "generation")).scalar()
+        if found is None or not found.isdecimal():
+            raise CollectionError(f"{self.place} says {found!r} where its generation should be; it is damaged.")
+        return int(found)
+
+    @property
+    def dialect(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return str(self._engine.dialect.name)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+
+def _make_directory(directory: Path) -> None:
+    """The directory of a new collection: one that is not there, or empty, or in which making one was interrupted."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        others = [path.name for path in directory.iterdir() if not path.name.startswith(FILE)]
+    except OSError as error:
+        raise OutputError(f"Cannot make {directory}: {error.strerror}.") from error
+    if others:
+        raise CollectionError(
+            f"{directory} is no collection, and it is not empty ({', '.join(sorted(others)[:3])}, …). Name a new "
+            "directory for the collection."
+        )
+
+
+def _not_there(place: Place) -> str:
+    return f"There is no collection at {place}. Make one by adding documents: nearkin add COLLECTION INPUT..."
+
+
+def _engine(place: Place) -> Engine:
+    """With the connections set up as both kinds of databases need it."""
+    if place.directory is not None:
+        engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": BUSY_S})
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        engine = create_engine(
+            place.url, pool_pre_ping=True, connect_args={"timeout": 60, "application_name": "nearkin"}
+        )
+        schema_name = place.schema
+
+        def set_up(connection: Any, _record: object) -> None:
+            with contextlib.suppress(AttributeError, OSError):  # else each COPY waits 40 ms for an acknowledgement
+                connection._usock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            cursor = connection.cursor()
+            cursor.execute(f'SET search_path TO "{schema_name}"')
+            cursor.close()
+            connection.commit()
+
+        def connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
+            try:
+                return dialect.connect(*arguments, **options)
+            except OSError as error:
+                raise CollectionError(f"{place} does not answer: {error}.") from error
+
+        event.listen(engine, "do_connect", connect)
+        event.listen(engine, "connect", set_up)
+    if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
+        forgotten = weakref.ref(engine)
+        os.register_at_fork(after_in_child=lambda: _forget(forgotten()))
+    return engine
+
+
+def _forget(engine: Engine | None) -> None:
+    if engine is not None:
+        engine.dispose(close=False)
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA cache_size = -{_PAGES_CACHED_KIB}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    is_writing = connection.get_execution_options().get("is_writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+@contextlib.contextmanager
+def _transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection = connection.execution_options(
+                isolation_level="READ COMMITTED" if is_writing else "REPEATABLE READ",
+                postgresql_readonly=not is_writing,
+            )
+        else:
+            connection = connection.execution_options(is_writing=is_writing)
+        with connection.begin():
+            yield connection
+
+
+def _lock(connection: Connection, place: Place) -> None:
+    """Be the only writer until the transaction ends; SQLite's transactions that write are that by themselves."""
+    if place.schema is None:
+        return
+    key = text("SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name))")
+    if not connection.execute(key, {"name": place.schema}).scalar_one():
+        raise CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+
+
+def _has_tables(connection: Connection, place: Place) -> bool:
+    return bool(inspect(connection).has_table("facts", schema=place.schema))

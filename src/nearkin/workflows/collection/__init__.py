@@ -1,0 +1,1 @@
+"""From files into a collection, and what is written about one."""

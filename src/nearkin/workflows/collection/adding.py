@@ -1,0 +1,67 @@
+"""Files → a wave of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from nearkin.collection.adding import Added
+from nearkin.collection.collection import Collection
+from nearkin.collection.incoming import Incoming
+from nearkin.errors import ParameterError
+from nearkin.kernels.compiled.cache import is_cold
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.workflows.dedup.options import OnError, Resources
+from nearkin.workflows.signing.texts import Texts
+
+
+def add_files(
+    collection: Collection,
+    texts: Texts,
+    *,
+    wave: str | None,
+    on_error: OnError,
+    resources: Resources,
+    progress: Progress,
+) -> Added:
+    """Add every document of some files as one wave: all of them, or, if anything fails, none.
+
+    Raises
+    ------
+    InputError
+        A file, or a column of it, cannot be used; or a document cannot be read and such are to stop the run.
+    ParameterError
+        A file belongs to the collection itself.
+    CollectionError, OutputError
+        See `nearkin.errors`.
+    """
+    _check_apart(collection, texts)
+    if is_cold():
+        progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
+    meter = Meter(progress)
+    with meter.stage("add", texts.size_bytes, "bytes") as counted:
+        return collection.add_incoming(
+            _incoming(texts, counted),
+            wave=wave,
+            threads=resources.n_threads,
+            stops_at_problems=on_error == "stop",
+        )
+
+
+def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
+    names = pa.array(texts.names, pa.large_string())
+    for batch, sources, name in texts.raw_batches(progress):
+        yield Incoming(batch, names.take(pa.array(sources)), name)
+
+
+def _check_apart(collection: Collection, texts: Texts) -> None:
+    """Refuse the collection's own files as documents."""
+    directory = collection.place.directory
+    if directory is None:
+        return
+    for source in texts.sources:
+        if Path(source.path).resolve().is_relative_to(directory.resolve()):
+            raise ParameterError(f"{source.path} is in the collection's own directory. Keep documents elsewhere.")

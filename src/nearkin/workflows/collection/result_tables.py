@@ -1,0 +1,53 @@
+"""Tables for other programs: CSV, JSON Lines or Parquet, by the name of the file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin.collection.conflicts import Conflicts
+from nearkin.errors import ParameterError
+from nearkin.runs.files import published
+
+_FORMATS = (".csv", ".jsonl", ".parquet")
+_ROWS_AT_A_TIME = 1 << 14
+
+
+def check_format(out: Path) -> None:
+    """Refuse a name that says no format, before any work is done.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if out.suffix.lower() not in _FORMATS:
+        raise ParameterError.of("out", "nearkin", f"a file that ends in {', '.join(_FORMATS)}", str(out))
+
+
+def write_table(table: pa.Table, out: Path) -> None:
+    """Write a table; the file is whole or not there."""
+    with published(out) as aside:
+        if out.suffix.lower() == ".parquet":
+            pq.write_table(table, aside)
+            return
+        with open(aside, "w", encoding="utf-8", newline="") as file:
+            if out.suffix.lower() == ".csv":
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(table.column_names)
+            for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME):
+                if out.suffix.lower() == ".csv":
+                    writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+                else:
+                    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+
+
+def table_of_conflicts(found: Conflicts) -> pa.Table:
+    """A row for each conflict, the worst first."""
+    fields = [("id_a", pa.large_string()), ("label_a", pa.large_string()), ("id_b", pa.large_string())]
+    fields += [("label_b", pa.large_string()), ("relative_distance", pa.float64()), ("edit_similarity", pa.float64())]
+    fields += [("jaccard", pa.float64()), ("passage", pa.large_string())]
+    return pa.Table.from_pylist([one.to_dict() for one in found.conflicts], pa.schema(fields))

@@ -1,0 +1,383 @@
+"""What a collection holds: the same in a directory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from nearkin.collection.collection import Collection
+from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, SourceError, UnknownDocumentError
+
+LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
+WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
+
+
+@pytest.fixture
+def collection(place):
+    with place.open() as collection:
+        yield collection
+
+
+def state(collection: Collection) -> list[tuple[object, ...]]:
+    """Every version of every document that a collection holds or held, without times."""
+    with collection.store.reading() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT doc_id, version, waves.name, source, line, is_current, removed_at IS NOT NULL, content, "
+            "n_characters FROM documents JOIN loads USING (load) JOIN waves USING (wave) JOIN contents USING (content) "
+            "ORDER BY row"
+        ).all()
+    return [tuple(bool(x) if i in (5, 6) else x for i, x in enumerate(row)) for row in rows]
+
+
+def current(collection: Collection) -> dict[str, str]:
+    """The text of each document."""
+    return {row[0]: collection.text(row[0]) for row in state(collection) if row[5]}
+
+
+def figures(added) -> tuple[int, ...]:
+    return added.n_new, added.n_new_versions, added.n_unchanged, added.n_problems, added.n_contents
+
+
+# -- what can be added ------------------------------------------------------------------------------------------------
+
+COLUMNS = {"id": ["a", "b"], "text": [LEASE.format(1), WILL.format(2)]}
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        pa.table(COLUMNS),
+        pd.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        list(zip(COLUMNS["id"], COLUMNS["text"], strict=True)),
+        [{"id": "a", "text": LEASE.format(1)}, {"id": "b", "text": WILL.format(2)}],
+        iter([("a", LEASE.format(1)), ("b", WILL.format(2))]),
+    ],
+    ids=["arrow", "pandas", "polars", "pairs", "dicts", "iterator"],
+)
+def test_documents_come_in_many_forms(tmp_path, documents):
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        added = collection.add(documents)
+        assert (added.wave, added.n_documents, figures(added)) == ("wave 1", 2, (2, 0, 0, 0, 2))
+        assert current(collection) == {"a": LEASE.format(1), "b": WILL.format(2)}
+        assert [(one.wave, one.line) for one in map(collection.document, "ab")] == [("wave 1", 1), ("wave 1", 2)]
+
+
+def test_columns_may_be_named_and_documents_may_have_no_ids(collection):
+    collection.add(pa.table({"key": [7, 8], "body": ["one", "two"], "text": ["x", "y"]}), text="body", id="key")
+    collection.add(["three", "four"])
+    assert current(collection) == {"7": "one", "8": "two", "table:1": "three", "table:2": "four"}
+
+
+def test_the_same_documents_again_change_nothing(collection):
+    documents = [("a", LEASE.format(1)), ("b", WILL.format(2)), ("b", "another text under b"), ("c", None)]
+    assert figures(collection.add(documents)) == (3, 0, 0, 2, 3)
+    before, problems = state(collection), collection.info().n_problems
+    assert figures(collection.add(documents, wave="again")) == (0, 0, 3, 2, 0)
+    assert figures(collection.add(reversed(documents[:2]))) == (0, 0, 2, 0, 0)
+    assert (state(collection), collection.info().n_problems) == (before, problems)
+    assert [wave.name for wave in collection.info().waves] == ["wave 1"]
+
+
+def test_a_changed_text_is_a_new_version(collection):
+    collection.add([("a", LEASE.format(1)), ("b", WILL.format(1))])
+    assert figures(collection.add([("a", LEASE.format(2)), ("b", WILL.format(1))])) == (0, 1, 1, 0, 1)
+    assert figures(collection.add([("a", LEASE.format(1))])) == (0, 1, 0, 0, 0)  # back again: no new text
+    one = collection.document("a")
+    assert (one.version, one.wave, one.is_current) == (3, "wave 3", True)
+    texts = [collection.text("a", version=version) for version in (1, 2, 3)]
+    assert texts == [LEASE.format(1), LEASE.format(2), LEASE.format(1)]
+    old = collection.document("a", version=2)
+    assert (old.wave, old.is_current, str(old)) == ("wave 2", False, "a (version 2)")
+    assert collection.document("b").version == 1
+
+
+def test_exact_copies_share_one_text(collection):
+    collection.add([(name, LEASE.format(1)) for name in "edcba"])
+    collection.add([("f", LEASE.format(1))])
+    assert collection.info().n_texts == 1
+    found = collection.similar("c", gamma=0)
+    assert [(one.document.doc_id, one.is_same_text, one.distance) for one in found.documents] == [
+        (name, True, 0.0) for name in "edbaf"
+    ]
+
+
+def test_an_id_that_is_repeated_gets_a_longer_name(collection):
+    texts = [LEASE.format(1), LEASE.format(1), WILL.format(1), WILL.format(2)]
+    added = collection.add([("a", text) for text in texts])
+    assert figures(added) == (3, 0, 1, 2, 3)
+    names = ["a", "a (table:3)", "a (table:4)"]
+    assert current(collection) == dict(zip(names, [texts[0], *texts[2:]], strict=True))
+
+
+@pytest.mark.parametrize("batch_rows", [1, 100])
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_a_longer_name_may_be_taken(collection, monkeypatch, batch_rows, order):
+    """Nothing that came is lost, whoever comes first."""
+    taken = [("a (table:3)", "mine")] if order == "before" else []
+    after = [] if taken else [("pad", "pad"), ("a (table:2)", "mine")]
+    documents = [*taken, ("a", "one"), ("a", "two"), *after]
+    added = collection.add(documents)
+    assert sorted(current(collection).values()) == sorted(text for _, text in documents)
+    assert added.n_documents == len(documents)
+    before = state(collection)
+    collection.add(documents)
+    assert state(collection) == before
+
+
+def test_a_load_of_several_batches_is_one_load(collection, monkeypatch):
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 100)
+    documents = [(str(i), LEASE.format(i // 2)) for i in range(40)]
+    assert figures(collection.add(documents, threads=3)) == (40, 0, 0, 0, 20)
+    assert current(collection) == dict(documents)
+
+
+# -- ids and texts of every kind --------------------------------------------------------------------------------------
+
+ODD_IDS = [
+    "", " ", "a'b", 'a"b', "a\\b", "a%b", "a_b", "a;--", "\t", "a\nb", "é", "e\u0301", "ß", "SS", "İ", "i", "ı", "Ａ",
+    "A", "日本語", "\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufeff", "\x01", "\x7f", "\u2028", "a ", "?", ":name",
+    "%s", "NULL", "\\N", "{}", "$1", "../../etc/passwd", "x" * 1_000,
+]  # fmt: skip
+
+
+def test_ids_of_any_characters_are_kept_apart(collection):
+    documents = [(doc_id, LEASE.format(i)) for i, doc_id in enumerate(ODD_IDS)]
+    assert figures(collection.add(documents)) == (len(ODD_IDS), 0, 0, 0, len(ODD_IDS))
+    assert current(collection) == dict(documents)
+    assert figures(collection.add(documents)) == (0, 0, len(ODD_IDS), 0, 0)
+    for doc_id in ODD_IDS:
+        others = {one.document.doc_id for one in collection.similar(doc_id, gamma=0.5, limit=100).documents}
+        assert others == set(ODD_IDS) - {doc_id}
+    assert collection.remove(ODD_IDS[::2]).n_documents == len(ODD_IDS[::2])
+    assert set(current(collection)) == set(ODD_IDS[1::2])
+
+
+def test_an_id_with_nul_is_told_as_a_problem(collection):
+    added = collection.add([("a\0b", "one"), ("c", "two")])
+    assert (added.n_new, added.n_problems) == (1, 1)
+    assert current(collection) == {"c": "two"}
+    assert collection.add([("a\0b", "one"), ("c", "two")]).n_unchanged == 1
+    with pytest.raises(UnknownDocumentError):
+        collection.document("a\0b")
+
+
+def test_an_id_that_is_too_long_for_an_index_is_told_as_a_problem(collection):
+    chance = random.Random(1)
+    long = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=k)) for k in (2_800, 9_000, 100_000)]
+    added = collection.add([*((doc_id, "text") for doc_id in long), ("short", "text")])
+    assert (added.n_new, added.n_problems) == (1, 3)
+    assert current(collection) == {"short": "text"}
+
+
+ODD_TEXTS = [
+    "", " ", "\0", "a\0b\0", "!?", "\r\n\n", "\ufeff", "x", "\U0010ffff", "e\u0301", "é", "\\x00", "日本語" * 50,
+    "\0" * 100_000, "İ" * 30,
+]  # fmt: skip
+
+
+def test_texts_come_back_as_they_came(collection):
+    documents = [(str(i), text) for i, text in enumerate(ODD_TEXTS)]
+    assert collection.add(documents).n_contents == len(ODD_TEXTS)
+    assert current(collection) == dict(documents)
+    assert [collection.document(str(i)).n_characters for i in range(len(ODD_TEXTS))] == list(map(len, ODD_TEXTS))
+    collection.add([(f"copy {i}", text) for i, text in documents])
+    for i, text in documents:  # of almost none of them anything is counted, and equal texts are found all the same
+        assert f"copy {i}" in [one.document.doc_id for one in collection.similar(i).documents]
+        assert {i, f"copy {i}"} <= {one.document.doc_id for one in collection.similar(text=text).documents}
+
+
+def test_a_text_of_5_mb(collection):
+    chance = random.Random(1)
+    words = ["".join(chance.choices("abcdefghijklmnopqrst", k=7)) for _ in range(2_000)]
+    text = " ".join(chance.choices(words, k=660_000))
+    assert len(text) > 5_000_000
+    collection.add([("large", text), ("small", "small"), ("other", text[:-3] + "end")])
+    assert collection.text("large") == text
+    found = collection.similar("large")
+    assert [one.document.doc_id for one in found.documents] == ["other"]
+
+
+def test_what_cannot_be_read_is_a_problem_and_the_rest_is_stored(collection):
+    added = collection.add([("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")])
+    assert (added.n_new, added.n_problems) == (1, 4)
+    assert current(collection) == {"e": "good"}
+    assert collection.info().n_problems == 4
+
+
+# -- removal, waves ---------------------------------------------------------------------------------------------------
+
+
+def test_a_document_that_was_removed_may_come_back(collection):
+    collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
+    assert collection.remove(["a", "a"]).n_documents == 1
+    with pytest.raises(UnknownDocumentError, match="was removed"):
+        collection.document("a")
+    assert collection.similar("b", gamma=0.5).n_found == 0
+    assert collection.text("a", version=1) == LEASE.format(1)
+    assert [one.document.doc_id for one in collection.similar("a", version=1, gamma=0.5).documents] == ["b"]
+    assert figures(collection.add([("a", LEASE.format(1))])) == (1, 0, 0, 0, 0)
+    assert (collection.document("a").version, collection.similar("b", gamma=0.5).n_found) == (2, 1)
+    assert collection.info().n_removed == 1
+
+
+def test_a_removal_is_all_or_nothing(collection):
+    collection.add([("a", "one"), ("b", "two")])
+    with pytest.raises(UnknownDocumentError, match="'c'"):
+        collection.remove(["a", "c"])
+    assert set(current(collection)) == {"a", "b"}
+    for wrong in ("a", [], ()):
+        with pytest.raises(ParameterError):
+            collection.remove(wrong)
+
+
+def test_thousands_are_removed_at_once(collection):
+    collection.add([(str(i), str(i)) for i in range(5_000)])
+    assert collection.remove([str(i) for i in range(1, 5_000)]).n_documents == 4_999
+    assert current(collection) == {"0": "0"}
+
+
+def test_a_wave_is_removed_with_what_came_in_it(collection):
+    collection.add([("a", "one"), ("b", "two")], wave="Tuesday")
+    collection.add([("b", "two and a half"), ("c", "three")], wave="Wednesday")
+    assert collection.remove(wave="Tuesday").n_documents == 1
+    assert set(current(collection)) == {"b", "c"}
+    assert collection.remove(wave="Tuesday").n_documents == 0
+    with pytest.raises(UnknownDocumentError, match="'Wednesday'"):
+        collection.remove(wave="Thursday")
+
+
+def test_waves_grow_and_are_named(collection):
+    assert [collection.add([(name, name)]).wave for name in "ab"] == ["wave 1", "wave 2"]
+    collection.add([("c", "c")], wave="wave 1")
+    assert [(one.name, one.n_new) for one in collection.info().waves] == [("wave 1", 2), ("wave 2", 1)]
+    assert {name: collection.document(name).wave for name in "abc"} == {"a": "wave 1", "b": "wave 2", "c": "wave 1"}
+    assert collection.add([("d", "d")]).wave == "wave 3"
+
+
+def test_a_wave_without_a_name_is_never_one_that_is_there(collection):
+    collection.add([("a", "a")], wave="wave 2")
+    added = collection.add([("b", "b")])
+    assert added.wave != "wave 2"
+    assert len(collection.info().waves) == 2
+
+
+@pytest.mark.parametrize("wave", ["", "  ", "x" * 201, "a\0b", "half \ud800"])
+def test_a_wave_must_have_a_name(collection, wave):
+    with pytest.raises(ParameterError, match="wave"):
+        collection.add([("a", "a")], wave=wave)
+    assert collection.info().waves == ()
+
+
+def test_a_load_of_nothing_leaves_no_trace(collection):
+    for nothing in ([], pa.table({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())})):
+        assert figures(collection.add(nothing, wave="empty")) == (0, 0, 0, 0, 0)
+    assert collection.info().waves == ()
+    assert collection.similar(text=LEASE).n_found == 0
+
+
+def test_a_load_that_fails_leaves_no_trace(collection, monkeypatch):
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 100)
+    collection.add([("a", "one")])
+    before = state(collection)
+
+    def documents():
+        yield from ((str(i), LEASE.format(i)) for i in range(50))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        collection.add(documents())
+    with pytest.raises((SourceError, ParameterError)):
+        collection.add(pa.table({"id": [1], "text": ["x"]}), text="body")
+    assert state(collection) == before
+    assert len(collection.info().waves) == 1
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("not here"), ConnectionResetError("gone"), KeyError("x")])
+def test_what_the_documents_raise_is_not_blamed_on_the_database(collection, error):
+    def documents():
+        yield ("a", "one")
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        collection.add(documents())
+    assert caught.value is error
+
+
+# -- what is not there ------------------------------------------------------------------------------------------------
+
+
+def test_unknown_ids_are_named_and_others_suggested(collection):
+    collection.add([("contract-17", "one"), ("100%_sure", "two")])
+    with pytest.raises(UnknownDocumentError, match="Did you mean 'contract-17'"):
+        collection.similar("tract-1")
+    with pytest.raises(UnknownDocumentError, match="'100%_sure'"):
+        collection.text("0%_s")
+    with pytest.raises(UnknownDocumentError) as caught:
+        collection.document("_______")
+    assert "mean" not in str(caught.value)
+    with pytest.raises(UnknownDocumentError, match="no version 2; it has 1"):
+        collection.document("contract-17", version=2)
+    for doc_id in ("half \ud800", "\0", "x" * 10_000):
+        with pytest.raises(UnknownDocumentError):
+            collection.document(doc_id)
+        with pytest.raises(UnknownDocumentError):
+            collection.remove([doc_id])
+
+
+def test_a_collection_is_opened_again(place):
+    with place.open() as collection:
+        collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
+        before = state(collection)
+    with place.open(create=False) as collection:
+        assert state(collection) == before
+        assert collection.similar("a", gamma=0.2).n_found == 1
+    with place.open() as collection:
+        assert state(collection) == before
+
+
+def test_what_is_not_there_is_not_made_unasked(place):
+    with pytest.raises(CollectionError, match="There is no collection at"):
+        place.open(create=False)
+    assert not place.cache.exists()
+    if place.kind == "sqlite":
+        assert not place.file.parent.exists()
+    else:
+        assert place.server.sql(f"SELECT count(*) FROM pg_namespace WHERE nspname = '{place.schema}'") == "0"
+
+
+def test_the_alphabet_is_chosen_once(place):
+    with place.open(alphabet="latin") as collection:
+        assert collection.info().alphabet == "latin"
+    with place.open() as collection:
+        assert collection.counting.letters.n_dimensions == 62
+    with pytest.raises(ParameterError, match="'latin'"):
+        place.open(alphabet="universal")
+    with place.another().open() as other:
+        assert other.info().alphabet == "universal"
+
+
+# -- one writer -------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
+    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.1)
+    with place.open() as first, place.open() as second:
+        first.add([("a", "one")])
+
+        def documents():
+            yield ("b", "two")
+            with pytest.raises(CollectionBusyError, match="Another process is writing"):
+                second.add([("c", "three")])
+            with pytest.raises(CollectionBusyError):
+                second.remove(["a"])
+            assert current(second) == {"a": "one"}  # reading goes on
+            yield ("d", "four")
+
+        first.add(documents())
+        assert second.add([("c", "three")]).n_new == 1
+        assert current(first) == {"a": "one", "b": "two", "c": "three", "d": "four"}

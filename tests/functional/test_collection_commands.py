@@ -1,0 +1,287 @@
+"""The commands about a collection, as a user gives them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+
+LEASE = (
+    "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
+    "on the first day of each month, and the tenant keeps the house in good repair until the lease ends. The owner "
+    "sees to the roof, the drains and the chimney. Neither side may end the lease in the first year, and after that "
+    "with three months of notice in writing. Whatever the two cannot settle between themselves goes before the court."
+)
+LETTER = (
+    "Dear colleague, the minutes of the meeting on Tuesday are attached. Please send corrections until Friday noon."
+)
+
+
+@pytest.fixture
+def matter(tmp_path: Path) -> str:
+    """A collection of two waves."""
+    march = [
+        {"id": "lease", "text": LEASE.format(street="Mill Lane", rent=900)},
+        {"id": "copy", "text": LEASE.format(street="Mill Lane", rent=900)},
+        {"id": "letter", "text": LETTER},
+        {"id": "tiny", "text": "No."},
+        {"id": "bad", "text": 7},
+    ]
+    april = [{"id": "renewed", "text": LEASE.format(street="Mill Lane", rent=950)}]
+    place = str(tmp_path / "matter")
+    assert run("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march").code == 0
+    assert run("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april").code == 0
+    return place
+
+
+def run(*arguments: str | Path) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    return ended
+
+
+def told(*arguments: str | Path) -> Any:
+    ended = run(*arguments, "--json")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("\n") == 1
+    return json.loads(ended.out)
+
+
+def found(*arguments: str | Path) -> list[str]:
+    return [one["doc_id"] for one in told("similar", *arguments)["documents"]]
+
+
+def test_similar_documents_are_found_across_waves(matter: str) -> None:
+    assert found(matter, "lease") == ["copy", "renewed"]
+    assert found(matter, "lease", "--gamma", "0") == ["copy"]
+    assert found(matter, "lease", "--limit", "1") == ["copy"]
+    assert told("similar", matter, "lease", "--limit", "1")["n_found"] == 2
+
+
+def test_every_method_goes_by_its_own_number(matter: str) -> None:
+    assert found(matter, "lease", "--threshold", "0.7") == ["copy", "renewed"]
+    assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
+    assert found(matter, "lease", "--distance", "0") == ["copy"]
+    wrong = run("similar", matter, "lease", "--method", "hamming", "--gamma", "0.1")
+    assert (wrong.code, "'distance'" in wrong.err and "'gamma'" in wrong.err) == (2, True)
+
+
+def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.txt"
+    draft.write_text(LEASE.format(street="Mill Lane", rent=975), "utf-8")
+    assert found(matter, "--file", draft) == ["renewed", "lease", "copy"]
+    assert found(matter, "--text", LETTER) == ["letter"]
+    assert run("similar", matter).code == 2
+    assert run("similar", matter, "lease", "--text", "x").code == 2
+    assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
+
+
+def test_explain_tells_how_many_were_left(matter: str) -> None:
+    ended = run("similar", matter, "lease", "--explain")
+    assert "texts with letters enough" in ended.out
+    stages = [stage["n_left"] for stage in told("similar", matter, "lease")["stages"]]
+    assert stages == sorted(stages, reverse=True)
+
+
+def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
+    ended = run("similar", matter, "tiny")
+    assert "too few letters" in ended.out
+    assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
+    assert "tiny" in run("info", matter, "--uncounted").out
+
+
+def test_what_could_not_be_stored_is_listed(matter: str) -> None:
+    (problem,) = told("info", matter, "--problems")
+    assert (problem["doc_id"], problem["wave"]) == ("bad", "march")
+    assert told("info", matter)["n_documents"] == 5
+    assert run("info", matter, "--problems", "--uncounted").code == 2
+
+
+def test_a_bad_document_stops_the_command_if_it_is_to(tmp_path: Path) -> None:
+    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}, {"id": "b", "text": None}])
+    ended = run("add", tmp_path / "m", records, "--on-error", "stop")
+    assert (ended.code, "r.jsonl:2" in ended.err) == (4, True)
+    assert told("info", tmp_path / "m")["n_versions"] == 0
+
+
+def test_adding_twice_stores_nothing_twice(matter: str, tmp_path: Path) -> None:
+    before = told("info", matter)
+    again = told("add", matter, tmp_path / "march.jsonl", "--wave", "march")
+    assert (again["n_new"], again["n_new_versions"], again["n_unchanged"]) == (0, 0, 4)
+    assert told("info", matter) == before
+
+
+def test_a_changed_document_becomes_a_version(matter: str, tmp_path: Path) -> None:
+    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LEASE.format(street="Long Road", rent=900)}])
+    assert told("add", matter, changed)["n_new_versions"] == 1
+    versions = told("versions", matter, "lease")["versions"]
+    assert ("lease", 1) in [(one["doc_id"], one["version"]) for one in versions]
+    compared = told("compare", matter, "lease", "lease", "--version-a", "1")
+    assert (compared["a"]["version"], compared["b"]["version"]) == (1, 2)
+    assert compared["comparison"]["n_words_only_a"] == 2
+    ended = run("compare", matter, "lease", "lease", "--version-a", "1")
+    assert "[-Mill Lane-] {+Long Road+}" in ended.out
+    assert run("compare", matter, "lease", "lease", "--version-a", "9").code == 3
+
+
+def test_versions_are_ordered_by_likeness(matter: str) -> None:
+    versions = told("versions", matter, "lease")["versions"]
+    assert [one["doc_id"] for one in versions] == ["copy", "renewed"]
+    assert [one["edit_similarity"] for one in versions] == sorted(
+        (o["edit_similarity"] for o in versions), reverse=True
+    )
+    assert versions[1]["n_words_removed"] == versions[1]["n_words_added"] == 1
+    assert "[-900-] {+950+}" in run("versions", matter, "lease").out
+
+
+def test_a_comparison_is_written_as_a_page(matter: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    ended = run("compare", matter, "lease", "renewed", "--html", page)
+    assert ended.code == 0
+    text = page.read_text("utf-8")
+    assert "950" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    assert run("compare", matter, "lease", "renewed", "--html", page).code == 5
+    assert run("compare", matter, "lease", "copy", "--html", page, "--overwrite").code == 0
+
+
+def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,label\nlease,privileged\nrenewed,produce\nletter,produce\nnobody,produce\n", "utf-8")
+    out = tmp_path / "conflicts.csv"
+    ended = run("conflicts", matter, labels, "--out", out)
+    assert ended.code == 0
+    assert "1 conflict" in ended.out
+    assert "nobody" in ended.out
+    (row,) = csv.DictReader(out.read_text("utf-8").splitlines())
+    assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("lease", "privileged", "renewed", "produce")
+    assert "[-900-] {+950+}" in row["passage"]
+    assert told("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
+
+
+def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id;label\nlease;x\nrenewed;y\ncopy;y\nletter;x\nletter;z\n", "utf-8")
+    conflicts = told("conflicts", matter, labels)["conflicts"]
+    assert [(one["id_a"], one["id_b"]) for one in conflicts] == [
+        ("lease", "copy"),
+        ("letter", "letter"),
+        ("lease", "renewed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("a,b,c\n1,2,3\n", "--id"),
+        ("id,label\nlease\n", ":2: 1 fields"),
+        ("id,label\nx,\xff\n", "UTF-8"),
+        ('id,label\n"x,y\n', "no CSV"),
+    ],
+)
+def test_labels_that_cannot_be_read_are_refused(matter: str, tmp_path: Path, text: str, said: str) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_bytes(text.encode("latin-1"))
+    ended = run("conflicts", matter, labels)
+    assert ended.code == 3
+    assert said in ended.err
+
+
+def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: Path) -> None:
+    out = tmp_path / "groups.parquet"
+    first = told("groups", matter, "--out", out)
+    assert [(one["number"], one["principal"], one["n_documents"]) for one in first["groups"]] == [(1, "lease", 3)]
+    assert pq.read_table(out)["doc_id"].to_pylist() == ["lease", "copy", "renewed"]
+    june = [{"id": "longer", "text": LEASE.format(street="Mill Lane", rent=90) + "!"}, {"id": "reply", "text": LETTER}]
+    run("add", matter, write_jsonl(tmp_path / "june.jsonl", june), "--wave", "june")
+    second = told("groups", matter)
+    assert {one["number"]: one["principal"] for one in second["groups"]} == {1: "lease", 2: "letter"}
+    assert second["new_waves"] == ["june"]
+    assert [(one["number"], one["is_new"], one["new_documents"]) for one in second["changes"]] == [
+        (1, False, ["longer"]),
+        (2, True, ["reply"]),
+    ]
+    assert told("groups", matter)["changes"] == []
+    assert told("groups", matter, "--make-principal", "copy")["groups"][0]["principal"] == "copy"
+    run("remove", matter, "copy")
+    (change,) = told("groups", matter)["changes"]
+    assert (change["number"], change["principal_was"]) == (1, "copy")
+
+
+def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
+    assert told("remove", matter, "copy") == {"n_documents": 1}
+    assert found(matter, "lease") == ["renewed"]
+    gone = run("similar", matter, "copy")
+    assert (gone.code, "was removed" in gone.err) == (3, True)
+    assert run("remove", matter, "copy").code == 3
+    assert told("remove", matter, "--wave", "april")["n_documents"] == 1
+    assert run("remove", matter, "--wave", "may").code == 3
+    assert run("remove", matter).code == 2
+    assert told("add", matter, tmp_path / "march.jsonl", "--wave", "march")["n_new"] == 1
+    assert found(matter, "lease") == ["copy"]
+
+
+def test_waves_are_listed(matter: str) -> None:
+    waves = told("waves", matter)
+    assert [(one["name"], one["n_current"], one["n_problems"]) for one in waves] == [("march", 4, 1), ("april", 1, 0)]
+    assert "april" in run("waves", matter).out
+
+
+def test_verify_mends_what_it_can_and_names_what_it_cannot(matter: str) -> None:
+    import sqlite3
+
+    assert told("verify", matter)["is_whole"]
+    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
+        database.execute("UPDATE contents SET counts = zeroblob(length(counts)) WHERE content = 1")
+    mended = told("verify", matter)
+    assert (mended["is_whole"], mended["mended_texts"]) == (True, 1)
+    assert told("verify", matter)["mended_texts"] == 0
+    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
+        database.execute("UPDATE contents SET text = x'28b52ffd00' WHERE content = 1")
+    ended = run("verify", matter, "--json")
+    assert ended.code == 7
+    assert json.loads(ended.out)["damaged_documents"] == ["letter (version 1)"]
+
+
+def test_another_alphabet_is_refused_later(tmp_path: Path) -> None:
+    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}])
+    assert run("add", tmp_path / "m", records, "--alphabet", "latin").code == 0
+    assert told("info", tmp_path / "m")["alphabet"] == "latin"
+    assert run("add", tmp_path / "m", records, "--alphabet", "universal").code == 2
+    assert run("add", tmp_path / "n", records, "--alphabet", "greek").code == 2
+    assert not (tmp_path / "n").exists()
+
+
+def test_what_is_no_collection_is_refused(tmp_path: Path) -> None:
+    ended = run("similar", tmp_path / "none", "x")
+    assert (ended.code, "nearkin add" in ended.err) == (7, True)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text(LETTER)
+    ended = run("add", tmp_path / "folder", tmp_path / "folder" / "a.txt")
+    assert (ended.code, "not empty" in ended.err) == (7, True)
+    assert run("add", "mysql://localhost/x", tmp_path / "folder" / "a.txt").code == 2
+
+
+def test_a_wrong_input_leaves_no_collection_behind(tmp_path: Path) -> None:
+    assert run("add", tmp_path / "m", tmp_path / "none.jsonl").code == 3
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_collections_own_files_are_no_documents(matter: str) -> None:
+    ended = run("add", matter, Path(matter) / "segments")
+    assert ended.code in (2, 3)
+    assert told("info", matter)["n_documents"] == 5
+
+
+def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> None:
+    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}])
+    ended = nearkin("add", tmp_path / "m", records, "--wave", "[bold]x[/]")
+    assert ended.code == 0
+    assert "[bold]x[/]: 1 document, 1 new" in ended.out

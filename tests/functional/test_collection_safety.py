@@ -1,0 +1,489 @@
+"""Collections where a process is killed, a disk is full, a server goes away: nothing that was acknowledged is lost."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import nearkin.store.store as store_module
+from contract.test_collection_index import answers, check, small_disk
+from contract.test_collections import state
+from nearkin.collection.collection import Collection
+from nearkin.errors import CollectionError, NearkinError, OutputError
+from nearkin.store.schema import VERSION
+from places import SomePlace
+
+ROOT = Path(__file__).parents[2]
+TEXT = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
+FIRST = [(f"d{i}", TEXT.format(i)) for i in range(12)]
+SECOND = [
+    *[(f"d{i}", TEXT.format(i) + " Amended.") for i in range(3)],
+    *[(f"e{i}", TEXT.format(i * 7)) for i in range(30)],
+]
+
+# A process that adds a wave and is killed at a moment that can be counted.
+KILLED = """
+import json, os, signal, sys
+address, cache, when, n = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+documents = [tuple(pair) for pair in json.loads(sys.stdin.read())]
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+import nearkin.collection.segment_files as files
+import nearkin.collection.segments as segments
+import nearkin.stages.documents.tables as tables
+from nearkin.collection.collection import Collection
+tables._BATCH_BYTES = 1_000
+left = [n]
+
+def strike(*_, **__):
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def before(module, name):
+    function = getattr(module, name)
+    def struck(*arguments, **named):
+        strike()
+        return function(*arguments, **named)
+    setattr(module, name, struck)
+
+def middle_of_a_file(file, array):
+    strike()
+    file.write(array.tobytes()[:100])
+    file.flush()
+    strike()
+    file.seek(0)
+    file.truncate()
+    whole(file, array)
+
+with Collection.open(address, create=True, cache=cache) as collection:
+    if when == "statement":
+        event.listen(Engine, "before_cursor_execute", strike)
+        import nearkin.collection.adding as adding
+        before(adding, "insert_rows")
+    elif when == "commit":
+        event.listen(Engine, "commit", strike)
+    elif when == "build":
+        before(segments, "build")
+    elif when == "file":
+        import numpy as np
+        whole = np.save
+        np.save = middle_of_a_file
+    elif when == "manifest":
+        before(files, "write_json")
+    elif when == "rename":
+        before(files.os, "rename")
+    elif when == "remove":
+        before(files.shutil, "rmtree")
+    added = collection.add(documents, wave="second")
+    print("added", added.n_new, flush=True)
+    for i in range(3):
+        collection.similar("d0", gamma=0.5)
+"""
+
+
+def killed(place: SomePlace, when: str, n: int) -> tuple[bool, bool]:
+    """Whether the process was killed, and whether it had said that the wave was added."""
+    command = [sys.executable, "-c", KILLED, place.address, str(place.cache), when, str(n)]
+    ended = subprocess.run(command, input=json.dumps(SECOND), capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+    return ended.returncode != 0, "added" in ended.stdout
+
+
+@pytest.fixture
+def first(place):
+    """A collection with one wave."""
+    with place.open() as collection:
+        collection.add(FIRST, wave="first")
+    return place
+
+
+def uninterrupted(place: SomePlace) -> tuple[list[object], list[object], list[object], list[object]]:
+    """State and answers before and after the second wave, in a place of its own."""
+    with place.another().open() as collection:
+        collection.add(FIRST, wave="first")
+        before = state(collection), answers(collection)
+        collection.add(SECOND, wave="second")
+        return (*before, state(collection), answers(collection))
+
+
+MOMENTS = [
+    *(("statement", n) for n in (1, 3, 5, 8, 12, 16, 20, 24)), ("commit", 1), ("build", 1), ("file", 1), ("file", 2),
+    ("file", 9), ("file", 14), ("manifest", 1), ("rename", 1), ("remove", 1), ("remove", 2),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment(place):
+    """Each in a collection of its own; whatever was acknowledged is there, and the rest can be added again."""
+    before, answers_before, after, answers_after = uninterrupted(place)
+    was_stored = []
+    moments = MOMENTS if place.kind == "sqlite" else MOMENTS[2::3]
+    for when, n in moments:
+        own = place.another()
+        with own.open() as collection:
+            collection.add(FIRST, wave="first")
+        is_killed, is_acknowledged = killed(own, when, n)
+        assert is_killed, (when, n)
+        with own.open(create=False) as collection:
+            now = state(collection)
+            assert now in (before, after)
+            assert now == after or not is_acknowledged
+            assert answers(collection) == (answers_before if now == before else answers_after)
+            assert collection.verify().is_whole
+            collection.add(SECOND, wave="second")
+            assert state(collection) == after
+            assert answers(collection) == answers_after
+            assert [wave.name for wave in collection.info().waves] == ["first", "second"]
+        was_stored.append(now == after)
+    assert set(was_stored) == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("moment", "n"), [("before_cursor_execute", n) for n in (1, 4, 7)] + [("before_cursor_execute", 10), ("commit", 1)]
+)
+def test_killed_while_it_is_made(place, moment, n):
+    """What is there then is no collection, and becomes one."""
+    code = KILLED.replace("with Collection", "event.listen(Engine, sys.argv[5], strike)\nwith Collection")
+    if place.kind == "postgresql" and moment == "commit":
+        n += 1  # before that, it only looked
+    command = [sys.executable, "-c", code, place.address, str(place.cache), "never", str(n), moment]
+    ended = subprocess.run(command, input="[]", capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert "There is no collection" in refused(place)
+    with place.open() as collection:
+        assert collection.add(FIRST).n_new == len(FIRST)
+
+
+# -- a full disk ------------------------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_fills_while_documents_are_added(tmp_path):
+    place = SomePlace.new(tmp_path, None)
+    before, answers_before, after, answers_after = uninterrupted(place)
+    large = [(f"large{i}", random.Random(i).randbytes(60_000).hex()) for i in range(40)]
+    with small_disk(Path(place.address), "1500k"):
+        with place.open() as collection:
+            collection.add(FIRST, wave="first")
+            with pytest.raises(OutputError, match="the disk is full") as caught:
+                collection.add(large)
+            assert "Nothing of this command was stored" in str(caught.value)
+            assert state(collection) == before
+            assert answers(collection) == answers_before
+            assert collection.add(SECOND, wave="second").n_new == 30  # there is room for these
+        with place.open() as collection:
+            assert state(collection) == after
+            assert answers(collection) == answers_after
+            assert collection.verify().is_whole
+
+
+@pytest.mark.parametrize("size_bytes", [0, 10_000, 100_000, 180_000])
+def test_files_that_may_not_grow(tmp_path, size_bytes):
+    """Cut off at some size, as on a full disk, in a process of its own: a message, and nothing is lost."""
+    place = SomePlace.new(tmp_path, None)
+    before, _, after, answers_after = uninterrupted(place)
+    with place.open() as collection:
+        collection.add(FIRST, wave="first")
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size_bytes}, {size_bytes}))\nleft = [0]\n"
+    code = KILLED.replace("left = [n]", limit)
+    command = [sys.executable, "-c", code, place.address, str(place.cache), "never", "0"]
+    ended = subprocess.run(command, input=json.dumps(SECOND), capture_output=True, text=True, timeout=60, cwd=ROOT)
+    if ended.returncode:
+        assert "nearkin.errors." in ended.stderr.strip().splitlines()[-1], ended.stderr
+    with place.open() as collection:
+        assert state(collection) == (before if ended.returncode else after)
+        collection.add(SECOND, wave="second")
+        assert state(collection) == after
+        assert answers(collection) == answers_after
+
+
+# -- a store that is damaged, or not one ------------------------------------------------------------------------------
+
+
+def refused(place: SomePlace, *, create: bool = False) -> str:
+    with pytest.raises(NearkinError) as caught, place.open(create=create) as collection:
+        collection.add([("x", "x")])
+    assert "open-sesame" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_newer_schema_is_refused_and_left_alone(first):
+    newer = str(VERSION + 1)
+    first.sql(f"UPDATE facts SET value = '{newer}' WHERE name = 'schema'")
+    for create in (False, True):
+        assert "newer Nearkin" in refused(first, create=create)
+    assert first.fact("schema") == newer
+    first.sql(f"UPDATE facts SET value = '{VERSION}' WHERE name = 'schema'")
+    with first.open() as collection:
+        assert collection.info().n_documents == len(FIRST)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("schema", "x"), ("schema", ""), ("schema", "0"), ("schema", "-1"), ("schema", None), ("generation", "x"),
+        ("generation", None), ("collection", None), ("alphabet", "greek"), ("alphabet", None), ("letters", "x"),
+        ("letters", None), ("signatures", "x"), ("signatures", None),
+    ],
+)  # fmt: skip
+def test_damaged_facts_are_refused_in_words(first, name, value):
+    if value is None:
+        first.sql(f"DELETE FROM facts WHERE name = '{name}'")
+    else:
+        first.sql(f"UPDATE facts SET value = '{value}' WHERE name = '{name}'")
+    assert first.schema in refused(first) or name in refused(first)
+    assert first.sql("SELECT count(*) FROM documents") == str(len(FIRST))
+
+
+@pytest.mark.parametrize("table", ["facts", "documents", "contents", "loads", "waves"])
+def test_a_table_that_is_gone_is_told_in_words(first, table):
+    first.sql(f"DROP TABLE {table}" + (" CASCADE" if first.server else ""))
+    refused(first)
+
+
+@pytest.mark.parametrize("content", [b"garbage", b"garbage" * 10_000, b"SQLite format 3\0" + b"\0" * 5_000])
+def test_a_file_that_is_no_database(tmp_path, content):
+    place = SomePlace.new(tmp_path, None)
+    Path(place.address).mkdir()
+    place.file.write_bytes(content)
+    for create in (False, True):
+        assert "damaged" in refused(place, create=create)
+    assert place.file.read_bytes() == content
+
+
+def test_a_database_of_something_else(tmp_path):
+    place = SomePlace.new(tmp_path, None)
+    Path(place.address).mkdir()
+    with closing(sqlite3.connect(place.file)) as connection, connection:
+        connection.execute("CREATE TABLE cats (name TEXT)")
+        connection.execute("INSERT INTO cats VALUES ('Tom')")
+    assert "There is no collection" in refused(place)
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    """At any page: it is told that it is damaged, or, where nothing that is asked for is missing, answered."""
+    place = SomePlace.new(tmp_path, None)
+    with place.open() as collection:
+        for i in range(10):
+            collection.add([(f"{name}-{i}", text * (i + 1)) for name, text in FIRST])
+        collection.remove(["d3-1"])
+        right = answers_of_copy(collection)
+    with closing(sqlite3.connect(place.file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = place.file.read_bytes()
+    n_told = 0
+    for size in (*range(100, len(whole), len(whole) // 25 + 1), len(whole) - 4_096, len(whole) - 1):
+        for name in ("-wal", "-shm"):
+            place.file.with_name(place.file.name + name).unlink(missing_ok=True)
+        place.file.write_bytes(whole[:size])
+        try:
+            with place.open(create=False) as collection:
+                assert answers_of_copy(collection) == right
+                collection.add([("x", "x")])
+        except CollectionError as error:
+            n_told += "damaged" in str(error) or "malformed" in str(error)
+    assert n_told > 20
+
+
+def answers_of_copy(collection: Collection) -> list[str]:
+    return [str(one.document) for one in collection.similar("d0-0", gamma=0.5, limit=500).documents]
+
+
+@pytest.mark.parametrize("there", ["notes.txt", "nearkin.sqlite/x", ".hidden"])
+def test_a_directory_of_something_else_is_left_alone(tmp_path, there):
+    place = SomePlace.new(tmp_path, None)
+    path = Path(place.address) / there
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    refused(place, create=True)
+    assert [one for one in Path(place.address).rglob("*") if one.is_file()] == [path]
+
+
+def test_a_file_instead_of_a_directory(tmp_path):
+    place = SomePlace.new(tmp_path, None)
+    Path(place.address).write_text("mine")
+    refused(place)
+    refused(place, create=True)
+    assert Path(place.address).read_text() == "mine"
+
+
+def test_a_damaged_text_is_told(first):
+    damaged = "x'00ff00ff'" if first.server is None else "'\\x00ff00ff'"
+    first.sql(f"UPDATE contents SET text = {damaged} WHERE content = 2")
+    with first.open() as collection:
+        with pytest.raises(CollectionError, match="damaged"):
+            collection.text("d2")
+        assert collection.text("d3") == FIRST[3][1]
+        assert collection.verify().damaged_documents == ("d2 (version 1)",)
+
+
+# -- a server that goes away ------------------------------------------------------------------------------------------
+
+
+def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkeypatch):
+    """Nothing is stored; and the same object goes on when the server is there again."""
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
+    place = SomePlace.new(tmp_path, server)
+    before, answers_before, after, answers_after = uninterrupted(place)
+    end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'nearkin'"
+    with place.open() as collection:
+        collection.add(FIRST, wave="first")
+        for n in (0, 5, 32):
+
+            def documents(n: int = n):
+                yield from SECOND[:n]
+                assert int(server.sql(end)) >= 1
+                yield from SECOND[n:]
+
+            with pytest.raises(CollectionError) as caught:
+                collection.add(documents(), wave="second")
+            assert "Nothing of this command was stored" in str(caught.value)
+            assert "open-sesame" not in str(caught.value)
+            assert state(collection) == before
+            assert answers(collection) == answers_before
+        collection.add(SECOND, wave="second")
+        assert state(collection) == after
+        assert answers(collection) == answers_after
+
+        def ask_too_late(seen) -> None:
+            server.sql(end)
+            seen.connection.exec_driver_sql("SELECT 1")
+
+        with pytest.raises(CollectionError):
+            collection.answered(ask_too_late)
+        assert answers(collection) == answers_after
+
+
+@pytest.fixture
+def silent():
+    """A port on which somebody listens and never says a word."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def messages_of(error: BaseException | None) -> str:
+    """Of an error and of those that led to it."""
+    told = []
+    while error is not None:
+        told.append(f"{error} {error!r}")
+        error = error.__cause__ or error.__context__
+    return "\n".join(told)
+
+
+def unreachable(address: str, tmp_path: Path, **options: object) -> str:
+    with pytest.raises(CollectionError) as caught:
+        Collection.open(address, cache=tmp_path, **options)
+    assert "open-sesame" not in messages_of(caught.value)
+    assert "s3cret" not in messages_of(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_server_that_is_not_there(tmp_path, create):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    told = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path, create=create)
+    assert f"postgresql://ada:***@127.0.0.1:{port}/matters" in told
+    assert "does not answer" in told
+
+
+def test_a_server_that_never_answers(tmp_path, silent, monkeypatch):
+    make = store_module.create_engine
+
+    def impatient(url, *, connect_args, **options):
+        assert 1 <= connect_args["timeout"] <= 300
+        return make(url, connect_args=connect_args | {"timeout": 0.5}, **options)
+
+    monkeypatch.setattr(store_module, "create_engine", impatient)
+    assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{silent}/matters", tmp_path)
+
+
+def test_a_server_that_hangs_up(tmp_path):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+
+        def hang_up() -> None:
+            while True:
+                try:
+                    listener.accept()[0].close()
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=hang_up, daemon=True)
+        thread.start()
+        port = listener.getsockname()[1]
+        assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_wrong_password_user_or_database(tmp_path, server, create):
+    good = f"127.0.0.1:{server.port}/postgres"
+    for address, words in [
+        (f"postgresql://nearkin:s3cret@{good}", "refuses this user and password"),
+        (f"postgresql://nobody:s3cret@{good}", "refuses this user and password"),
+        (server.url("nowhere"), "createdb"),
+    ]:
+        assert words in unreachable(address, tmp_path, create=create)
+
+
+def test_a_user_who_may_not_make_a_schema(tmp_path, server):
+    server.sql("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 's3cret'")
+    address = f"postgresql://guest:s3cret@127.0.0.1:{server.port}/postgres?schema="
+    assert "the right to create a schema" in unreachable(address + "of_nobody", tmp_path, create=True)
+    server.sql("CREATE SCHEMA of_guest AUTHORIZATION guest")
+    with Collection.open(address + "of_guest", create=True, cache=tmp_path) as collection:  # one that it owns will do
+        assert collection.add(FIRST).n_new == len(FIRST)
+    server.sql("DROP SCHEMA of_guest CASCADE; DROP ROLE guest")
+
+
+def test_a_user_who_may_only_read_can_ask(tmp_path, server):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add(FIRST)
+        right = answers(collection)
+    name = place.schema
+    server.sql(f"CREATE ROLE reader_{name} LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA {name} TO reader_{name}")
+    server.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO reader_{name}")
+    address = f"postgresql://reader_{name}:s3cret@127.0.0.1:{server.port}/postgres?schema={name}"
+    with Collection.open(address, cache=tmp_path) as collection:
+        assert answers(collection) == right
+        with pytest.raises(CollectionError, match="may not do that"):
+            collection.add(SECOND)
+        assert answers(collection) == right
+
+
+def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, server):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add(FIRST)
+        told = [repr(collection), str(collection.place), repr(collection.place), repr(collection.info())]
+        with pytest.raises(NearkinError) as caught:
+            collection.document("nobody")
+        told += [messages_of(caught.value), repr(collection.store), repr(vars(collection))]
+    assert "open-sesame" not in "".join(told)
+
+
+def test_an_index_is_made_by_who_comes_after_a_kill(first):
+    """Killed between the commit and the index: the next one makes it, and says nothing of damage."""
+    is_killed, is_acknowledged = killed(first, "build", 1)
+    assert (is_killed, is_acknowledged) == (True, False)
+    right = uninterrupted(first)[3]
+    with first.open() as collection:
+        assert answers(collection) == right
+    check(first, right, is_told=False)

@@ -1,0 +1,49 @@
+"""A small collection as this version stores it, and what it answers; ``golden.py`` says when to write a new folder.
+
+``python tests/golden/stored_collection.py schema-2`` writes a collection of today's schema.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import nearkin
+from golden.collection import DOCUMENTS, LEASE
+from golden.letter_counts import MORE
+
+WAVES = Path(__file__).parent / "collections"
+
+
+def fill(collection: nearkin.Collection) -> None:
+    """Two waves, a changed document, a removed one."""
+    collection.add([(f"d{i:02d}", text) for i, text in enumerate(DOCUMENTS)], wave="first")
+    changed = LEASE.format(owner="Anna Berg", tenant="Carl Dorn", street="12 Mill Lane", rent="925")
+    collection.add([("d00", changed), *((f"m{i}", text) for i, text in enumerate(MORE)), ("d01", "No")], wave="second")
+    collection.remove(["d06"])
+
+
+def answers(collection: nearkin.Collection) -> dict[str, Any]:
+    """What several questions find, without what differs from one day to the next."""
+    told: dict[str, Any] = {}
+    for doc_id in ("d00", "d02", "d07", "d12", "m2"):
+        for asked in ({"gamma": 0.3}, {"threshold": 0.4}, {"distance": 60}):
+            found = collection.similar(doc_id, **asked)
+            told[f"{doc_id} by {found.tolerance}"] = [one.to_dict() for one in found.documents]
+    told["old"] = collection.text("d00", version=1)
+    told["info"] = asdict(collection.info()) | {"place": "", "waves": "", "schema": "", "n_segments": ""}
+    return json.loads(json.dumps(told))
+
+
+if __name__ == "__main__":
+    folder = WAVES / sys.argv[1]
+    with nearkin.Collection.open(folder / "stored", create=True) as made:
+        fill(made)
+        (folder / "answers.json").write_text(json.dumps(answers(made), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (folder / "stored" / "segments").rename(folder / "stored" / "segments.gone")
+    import shutil
+
+    shutil.rmtree(folder / "stored" / "segments.gone")

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nearkin.reports import comparison_page
+from nearkin.reports.comparison import compare_texts
+from nearkin.reports.comparison_page import comparison_html
+
+UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
+
+
+def page(a: str, b: str, **arguments: object) -> str:
+    named = {"name_a": "lease", "name_b": "lease, signed", **arguments}
+    return UNSEEN.sub("", comparison_html(compare_texts(a, b), **named))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("in 30 days", "in 45 days", 'in <del data-n="1">30</del> <ins data-n="1">45</ins> days</td>'),
+        ("rent", "Rent", '<del data-n="1" class="spelling">rent</del> <ins data-n="1" class="spelling">Rent</ins>'),
+        ("<b>1</b>", "<b>\u202e2</b>", '&lt;b<del data-n="1">&gt;1</del><ins data-n="1">&gt;⟨U+202E⟩2</ins>&lt;/b&gt;'),
+        ("a" * 9 + " same" * 100, " same" * 100, '<span class="gap">… 60 equal words …</span>'),
+    ],
+)
+def test_differences_are_marked_and_escaped(a: str, b: str, expected: str) -> None:
+    assert expected in page(a, b)
+
+
+def test_marks_are_told_to_those_who_hear_the_page() -> None:
+    html = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="a", name_b="b")
+    assert '<span class="unseen">[only in A: </span>30<span class="unseen">]</span></del>' in html
+
+
+def test_names_and_facts_are_shown_and_escaped() -> None:
+    html = page("a", "b", name_a="<i>", name_b=7, facts=[("Edit <similarity>", "0.9 & more\u202e")])
+    assert "<i>" not in html
+    assert '<bdi class="id">&lt;i&gt;</bdi>' in html
+    assert '<bdi class="id">7</bdi>' in html
+    assert "<dt>Edit &lt;similarity&gt;</dt><dd>0.9 &amp; more⟨U+202E⟩</dd>" in html
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "headline"),
+    [
+        ("a b", "a b", "The two documents are the same, character for character"),
+        ("a b", "a\nb", "The two documents differ in white space only"),
+        ("a, b", "A b", "The two documents have the same words, written differently in 1 place"),
+        ("a b", "a c d", "1 difference: 1 word only in A, 2 words only in B"),
+    ],
+)
+def test_the_headline_says_what_there_is(a: str, b: str, headline: str) -> None:
+    html = page(a, b)
+    assert f"<h1>{headline}</h1>" in html
+    assert ("<script>" in html) == ("data-n" in html)
+
+
+def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison_page, "_MOST_LINES", 10)
+    a = "\n".join(f"line {i} of the contract" for i in range(1000))
+    html = page(a, a.replace("00 of", "00 in"))
+    assert "The first 2 of 9 differences are on this page" in html
+    assert html.count("<tr><td") == 10
+
+
+def test_a_page_is_the_same_for_the_same_texts() -> None:
+    assert page("in 30 days", "in 45 days") == page("in 30 days", "in 45 days")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.stages.verification.edit import edit_similarity
+
+texts = st.text(max_size=25) | st.text(alphabet="ab", max_size=150) | st.text(alphabet="abc語\U0001f600", max_size=80)
+
+
+def plain_distance(a: str, b: str) -> int:
+    """Wagner and Fischer's table, row by row."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (x != y))
+    return row[-1]
+
+
+@given(texts, texts)
+def test_the_distance_is_that_of_the_table(a: str, b: str) -> None:
+    found = edit_similarity(a, b)
+    assert found.distance == found.least_distance == plain_distance(a, b)
+    assert found.similarity == found.most_similarity == (1 - found.distance / max(len(a), len(b)) if a or b else 1.0)
+    assert found.why_unknown == ""
+
+
+@given(texts, texts, st.integers(0, 3000))
+def test_a_bound_makes_nothing_wrong(a: str, b: str, most_work: int) -> None:
+    found, distance = edit_similarity(a, b, most_work=most_work), plain_distance(a, b)
+    assert (found.length_a, found.length_b) == (len(a), len(b))
+    if found.similarity is None:
+        assert found.distance is None
+        assert found.least_distance <= distance
+        assert "too much work" in found.why_unknown
+    else:
+        assert found.distance == distance
+
+
+@given(texts, texts)
+def test_it_is_symmetric(a: str, b: str) -> None:
+    assert edit_similarity(a, b).distance == edit_similarity(b, a).distance
+
+
+def test_empty_texts_are_alike() -> None:
+    assert edit_similarity("", "").similarity == 1.0
+    assert edit_similarity("", "abc").similarity == 0.0
+
+
+def test_what_is_shared_at_both_ends_costs_nothing() -> None:
+    shared = "lorem ipsum " * 100_000
+    found = edit_similarity(f"{shared}x{shared}", f"{shared}yz{shared}", most_work=2)
+    assert found.distance == 2
+
+
+def test_long_texts_far_apart_are_told_as_not_known() -> None:
+    found = edit_similarity("ab" * 300_000, "ba" * 150_000 + "cd" * 150_000)
+    assert found.similarity is None
+    assert found.most_similarity < 1
+    assert "600,000 and 600,000 characters" in found.why_unknown
+
+
+def test_half_a_code_point_is_a_character() -> None:
+    assert edit_similarity("\ud800a", "a").distance == 1
+
+
+@pytest.mark.parametrize("bad", [-1, True, 1.5])
+def test_a_bound_out_of_range_is_refused(bad: int) -> None:
+    with pytest.raises(ParameterError, match="most_work"):
+        edit_similarity("a", "b", most_work=bad)
+
+
+def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    monkeypatch.delitem(sys.modules, "nearkin.stages.verification.edit")
+    with pytest.raises(MissingExtraError, match=r"nearkin\[collection\]"):
+        __import__("nearkin.stages.verification.edit")

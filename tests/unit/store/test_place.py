@@ -1,0 +1,83 @@
+"""Where a collection is, as users write it; and no password in what is said of it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import URL
+
+from nearkin.errors import ParameterError
+from nearkin.store.place import Place
+
+
+@pytest.mark.parametrize("name", ["matter", "./a b", "/x/y", "postgresql", "a:b", "100%?x=1#y", "é"])
+def test_a_directory(name):
+    for written in (name, Path(name)):
+        place = Place.parse(written)
+        assert (place.directory, place.schema, str(place)) == (Path(name), None, str(Path(name)))
+        assert place.url.database == str(Path(name) / "nearkin.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("written", "told", "schema"),
+    [
+        ("postgresql://ada:s3cret@host:99/db", "postgresql://ada:***@host:99/db?schema=nearkin", "nearkin"),
+        ("postgres://ada@host/db?schema=smith_9", "postgresql://ada@host/db?schema=smith_9", "smith_9"),
+        ("postgresql+pg8000:///db", "postgresql:///db?schema=nearkin", "nearkin"),
+        ("postgresql://ada:s3%40cret@host/db", "postgresql://ada:***@host/db?schema=nearkin", "nearkin"),
+        ("postgresql://ada:s3cret@[::1]/db", "postgresql://ada:***@[::1]/db?schema=nearkin", "nearkin"),
+    ],
+)
+def test_a_url(written, told, schema):
+    place = Place.parse(written)
+    assert (place.directory, place.schema, str(place)) == (None, schema, told)
+    assert place.url.drivername == "postgresql+pg8000"
+    assert "s3" not in repr(place)
+    assert Place.parse(place.address) == place
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "mysql://ada:s3cret@host/db", "sqlite:///x", "postgresql://", "postgresql://ada:s3cret@host", "://ada:s3cret@host/db",
+        "postgresql://ada:s3cret@host:port/db", "http://ada:s3cret@host/db", "postgresql://ada:s3cret@host/db?sslmode=on",
+        "postgresql://ada:s3cret@host/db?schema=A",
+        "postgresql://ada:s3cret@host/db?schema=1a", 'postgresql://ada:s3cret@host/db?schema=a";drop',
+        "postgresql://ada:s3cret@host/db?schema=" + "x" * 64, "postgresql://ada:s3cret@host/db?schema=a&schema=b",
+        "postgresql://ada:s3cret@host/db?password=s3cret", "mysql://:s3cret@host/db", "mysql://ada:s3:s3cret@host/db",
+    ],
+)  # fmt: skip
+def test_what_is_no_place_is_refused_without_telling_the_password(written):
+    with pytest.raises(ParameterError) as caught:
+        Place.parse(written)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
+@pytest.mark.parametrize("password", ["se@s3cret", "s3cret@s3cret@", "@s3cret", "s3/cret@s3cret"])
+def test_a_password_with_an_at_sign_is_to_be_escaped_and_is_not_told(scheme, password):
+    """What stands after the first @ would be taken for the host, and told."""
+    with pytest.raises(ParameterError) as caught:
+        Place.parse(f"{scheme}://ada:{password}@host/db")
+    assert "s3cret" not in str(caught.value)
+    assert "%40" in str(caught.value) or scheme != "postgresql"
+
+
+@given(st.text(min_size=1, max_size=12), st.text("abc_", min_size=1, max_size=9))
+def test_any_password_goes_through_and_is_never_told(password, schema):
+    url = URL.create("postgresql", "ada", password, "host", 5432, "db", {"schema": schema})
+    place = Place.parse(url.render_as_string(hide_password=False))
+    assert place.url.password == password
+    assert Place.parse(place.address) == place
+    assert str(place) == f"postgresql://ada:***@host:5432/db?schema={schema}"
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_place_or_refused_in_words(written):
+    for text in (written, f"postgresql://{written}", f"{written}://x"):
+        with contextlib.suppress(ParameterError):
+            assert Place.parse(text).directory is None or "://" not in text
