@@ -1,6 +1,6 @@
 """A small collection as this version stores it, and what it answers; ``golden.py`` says when to write a new folder.
 
-``python tests/golden/stored_collection.py schema-2`` writes a collection of today's schema.
+In ``tests``: ``python -m golden.stored_collection schema-2`` writes a collection of today's schema.
 """
 
 from __future__ import annotations
