@@ -158,6 +158,30 @@ def test_processes_share_a_collection(place, method):
         assert ids_like(collection) == names(1, 30)
 
 
+_OF_THE_PARENT: list[object] = []
+
+
+def tells_its_connection(collection: Collection, answers) -> None:
+    with collection.store.reading() as connection:
+        driver = connection.connection.driver_connection
+    answers.put((os.getpid(), any(driver is one for one in _OF_THE_PARENT), str(collection.place)))
+
+
+def test_a_child_does_not_speak_on_a_connection_of_its_parent(place):
+    """Though one lies idle in the pool that it inherits."""
+    with place.open() as collection:
+        collection.add(some(0, 3))
+        for _ in range(8):
+            with collection.store.reading() as connection:
+                _OF_THE_PARENT.append(connection.connection.driver_connection)
+        assert len(set(map(id, _OF_THE_PARENT))) < 8  # they are used again
+        try:
+            assert in_a_process("fork", tells_its_connection, collection) is False
+            assert ids_like(collection) == names(1, 3)
+        finally:
+            _OF_THE_PARENT.clear()
+
+
 def test_a_child_is_forked_while_another_thread_makes_the_index(place, monkeypatch):
     """What the thread holds locked is not locked in the child for ever."""
     is_building, may_go_on, build = threading.Event(), threading.Event(), segments.build

@@ -114,6 +114,8 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
         highlight=False,
         soft_wrap=True,
     )
+    if any(one.edit_similarity is None for one in found.documents):
+        console.print("edit –: texts too long and too different for it to be worked out in half a second", style="dim")
     if not found.is_answered:
         few = "letters" if found.tolerance.method == "range" else "words"
         console.print(
