@@ -113,11 +113,8 @@ class Collection:
             It is not there, is damaged, or was made by a newer Nearkin; the database does not answer.
         """
         place = Place.parse(path_or_url)
-        if create and not Store.exists(place):
-            facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET)).facts()
-            store = Store.create(place, facts)
-        else:
-            store = Store.open(place)
+        facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET)).facts()
+        store = Store.open(place, make=facts if create else None)
         collection = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
         own = collection.counting.letters.alphabet
         if alphabet is not None and alphabet != own:

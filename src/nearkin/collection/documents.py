@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,12 +126,12 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
                 np.frombuffer(counts, "<u4"),
                 is_counted,
                 None if signature is None else np.frombuffer(signature, np.uint8),
-                text_of(number, text, n_bytes),
+                text_of(number, text, n_bytes, bytes(digest)),
             )
     return found
 
 
-def text_of(number: int, stored: bytes, n_bytes: int) -> str:
+def text_of(number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
     """A text as it came.
 
     Raises
@@ -139,10 +140,13 @@ def text_of(number: int, stored: bytes, n_bytes: int) -> str:
         The store is damaged.
     """
     try:
-        text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
-        return text.decode("utf-8")
+        data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
+        if hashlib.sha256(data).digest() == digest:
+            return data.decode("utf-8")
+        reason = "its SHA-256 is another"
     except (zstandard.ZstdError, UnicodeDecodeError) as error:
-        raise CollectionError(
-            f"The text of content {number} is damaged in the store ({error}). Run nearkin verify COLLECTION for all "
-            "that is; put the store back from a copy."
-        ) from error
+        reason = str(error)
+    raise CollectionError(
+        f"The text of content {number} is damaged in the store ({reason}). Run nearkin verify COLLECTION for all that "
+        "is; put the store back from a copy."
+    )

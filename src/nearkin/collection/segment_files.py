@@ -104,7 +104,9 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
             files = {path.name: _described(path) for path in sorted(aside.glob("*.npy"))}
             write_json(aside / MANIFEST, {"format": FORMAT, "made_from": dict(identity), "files": files})
             with contextlib.suppress(FileNotFoundError):
-                if not _is_whole(target, identity):
+                if target.exists() and not target.is_dir():
+                    target.unlink()
+                elif not _is_whole(target, identity):
                     shutil.rmtree(target)
             with contextlib.suppress(OSError):  # it is there: made by another process in the meantime
                 os.rename(aside, target)

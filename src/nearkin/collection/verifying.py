@@ -148,14 +148,10 @@ def _checked(rows: Sequence[Any], counting: Counting) -> tuple[int, list[int], d
     lost, whole, texts = list[int](), [], []
     for row in rows:
         try:
-            text = text_of(row.content, row.text, row.n_bytes)
-        except CollectionError:
-            text = None
-        if text is None or hashlib.sha256(text.encode()).digest() != bytes(row.digest):
-            lost.append(row.content)
-        else:
+            texts.append(text_of(row.content, row.text, row.n_bytes, bytes(row.digest)))
             whole.append(row)
-            texts.append(text)
+        except CollectionError:
+            lost.append(row.content)
     if not texts:
         return len(rows), lost, {}
     array = pa.array(texts, pa.large_string())

@@ -41,7 +41,7 @@ class Store:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Store.create(Place.parse(f"{folder}/matter"), {"letters": "latin"}) as store:
+    ...     with Store.open(Place.parse(f"{folder}/matter"), make={"letters": "latin"}) as store:
     ...         with store.reading() as connection:
     ...             store.facts["letters"], store.generation(connection)
     ('latin', 0)
@@ -51,73 +51,33 @@ class Store:
         self.place, self._engine, self.facts = place, engine, dict(facts)
 
     @classmethod
-    def create(cls, place: Place, facts: Mapping[str, str]) -> Store:
-        """Make the tables, in one transaction; whatever is there already must be nothing.
-
-        Raises
-        ------
-        CollectionError
-            Something else is in the directory, or the database does not answer.
-        """
-        if place.directory is not None:
-            _make_directory(place.directory)
-        engine = _engine(place)
-        with told(place), _transaction(engine, is_writing=True) as connection:
-            _lock(connection, place)
-            if place.schema is not None and not inspect(connection).has_schema(place.schema):
-                connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS asks for the right in any case
-            if _has_tables(connection, place):
-                raise CollectionError(f"{place} is a collection already.")
-            schema.metadata.create_all(connection)
-            said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
-            insert_rows(connection, schema.facts, [list(said), list(said.values())])
-        return cls(place, engine, said)
-
-    @classmethod
-    def open(cls, place: Place) -> Store:
+    def open(cls, place: Place, *, make: Mapping[str, str] | None = None) -> Store:
         """Open what is there; an older schema is brought up to date first.
 
+        Parameters
+        ----------
+        place : Place
+        make : mapping of str to str, optional
+            What to say of a collection that is made here if there is none. The making that was interrupted is none.
+
         Raises
         ------
         CollectionError
-            There is no collection; or it is damaged, or of a newer Nearkin, or its database does not answer.
+            There is no collection; or it is damaged, or of a newer Nearkin, or its database does not answer; or
+            something else is in the directory where one is to be made.
         """
-        if place.directory is not None and not (place.directory / FILE).is_file():
+        is_there = place.directory is None or (place.directory / FILE).is_file()
+        if not is_there and make is None:
             raise CollectionError(_not_there(place))
-        engine = _engine(place)
-        with told(place):
-            with _transaction(engine, is_writing=False) as connection:
-                if not _has_tables(connection, place):
-                    raise CollectionError(_not_there(place))
-                version = version_of(connection, str(place))
-            if version < schema.VERSION:
-                with _transaction(engine, is_writing=True) as connection:
-                    _lock(connection, place)
-                    migrate(connection, version_of(connection, str(place)))
-            with _transaction(engine, is_writing=False) as connection:
-                rows = connection.execute(select(schema.facts.c.name, schema.facts.c.value)).all()
-        facts = {row.name: row.value for row in rows}
-        if missing := _FACTS - set(facts):
-            raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
-        return cls(place, engine, facts)
-
-    @staticmethod
-    def exists(place: Place) -> bool:
-        """Whether a collection is there; the making of one that was interrupted is none.
-
-        Raises
-        ------
-        CollectionError
-            The database does not answer.
-        """
-        if place.directory is not None and not (place.directory / FILE).is_file():
-            return False
+        if place.directory is not None and not is_there:
+            _make_directory(place.directory)
         engine = _engine(place)
         try:
-            with told(place), _transaction(engine, is_writing=False) as connection:
-                return _has_tables(connection, place)
-        finally:
+            with told(place):
+                return cls(place, engine, _opened(engine, place, make))
+        except BaseException:
             engine.dispose()
+            raise
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -164,6 +124,36 @@ class Store:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dict[str, str]:
+    """The facts of the collection that is there, or that is made now; its schema is today's afterwards."""
+    with _transaction(engine, is_writing=False) as connection:
+        is_there = _has_tables(connection, place)
+        version = version_of(connection, str(place)) if is_there else schema.VERSION
+    if not is_there and make is None:
+        raise CollectionError(_not_there(place))
+    if not is_there or version < schema.VERSION:
+        with _transaction(engine, is_writing=True) as connection:
+            _lock(connection, place)
+            if make is not None and not _has_tables(connection, place):  # another process may have been faster
+                _make(connection, place, make)
+            migrate(connection, version_of(connection, str(place)))
+    with _transaction(engine, is_writing=False) as connection:
+        rows = connection.execute(select(schema.facts.c.name, schema.facts.c.value)).all()
+    facts = {row.name: row.value for row in rows}
+    if missing := _FACTS - set(facts):
+        raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
+    return facts
+
+
+def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> None:
+    """The tables of a new collection."""
+    if place.schema is not None and not inspect(connection).has_schema(place.schema):
+        connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS asks for the right in any case
+    schema.metadata.create_all(connection)
+    said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
+    insert_rows(connection, schema.facts, [list(said), list(said.values())])
 
 
 def _make_directory(directory: Path) -> None:
