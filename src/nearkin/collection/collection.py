@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection import adding, removing
-from nearkin.collection.adding import Added
 from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
 from nearkin.collection.documents import Content, contents_of, document
-from nearkin.collection.incoming import Incoming
-from nearkin.collection.info import Info, info
-from nearkin.collection.removing import Removed
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
@@ -29,16 +24,19 @@ from nearkin.errors import CollectionError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U8
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.tables import read_table
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.store import schema
 from nearkin.store.place import Place
 from nearkin.store.store import Store
 
 if TYPE_CHECKING:
+    from nearkin.collection.adding import Added
     from nearkin.collection.comparing import ComparedDocuments, Versions
     from nearkin.collection.conflicts import Conflicts, Labels
     from nearkin.collection.groups import Grouping
+    from nearkin.collection.incoming import Incoming
+    from nearkin.collection.info import Info
+    from nearkin.collection.removing import Removed
     from nearkin.collection.verifying import Verified
 
 _NOT_STORED = -1
@@ -160,6 +158,9 @@ class Collection:
         OutputError
             The disk is full.
         """
+        from nearkin.collection.incoming import Incoming
+        from nearkin.stages.documents.tables import read_table
+
         batches = read_table(documents, text=text, doc_id=id)
         name = "table"
         incoming = (Incoming(batch, pa.array([name] * len(batch), pa.large_string()), name) for batch in batches)
@@ -171,7 +172,9 @@ class Collection:
         """The same for batches as readers of files give them."""
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise ParameterError.of("threads", "add", "an int >= 1", threads)
-        added = adding.add(
+        from nearkin.collection.adding import add
+
+        added = add(
             self._store, self.counting, incoming, wave=wave, threads=threads, stops_at_problems=stops_at_problems
         )
         self.settle()
@@ -185,7 +188,9 @@ class Collection:
         UnknownDocumentError
             One of them is not there; nothing is removed then.
         """
-        return removing.remove(self._store, doc_ids, wave=wave)
+        from nearkin.collection.removing import remove
+
+        return remove(self._store, doc_ids, wave=wave)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """One document, its current version if none is named.
@@ -286,6 +291,8 @@ class Collection:
 
     def info(self) -> Info:
         """What the collection holds, in figures."""
+        from nearkin.collection.info import info
+
         with self._store.reading() as connection:
             n_segments = len(self._segments.listed())
             return info(connection, str(self.place), self._store.facts, n_segments)

@@ -90,7 +90,8 @@ def _find_words(text: str) -> Iterator[re.Match[str]]:
 
 def is_word(token: str) -> bool:
     """Whether a token is a word, not a sign."""
-    return _patterns()[0].match(token) is not None
+    words, _ = _ascii_patterns() if token.isascii() else _patterns()
+    return words.match(token) is not None
 
 
 def as_compared(token: str) -> str:
