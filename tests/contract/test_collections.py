@@ -70,7 +70,7 @@ def test_documents_come_in_many_forms(tmp_path, documents):
 def test_columns_may_be_named_and_documents_may_have_no_ids(collection):
     collection.add(pa.table({"key": [7, 8], "body": ["one", "two"], "text": ["x", "y"]}), text="body", id="key")
     collection.add(["three", "four"])
-    assert current(collection) == {"7": "one", "8": "two", "table:1": "three", "table:2": "four"}
+    assert current(collection) == {"7": "one", "8": "two", "wave 2:1": "three", "wave 2:2": "four"}
 
 
 def test_the_same_documents_again_change_nothing(collection):

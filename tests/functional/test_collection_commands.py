@@ -11,6 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from nearkin import Collection
+from nearkin.errors import SourceError
+from nearkin.workflows.collection.labels import read_labels
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -285,3 +288,150 @@ def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> Non
     ended = nearkin("add", tmp_path / "m", records, "--wave", "[bold]x[/]")
     assert ended.code == 0
     assert "[bold]x[/]: 1 document, 1 new" in ended.out
+
+
+def test_ids_are_whole_in_a_pipe_and_folded_on_a_narrow_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "/".join(["2024", "correspondence", "x" * 150, "final.txt"])
+    records = [{"id": long, "text": LETTER}, {"id": "b", "text": LETTER[:-1]}]
+    place = tmp_path / "m"
+    run("add", place, write_jsonl(tmp_path / "r.jsonl", records))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for command in (["similar", place, "b"], ["groups", place]):
+        assert long in run(*command).out
+    monkeypatch.setenv("COLUMNS", "60")
+    folded = run("similar", place, "b").out
+    assert "…" not in folded
+    assert max(map(len, folded.split("\n")[:4])) <= 60
+    assert folded.count("x") == long.count("x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "label,document_id\nx,lease\ny,renewed\n",
+        "label,what\nx,lease\ny,renewed\n",
+        "what,id\nx,lease\ny,renewed\n",
+        "coding,Note,File Name\nx,,lease\ny,,renewed\n",
+        "path;tag\n lease ; x\nrenewed;y \ncopy;x \n",
+        "one,another\nlease,x\nrenewed,y\n",
+    ],
+)
+def test_ids_and_labels_are_found_in_any_order(matter: str, tmp_path: Path, text: str) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(text, "utf-8")
+    conflicts = told("conflicts", matter, labels)
+    assert ("lease", "x", "renewed", "y") in [
+        (one["id_a"], one["label_a"], one["id_b"], one["label_b"]) for one in conflicts["conflicts"]
+    ]
+    assert conflicts["unknown"] == []
+
+
+def test_a_column_that_is_named_is_not_guessed_for_the_other(matter: str, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("label,code,more\nlease,x,1\nrenewed,y,2\n", "utf-8")
+    assert told("conflicts", matter, labels, "--id", "label")["n_found"] == 1
+    both = run("conflicts", matter, labels, "--id", "code", "--label", "code")
+    assert (both.code, "two columns" in both.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [("id,label,label", []), ("id,ID,label", []), ("a,b,b", ["--id", "a", "--label", "b"]), ("a,a", [])],
+)
+def test_a_column_that_occurs_twice_is_refused(matter: str, tmp_path: Path, header: str, options: list[str]) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"{header}\n", "utf-8")
+    ended = run("conflicts", matter, labels, *options)
+    assert (ended.code, "more than one column" in ended.err) == (3, True)
+
+
+def test_an_empty_label_is_none(matter: str, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,label\nlease,x\nrenewed,\ncopy,  \n", "utf-8")
+    conflicts = told("conflicts", matter, labels)
+    assert (conflicts["n_found"], conflicts["n_labelled"], conflicts["n_without_label"]) == (0, 1, 2)
+    assert "2 rows of the labels without a label" in run("conflicts", matter, labels).out
+
+
+def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"id,label,note\na,x,{'n' * 200_000}\n", "utf-8")
+    csv.field_size_limit(was := 131_072)
+    assert read_labels(labels).pairs == (("a", "x"),)
+    labels.write_text("", "utf-8")
+    with pytest.raises(SourceError):
+        read_labels(labels)
+    assert csv.field_size_limit() == was
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("similar", "lease", "--limit", "0"),
+        ("versions", "lease", "--limit", "-1"),
+        ("groups", "--limit", "-1"),
+        ("conflicts", "none.csv", "--most", "0"),
+        ("conflicts", "none.csv", "--limit", "0"),
+        ("compare", "lease", "copy", "--context", "-1"),
+    ],
+)
+def test_numbers_out_of_range_are_wrong_usage(matter: str, arguments: tuple[str, ...]) -> None:
+    ended = run(arguments[0], matter, *arguments[1:])
+    assert (ended.code, f"{arguments[-2]}': Input should be greater" in ended.err) == (2, True)
+
+
+def test_a_principal_may_be_made_before_groups_were_asked_for(matter: str, tmp_path: Path) -> None:
+    first = told("groups", matter, "--gamma", "0.06", "--make-principal", "renewed")
+    assert [one["principal"] for one in first["groups"]] == ["renewed"]
+    assert first["is_first"]
+
+
+def test_what_changed_is_told_though_a_principal_was_made(matter: str, tmp_path: Path) -> None:
+    told("groups", matter)
+    june = [{"id": "longer", "text": LEASE.format(street="Mill Lane", rent=90) + "!"}]
+    run("add", matter, write_jsonl(tmp_path / "june.jsonl", june), "--wave", "june")
+    gone = run("groups", matter, "--make-principal", "nobody")
+    assert (gone.code, gone.out) == (3, "")
+    out = tmp_path / "groups.parquet"
+    second = told("groups", matter, "--make-principal", "longer", "--out", out)
+    assert [(one["principal"], one["n_documents"]) for one in second["groups"]] == [("longer", 4)]
+    assert [one["new_documents"] for one in second["changes"]] == [["longer"]]
+    assert (second["new_waves"], second["is_first"]) == (["june"], False)
+    rows = pq.read_table(out).to_pylist()
+    assert [one["doc_id"] for one in rows if one["is_new"]] == ["longer"]
+    assert [one["doc_id"] for one in rows if one["is_principal"]] == ["longer"]
+    assert told("groups", matter)["changes"] == []
+
+
+def test_a_document_in_no_group_can_stand_for_none(matter: str) -> None:
+    ended = run("groups", matter, "--make-principal", "letter")
+    assert (ended.code, "is in no group" in ended.err, "1 group" in ended.out) == (2, True, True)
+
+
+def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp_path: Path) -> None:
+    for rent in (955, 960):
+        changed = [{"id": "lease", "text": LEASE.format(street="Mill Lane", rent=rent)}]
+        run("add", matter, write_jsonl(tmp_path / "r.jsonl", changed))
+    near, far = {("copy", 1), ("renewed", 1)}, [{"id": "lease", "text": LETTER + " Yours, the secretary."}]
+    with Collection.open(matter) as opened:
+
+        def versions(version: int | None = None, **how: Any) -> tuple[int, list[tuple[str, int]]]:
+            answer = opened.versions("lease", version=version, **how)
+            stored = [one.similar.document for one in answer.versions]
+            return answer.n_found, sorted((one.doc_id, one.version) for one in stored)
+
+        assert versions() == (4, sorted({("lease", 1), ("lease", 2)} | near))
+        assert versions(1) == (4, sorted({("lease", 2), ("lease", 3)} | near))
+        assert versions(2, limit=1)[0] == 4
+        run("add", matter, write_jsonl(tmp_path / "r.jsonl", far))
+        assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
+        run("remove", matter, "lease")
+        assert versions(4) == (3, [("lease", 1), ("lease", 2), ("lease", 3)])
+        assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
+    assert "other stored versions" in run("versions", matter, "copy").out
+
+
+def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:
+    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LETTER}])
+    assert "1 changed (their older texts are kept as versions: nearkin versions)" in run("add", matter, changed).out
+    assert "nearkin versions" not in run("add", matter, changed).out

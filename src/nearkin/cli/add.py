@@ -76,7 +76,10 @@ def _show(console: Console, added: Added) -> None:
     from nearkin.cli.printing import shown
 
     came = added.n_documents
-    parts = [f"{added.n_new:,} new", f"{added.n_new_versions:,} changed", f"{added.n_unchanged:,} there already"]
+    changed = f"{added.n_new_versions:,} changed"
+    if added.n_new_versions:
+        changed += " (their older texts are kept as versions: nearkin versions)"
+    parts = [f"{added.n_new:,} new", changed, f"{added.n_unchanged:,} there already"]
     console.print(
         f"[bold]{shown(added.wave)}: {came:,} document{'s' * (came != 1)}[/], {', '.join(parts)}; "
         f"{added.n_contents:,} texts that no document had before",

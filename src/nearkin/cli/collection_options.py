@@ -86,7 +86,7 @@ VersionsGamma = Annotated[
 ]
 Threshold = Annotated[float | None, _alike(help="Least Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
 Distance = Annotated[int | None, _alike(help="Most bits, of 256, of --method hamming. [dim]default: 32[/]")]
-Limit = Annotated[int, _output(help="Documents to print; how many there are is told.")]
+Limit = Annotated[int, _output(min=1, help="Documents to print; how many there are is told.")]
 Explain = Annotated[bool, _output("--explain", help="Print, stage by stage, how many texts were left.")]
 Uncounted = Annotated[
     bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
@@ -97,7 +97,7 @@ Problems = Annotated[
 Html = Annotated[
     Path | None, _output("--html", help="Also write the comparison to this file, as a page.", show_default=False)
 ]
-ContextLines = Annotated[int, _output("--context", help="Lines around each difference.")]
+ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 GroupsGamma = Annotated[
     float | None,
@@ -117,4 +117,4 @@ LabelColumn = Annotated[
     str | None,
     _collection("--label", help="Column of LABELS with the labels. [dim]default: guessed[/]", show_default=False),
 ]
-MostConflicts = Annotated[int, _output("--most", help="Conflicts to work out and to write, the worst first.")]
+MostConflicts = Annotated[int, _output("--most", min=1, help="Conflicts to work out and to write, the worst first.")]

@@ -40,7 +40,7 @@ alike the two are. \\[-words-] are only in A, {+words+} only in B.
   nearkin compare matter lease-17 lease-17 --version-a 1 --html changes.html
 """
 _VERSIONS = """
-All versions of a document, the most alike first, with what changed in each: what was stored under its id before, and \
+All versions of a document, the most alike first, with what changed in each: what else was stored under its id, and \
 every other document within the tolerance.
 
 [bold]Examples[/]
@@ -69,7 +69,7 @@ def compare(
     from nearkin.collection.collection import Collection
 
     if html is not None:
-        check_free(html, overwrite=overwrite, inputs=())
+        check_free(html, overwrite=overwrite, inputs=(), option="--html")
         from nearkin.reports.comparison_page import comparison_html
     with Collection.open(collection) as opened:
         found = opened.compare(a, b, version_a=version_a, version_b=version_b, context_lines=context)
@@ -157,6 +157,7 @@ def _show_versions(console: Console, found: Versions) -> None:
         document, measured = one.similar.document, one.similar
         edit = "–" if measured.edit_similarity is None else f"{measured.edit_similarity:.3f}"
         changed = "the same text" if measured.is_same_text else f"−{one.n_words_removed:,} +{one.n_words_added:,} words"
+        changed += " since" * (one.is_older and not measured.is_same_text)
         console.print(
             f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {measured.jaccard:.3f}  {changed}  "
             f"[dim]{shown(document.wave)}[/]",
@@ -168,7 +169,7 @@ def _show_versions(console: Console, found: Versions) -> None:
             console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
     n, more = found.n_found, found.n_found - len(found.versions)
     console.print(
-        f"[bold]{n:,} version{'s' * (n != 1)} of {shown(found.document)}[/]: older ones, and documents "
+        f"[bold]{n:,} version{'s' * (n != 1)} of {shown(found.document)}[/]: other stored versions, and documents "
         f"{found.tolerance.in_words()}" + (f"; {more:,} not shown: --limit" if more > 0 else ""),
         highlight=False,
         soft_wrap=True,

@@ -21,7 +21,7 @@ from nearkin.cli.shell import app
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.conflicts import Conflict, Conflicts
 
 _HELP = """
 Near-duplicates that carry different labels, the worst first, with the passage in which they differ. Labels come from \
@@ -63,20 +63,26 @@ def conflicts(
     if out is not None:
         check_format(out)
         check_free(out, overwrite=overwrite, inputs=[labels])
-    pairs = read_labels(labels, doc_id=id, label=label)
+    read = read_labels(labels, doc_id=id, label=label)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
-        found = opened.conflicts(pairs, gamma=gamma, limit=most, threads=Resources(threads).n_threads)
+        found = opened.conflicts(read.pairs, gamma=gamma, limit=most, threads=Resources(threads).n_threads)
     if out is not None:
         write_table(table_of_conflicts(found), out)
-    tell(found.to_dict, lambda console: _show(console, found, limit), as_json=as_json, quiet=quiet)
+    n_without = read.n_without_label
+    tell(
+        lambda: {**found.to_dict(), "n_without_label": n_without},
+        lambda console: _show(console, found, limit, n_without),
+        as_json=as_json,
+        quiet=quiet,
+    )
     if out is not None and not (quiet or as_json):
         bars.say(f"{len(found.conflicts):,} conflicts are in {out}")
 
 
-def _show(console: Console, found: Conflicts, limit: int) -> None:
+def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
@@ -90,7 +96,7 @@ def _show(console: Console, found: Conflicts, limit: int) -> None:
             highlight=False,
             soft_wrap=True,
         )
-        spans = pieces_to_terminal(one.passage) if one.passage else [("dim", "the texts are equal, white space apart")]
+        spans = pieces_to_terminal(one.passage) if one.passage else [("dim", _without_passage(one))]
         console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
     n = found.n_found
     console.print(
@@ -108,9 +114,20 @@ def _show(console: Console, found: Conflicts, limit: int) -> None:
             highlight=False,
             soft_wrap=True,
         )
+    if n_without_label:
+        console.print(
+            f"[yellow]{n_without_label:,} row{'s' * (n_without_label != 1)} of the labels without a label left out",
+            highlight=False,
+        )
     if found.n_uncounted:
         console.print(
             f"[yellow]{found.n_uncounted:,} labelled documents have too few letters to be compared; only their copies "
             "are seen",
             highlight=False,
         )
+
+
+def _without_passage(one: Conflict) -> str:
+    if one.a == one.b:
+        return "one document with two labels"
+    return "the texts are equal, white space apart"

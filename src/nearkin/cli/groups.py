@@ -25,6 +25,7 @@ principal it is proposed, never imposed. --out writes all members to a .csv, .js
   nearkin groups matter --make-principal lease-17
 """
 _MOST_CHANGES = 20
+_SMALL = 10
 
 
 @app.command(help=_HELP)
@@ -45,6 +46,8 @@ def groups(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+    from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.result_tables import check_format, write_table
     from nearkin.workflows.dedup.options import Resources
 
@@ -55,15 +58,20 @@ def groups(
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
-        if make_principal is not None:
-            number = opened.make_principal(make_principal, gamma=gamma)
+        n_threads, number = Resources(threads).n_threads, None
+        if make_principal is None:
+            found = opened.groups(gamma=gamma, threads=n_threads)
+        else:
+            found, number = groups_with_principal(opened, make_principal, gamma=gamma, threads=n_threads)
+        if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
-        found = opened.groups(gamma=gamma, threads=Resources(threads).n_threads)
     if out is not None:
         write_table(found.members, out)
     tell(found.to_dict, lambda console: _show(console, found, limit), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
         bars.say(f"all members are in {out}")
+    if make_principal is not None and number is None:
+        raise ParameterError(f"{make_principal!r} is in no group {found.tolerance.in_words()}: it can stand for none.")
 
 
 def _show(console: Console, found: Grouping, limit: int) -> None:
@@ -82,10 +90,26 @@ def _show(console: Console, found: Grouping, limit: int) -> None:
         f"{found.tolerance.in_words()}" + (f"; {more:,} groups not shown: --limit, --out" if more > 0 else ""),
         highlight=False,
     )
+    chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
+    if chains:
+        console.print(
+            f"[yellow]{len(chains):,} group{'s' * (len(chains) != 1)} of more than {_SMALL} documents, the largest of "
+            f"{chains[0].n_documents:,}, hang{'s' * (len(chains) == 1)} together by chains mostly, of texts that may "
+            "have little in common: try a smaller --gamma",
+            highlight=False,
+            soft_wrap=True,
+        )
     n_proposed = sum(one.proposed_principal is not None for one in found.groups)
     if n_proposed:
         console.print(
-            f"[yellow]{n_proposed:,} have a longer document than their principal: --make-principal DOC_ID takes it",
+            f"[yellow]{n_proposed:,} have a longer document than their principal: --make-principal DOC_ID takes it; "
+            "--out and --json have them all",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if found.n_uncounted:
+        console.print(
+            f"[yellow]{found.n_uncounted:,} documents have too few letters to be grouped: nearkin info … --uncounted",
             highlight=False,
         )
     if not found.is_first:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 
 import typer
@@ -12,9 +13,17 @@ from rich.table import Table
 
 from nearkin.reports.hidden_characters import reveal
 
+_NO_LIMIT = (10_000, 24)
+"""Columns and lines where nobody watches."""
+
 
 class Printer(Console):
-    """A console whose reader may go away, as ``head`` does."""
+    """A console whose reader may go away, as ``head`` does; what another program reads is as wide as it is."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr)
+        if not self.file.isatty():
+            self.size = shutil.get_terminal_size(fallback=_NO_LIMIT)
 
     def on_broken_pipe(self) -> None:
         """End with the exit code for it; a run of which only the progress is no longer watched goes on in silence."""
@@ -39,8 +48,9 @@ def shown(text: object) -> str:
 
 
 def table(*columns: str, numbers: int = 0) -> Table:
-    """A table without lines; its first ``numbers`` columns hold numbers."""
+    """A table without lines; its first ``numbers`` columns hold numbers. Text that is too long is folded, never cut."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for place, column in enumerate(columns):
-        made.add_column(column, justify="right" if place < numbers else "left", no_wrap=place < numbers)
+        is_number = place < numbers
+        made.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
     return made

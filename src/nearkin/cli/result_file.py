@@ -8,7 +8,7 @@ from pathlib import Path
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
 
 
-def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path]) -> None:
+def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
     """Refuse, before any work is done, to write where something stands, or where nothing can.
 
     Raises
@@ -21,12 +21,12 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path]) -> N
         It is one of the inputs.
     """
     if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
-        raise ParameterError(f"--out {out} is one of the inputs. Choose another file.")
+        raise ParameterError(f"{option} {out} is one of the inputs. Choose another file.")
     if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):
-        raise OutputError(f"Cannot write {out}: it is a link or a device; --out names a plain file.")
+        raise OutputError(f"Cannot write {out}: it is a link or a device; {option} names a plain file.")
     if out.is_dir():
-        raise OutputError(f"Cannot write {out}: it is a directory; --out names a file.")
+        raise OutputError(f"Cannot write {out}: it is a directory; {option} names a file.")
     if out.exists() and not overwrite:
-        raise OutputExistsError(f"{out} is there already. Choose another --out, or add --overwrite to replace it.")
+        raise OutputExistsError(f"{out} is there already. Choose another {option}, or add --overwrite to replace it.")
     if not out.parent.is_dir():
         raise OutputError(f"Cannot write {out}: the directory {out.parent} is not there.")

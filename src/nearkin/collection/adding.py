@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -16,14 +16,14 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import Counting
+from nearkin.collection.documents import checked_wave
 from nearkin.collection.incoming import Examined, Incoming, SeenIds, examine
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, ParameterError
+from nearkin.errors import DocumentError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.store import Store
 
-_MOST_OF_A_NAME = 200
 _MOST_OF_A_LONGER_ID = 2_600
 """Bytes: PostgreSQL's indexes take 2,704."""
 
@@ -40,7 +40,7 @@ class Added:
     n_new_versions : int
         Documents whose text differs from what their id had.
     n_unchanged : int
-        Documents that were there already, id and text.
+        Documents that were there already, id and text; or had been, in this very wave, before a later one changed them.
     n_problems : int
         Documents that could not be stored, or got another id; told in the table of problems.
     n_contents : int
@@ -53,6 +53,10 @@ class Added:
     n_unchanged: int
     n_problems: int
     n_contents: int
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
 
     @property
     def n_documents(self) -> int:
@@ -87,11 +91,10 @@ def add(
     ------
     DocumentError
     """
-    if wave is not None and (not wave.strip() or len(wave) > _MOST_OF_A_NAME or not is_storable(wave)):
-        raise ParameterError.of("wave", "add", f"a name of at most {_MOST_OF_A_NAME} characters", wave)
+    wave = None if wave is None else checked_wave(wave)
     with store.writing() as connection:
         load = _Load.begin(connection, wave)
-        work = partial(examine, counting=counting, known=partial(_known, store))
+        work = partial(examine, counting=counting, known=partial(_known, store), wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):
             if stops_at_problems:
                 _stop_at_problems(examined)
@@ -124,12 +127,13 @@ def _contents_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes
 
 @dataclass(slots=True)
 class _Known:
-    """The newest version of an id."""
+    """The newest version of an id, and the contents of all that it got in this wave."""
 
     version: int
     row: int
     content: int
     is_current: bool
+    in_wave: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -197,7 +201,8 @@ class _Load:
                 self.digest.update(digest)
                 new_contents.append((content, *examined.contents[digest]))
             if was is not None and was.is_current:
-                if was.content == content:
+                # a wave that is given again brings nothing back that later waves changed
+                if was.content == content or content in was.in_wave:
                     self.n_unchanged += 1
                     continue
                 replaced.append(was.row)
@@ -241,13 +246,23 @@ class _Load:
         return [problem for problem in problems if problem not in told]
 
     def _newest(self, doc_ids: set[str]) -> dict[str, _Known]:
-        documents, newest = schema.documents, dict[str, _Known]()
-        wanted = (documents.c.doc_id, documents.c.version, documents.c.row, documents.c.content, documents.c.is_current)
-        for some in named(sorted(doc_id for doc_id in doc_ids if "\0" not in doc_id)):
-            for doc_id, version, row, content, is_current in self.connection.execute(
-                select(*wanted).where(documents.c.doc_id.in_(some)).order_by(documents.c.version)
+        documents, loads, newest = schema.documents.c, schema.loads.c, dict[str, _Known]()
+        wanted = (
+            documents.doc_id,
+            documents.version,
+            documents.row,
+            documents.content,
+            documents.is_current,
+            loads.wave,
+        )
+        joined = schema.documents.join(schema.loads)
+        for some in named(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
+            for doc_id, version, row, content, is_current, wave in self.connection.execute(
+                select(*wanted).select_from(joined).where(documents.doc_id.in_(some)).order_by(documents.version)
             ):
-                newest[doc_id] = _Known(version, row, content, is_current)
+                before = newest[doc_id].in_wave if doc_id in newest else set()
+                here = {content} if wave == self.wave else set()
+                newest[doc_id] = _Known(version, row, content, is_current, before | here)
         return newest
 
     def finish(self) -> Added:

@@ -20,7 +20,7 @@ from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
 from nearkin.collection.similar import StaleIndexError, similar
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import CollectionError, NearkinError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U8
 from nearkin.runs.progress import Progress, Silent
@@ -147,7 +147,8 @@ class Collection:
         wave : str, optional
             A new name, or that of a wave that grows; "wave 1", "wave 2", … if not given.
         text, id : str, optional
-            The columns; guessed from their names if not given. Documents without ids are named ``table:1``, ….
+            The columns; guessed from their names if not given. Documents without ids are named after
+            the wave, ``wave 1:1``, ….
         threads : int
             At least 1.
 
@@ -161,9 +162,9 @@ class Collection:
         from nearkin.collection.incoming import Incoming
         from nearkin.stages.documents.tables import read_table
 
+        source = pa.scalar("table", pa.large_string())
         batches = read_table(documents, text=text, doc_id=id)
-        name = "table"
-        incoming = (Incoming(batch, pa.array([name] * len(batch), pa.large_string()), name) for batch in batches)
+        incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
         return self.add_incoming(incoming, wave=wave, threads=threads)
 
     def add_incoming(
@@ -177,7 +178,10 @@ class Collection:
         added = add(
             self._store, self.counting, incoming, wave=wave, threads=threads, stops_at_problems=stops_at_problems
         )
-        self.settle()
+        try:
+            self.settle()
+        except (NearkinError, OSError) as error:  # what was added is stored all the same
+            self._progress.say(f"the documents are stored; their index is made when it is needed next ({error})")
         return added
 
     def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None) -> Removed:
@@ -262,6 +266,8 @@ class Collection:
 
     def _content_of(self, connection: Connection, text: str) -> Content:
         """A text that was given, counted and signed; with its number if the store has it."""
+        if not isinstance(text, str):
+            raise ParameterError.of("text", "similar", "a str", text)
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -337,7 +343,7 @@ class Collection:
     ) -> Versions:
         """All versions of a document, the most alike first, with what changed in each.
 
-        They are what was stored under its id before, and every other document within the tolerance.
+        They are whatever else was stored under its id, and every other document within the tolerance.
 
         Parameters
         ----------
@@ -414,13 +420,13 @@ class Collection:
     def snapshot(self) -> Iterator[Snapshot]:
         """The store at this moment, and segments for all of its contents."""
         with self._store.reading() as connection:
-            loads = loads_of(connection)
+            loads = loads_of(connection, self._store)
             yield Snapshot(connection, self._segments.cover(connection, loads, self._progress, settle=False))
 
     def settle(self) -> None:
         """Put what was added into the index; queries do so by themselves, at the cost of the first one."""
         with self._store.reading() as connection:
-            self._segments.cover(connection, loads_of(connection), self._progress, settle=True)
+            self._segments.cover(connection, loads_of(connection, self._store), self._progress, settle=True)
 
     @property
     def store(self) -> Store:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 VERSIONS_GAMMA = 0.05
 """Versions differ by more than copies do: the relaxed setting of the article."""
-MOST_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +49,20 @@ class Version:
     ----------
     similar : SimilarDocument
         The version, its distance from the document and the similarities, by name.
+    is_older : bool
+        It was stored under the same id before: what is told is how it became the document. Else it is told how the
+        document becomes the version.
     n_words_removed, n_words_added : int
-        Words that only the document has, and that only the version has.
+        Words that only the one before has, and that only the one after has.
     n_differences : int
     passage : tuple of Piece
-        The most telling difference, with a few words around it; "only_a" is the document's, "only_b" the version's.
+        The most telling difference, with a few words around it; "only_a" is of the one before, "only_b" of the other.
     is_whole : bool
         False: the texts were too long to be compared to the end.
     """
 
     similar: SimilarDocument
+    is_older: bool
     n_words_removed: int
     n_words_added: int
     n_differences: int
@@ -70,6 +73,7 @@ class Version:
         """For JSON."""
         return {
             **self.similar.to_dict(),
+            "is_older": self.is_older,
             "n_words_removed": self.n_words_removed,
             "n_words_added": self.n_words_added,
             "n_differences": self.n_differences,
@@ -87,9 +91,10 @@ class Versions:
     document : StoredDocument
     tolerance : Tolerance
     versions : tuple of Version
-        What was stored under the same id before, and other documents within the tolerance; the most alike first.
+        What else was stored under the same id (current, replaced or removed), and other documents within the tolerance;
+        the most alike first, none twice.
     n_found : int
-        Documents within the tolerance, and older versions.
+        All of these, told or not.
     """
 
     document: StoredDocument
@@ -133,17 +138,20 @@ def versions(collection: Collection, doc_id: str, tolerance: Tolerance, *, versi
         connection = seen.connection
         own = document(connection, doc_id, version)
         query = contents_of(connection, [own.content])[own.content]
+        of_same_id = connection.execute(
+            with_documents().where(documents.c.doc_id == doc_id).order_by(documents.c.version)
+        ).all()
+        stored = [StoredDocument(*row) for row in of_same_id]
+        current = next((one for one in stored if one.is_current), None)  # told as a version, not as one within reach
+        others = [one for one in stored if one != own]
         found: SimilarDocuments = similar(
-            connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=own
+            connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=current
         )
-        is_older = (documents.c.doc_id == doc_id) & (documents.c.version != own.version)
-        rows = connection.execute(with_documents().where(is_older).order_by(documents.c.version)).all()
-        older = [StoredDocument(*row) for row in rows if not row.is_current]
-        alike = [*found.documents, *compare_with(connection, collection.counting, query, older)]
-        alike.sort(key=lambda one: (-_likeness(one), str(one.document)))
+        alike = [*found.documents, *compare_with(connection, collection.counting, query, others)]
+        alike = sorted(alike, key=lambda one: (-_likeness(one), str(one.document)))[:limit]
         texts = contents_of(connection, list({one.document.content for one in alike}))
-        told = tuple(_version(one, query.text, texts[one.document.content].text) for one in alike[:limit])
-        return Versions(own, tolerance, told, found.n_found + len(older))
+        told = tuple(_version(one, own, query.text, texts[one.document.content].text) for one in alike)
+        return Versions(own, tolerance, told, found.n_found + len(others))
 
     return collection.answered(ask)
 
@@ -153,10 +161,13 @@ def _likeness(one: SimilarDocument) -> float:
     return one.jaccard if one.edit_similarity is None else one.edit_similarity
 
 
-def _version(one: SimilarDocument, text: str, other: str) -> Version:
-    comparison = compare_texts(text, other, context_lines=0)
+def _version(one: SimilarDocument, own: StoredDocument, text: str, other: str) -> Version:
+    is_older = one.document.doc_id == own.doc_id and one.document.version < own.version
+    before, after = (other, text) if is_older else (text, other)
+    comparison = compare_texts(before, after, context_lines=0)
     return Version(
         one,
+        is_older,
         comparison.n_words_only_a,
         comparison.n_words_only_b,
         comparison.n_differences,

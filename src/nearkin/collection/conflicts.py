@@ -6,32 +6,32 @@ Document Detection and Electronic Discovery: So Many Documents, So Little Time",
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.documents import contents_of, with_documents
-from nearkin.collection.pairs import counts_of, pairs_within
+from nearkin.collection.documents import Content, contents_of, with_documents
+from nearkin.collection.labelled import Best, Entry, Labelled
+from nearkin.collection.pairs import lengths_of, pairs_within
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.similar import jaccards
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.similar import StaleIndexError, jaccards
+from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
-from nearkin.records import I64
+from nearkin.records import F64, I64
 from nearkin.reports.comparison import Piece, compare_texts, first_difference
 from nearkin.reports.comparison_terminal import pieces_to_terminal
-from nearkin.stages.search.range_directions import squared_lengths
+from nearkin.stages.search.range_matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
-from nearkin.store.bulk import named
+from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection, Snapshot
 
-MOST_TOLD = 1_000
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
@@ -115,99 +115,108 @@ class Conflicts:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Labelled:
-    """A document with one of its labels."""
-
-    document: StoredDocument
-    row: int
-    label: str
-
-
 def conflicts(collection: Collection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int) -> Conflicts:
     """See `Collection.conflicts`."""
     if tolerance.method != "range":
         raise ParameterError.of("method", "conflicts", "range", tolerance.method)
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ParameterError.of("limit", "conflicts", "an int >= 1", limit)
-    by_id = dict[str, list[str]]()
-    for doc_id, label in labels.items() if isinstance(labels, Mapping) else labels:
-        known = by_id.setdefault(doc_id, [])
-        if label not in known:
-            known.append(label)
+    check_limit("conflicts", limit)
+    check_threads("conflicts", threads)
+    by_id = _by_id(labels)
 
     def ask(seen: Snapshot) -> Conflicts:
-        labelled = _labelled(seen.connection, by_id)
-        found = _pairs(collection, seen, labelled, tolerance.value, threads)
-        told = _told(seen.connection, collection, found[:limit])
-        here = {one.document.doc_id for one in labelled}
-        n_uncounted = len({one.document.doc_id for one in labelled if not one.document.is_counted})
-        unknown = tuple(doc_id for doc_id in by_id if doc_id not in here)
-        return Conflicts(tolerance, told, len(found), len(here), unknown, n_uncounted)
+        labelled = Labelled(_entries(seen.connection, by_id))
+        best, n_found = _search(collection, seen, labelled, tolerance.value, limit=limit, threads=threads)
+        told = tuple(_told(seen.connection, collection, *one) for one in islice(labelled.conflicts(best), limit))
+        is_counted = {one.document.doc_id: one.document.is_counted for one in labelled.entries}
+        unknown = tuple(doc_id for doc_id in by_id if doc_id not in is_counted)
+        n_uncounted = len(is_counted) - sum(is_counted.values())
+        return Conflicts(tolerance, told, n_found, len(is_counted), unknown, n_uncounted)
 
     return collection.answered(ask)
 
 
-def _labelled(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[_Labelled]:
-    """The documents that have labels, in the order in which they came; one with two labels is there twice."""
-    found = list[_Labelled]()
-    for some in named([doc_id for doc_id in labels if "\0" not in doc_id]):
+def _by_id(labels: Labels) -> dict[str, list[str]]:
+    """The labels of each document, none twice.
+
+    Raises
+    ------
+    ParameterError
+        They are no pairs, or something is no str.
+    """
+    if not isinstance(labels, Iterable):
+        raise ParameterError.of("labels", "conflicts", "a mapping or pairs of ids and labels", labels)
+    by_id = dict[str, list[str]]()
+    for pair in labels.items() if isinstance(labels, Mapping) else labels:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+        if not is_pair or not isinstance(pair[0], str) or not isinstance(pair[1], str):
+            raise ParameterError.of("labels", "conflicts", "pairs of an id and a label, each a str", pair)
+        known = by_id.setdefault(pair[0], [])
+        if pair[1] not in known:
+            known.append(pair[1])
+    return by_id
+
+
+def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
+    """The documents that have labels; one with two labels is there twice."""
+    found = list[Entry]()
+    for some in named([doc_id for doc_id in labels if is_storable(doc_id)]):
         is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
         for *columns, row in connection.execute(with_documents().add_columns(documents.c.row).where(is_wanted)):
             document = StoredDocument(*columns)
-            found += [_Labelled(document, row, label) for label in labels[document.doc_id]]
-    return sorted(found, key=lambda one: one.row)
+            found += [Entry(document, row, label) for label in labels[document.doc_id]]
+    return found
 
 
-_Pair = tuple[float, _Labelled, _Labelled]
-
-
-def _pairs(
-    collection: Collection, seen: Snapshot, labelled: Sequence[_Labelled], gamma: float, threads: int
-) -> list[_Pair]:
-    """Labelled documents that match and differ in their label, the nearest first."""
-    by_content = dict[int, list[_Labelled]]()
-    for one in labelled:
-        by_content.setdefault(one.document.content, []).append(one)
-    contents = np.array(sorted(by_content), np.int64)
+def _search(
+    collection: Collection, seen: Snapshot, labelled: Labelled, gamma: float, *, limit: int, threads: int
+) -> tuple[Best, int]:
+    """The contents with the worst conflicts, and how many conflicts there are."""
+    contents, counting = labelled.contents, collection.counting
     is_live = np.zeros(sum(len(segment) for segment in seen.segments), np.bool_)
     is_live[contents] = True
-    matched = pairs_within(
-        collection.counting, seen.segments, contents, is_live, gamma, threads=threads, progress=collection.progress
-    )
-    distances = _relative(collection, seen, matched.left, matched.right, matched.squared_distance)
-    near = {
-        (min(a, b), max(a, b)): distance
-        for a, b, distance in zip(matched.left.tolist(), matched.right.tolist(), distances.tolist())
-    }
-    found = list[_Pair]()
-    for number in by_content:
-        near[(number, number)] = 0.0
-    for (a, b), distance in near.items():
-        for one in by_content[a]:
-            for other in by_content[b]:
-                if one.label != other.label and (a != b or (one.row, one.label) < (other.row, other.label)):
-                    first, second = sorted((one, other), key=lambda each: each.row)
-                    found.append((distance, first, second))
-    return sorted(found, key=lambda pair: (pair[0], pair[1].row, pair[2].row, pair[1].label, pair[2].label))
+    lengths = lengths_of(seen.segments, contents, counting.letters.n_dimensions)
+    best, n_found = Best(limit), labelled.n_within()
+    own = np.arange(len(contents))
+    first = labelled.first_conflicts(own, own)
+    own = own[first >= 0]
+    best.add(np.zeros(len(own)), first[own], own, own)
+    for pairs in pairs_within(
+        counting, seen.segments, contents, is_live, gamma, threads=threads, progress=collection.progress
+    ):
+        a, b = np.searchsorted(contents, pairs.left), np.searchsorted(contents, pairs.right)
+        first = labelled.first_conflicts(a, b)
+        is_one = first >= 0
+        a, b, first, squares = a[is_one], b[is_one], first[is_one], pairs.squared_distance[is_one]
+        n_found += labelled.n_between(a, b)
+        best.add(_relative(squares, np.maximum(lengths[a], lengths[b])), first, a, b)
+    return best, n_found
 
 
-def _relative(collection: Collection, seen: Snapshot, left: I64, right: I64, squares: I64) -> Any:
-    """Distances as parts of the longer one's length."""
-    n_dimensions = collection.counting.letters.n_dimensions
-    a, b = (squared_lengths(counts_of(seen.segments, one, n_dimensions)) for one in (left, right))
-    return np.sqrt(squares / np.maximum(np.maximum(a, b), 1))
+def _relative(squares: I64, longest: I64) -> F64:
+    """Distances as parts of the longer one's length; of both the squares are given."""
+    relative: F64 = np.sqrt(squares / np.maximum(longest, 1))
+    return relative
 
 
-def _told(connection: Connection, collection: Collection, pairs: Sequence[_Pair]) -> tuple[Conflict, ...]:
-    told = list[Conflict]()
-    for distance, one, other in pairs:
-        contents = contents_of(connection, [one.document.content, other.document.content])
-        a, b = contents[one.document.content].text, contents[other.document.content].text
-        is_same = a == b
-        (jaccard,) = jaccards(collection.counting, a, [b])
-        edit = 1.0 if is_same else edit_similarity(a, b).similarity
-        passage = () if is_same else first_difference(compare_texts(a, b, context_lines=0))
-        rounded = 0.0 if math.isclose(distance, 0) else distance
-        told.append(Conflict(one.document, other.document, one.label, other.label, rounded, edit, jaccard, passage))
-    return tuple(told)
+def _told(connection: Connection, collection: Collection, distance: float, one: Entry, other: Entry) -> Conflict:
+    contents = contents_of(connection, [one.document.content, other.document.content])
+    first, second = contents[one.document.content], contents[other.document.content]
+    a, b = first.text, second.text
+    is_same = a == b
+    if not is_same:
+        _check(first, second, distance, (one, other))
+    (jaccard,) = jaccards(collection.counting, a, [b])
+    edit = 1.0 if is_same else edit_similarity(a, b).similarity
+    passage = () if is_same else first_difference(compare_texts(a, b, context_lines=0))
+    return Conflict(one.document, other.document, one.label, other.label, distance, edit, jaccard, passage)
+
+
+def _check(a: Content, b: Content, distance: float, entries: tuple[Entry, Entry]) -> None:
+    """The distance once more, from the store: what is told is never what a damaged file says."""
+    counts = np.stack([a.counts, b.counts]).astype(np.int64)
+    gap = counts[0] - counts[1]
+    longest = np.einsum("ij,ij->i", counts, counts).max(keepdims=True)
+    stored = float(_relative(np.array([gap @ gap]), longest)[0])
+    if stored != distance or not (a.is_counted and b.is_counted):
+        names = " and ".join(str(one.document) for one in entries)
+        raise StaleIndexError(f"{names} are at {stored}, not at {distance}")

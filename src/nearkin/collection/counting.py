@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import FingerprintError
-from nearkin.records import BitSignatures, LetterVectors, ShingleSets
+from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -76,6 +77,11 @@ class Counting:
     def count(self, texts: pa.LargeStringArray) -> LetterVectors:
         """The letters of texts as they came."""
         return self.letters.count(texts)
+
+    def vectors_of_counts(self, counts: U32, is_counted: Bool) -> LetterVectors:
+        """Letter counts that were stored, to be searched with or for."""
+        nothing = np.zeros(len(counts), np.int64)  # how many letters there are plays no part in a search
+        return LetterVectors(counts, is_counted, nothing, nothing, self.letters.fingerprint)
 
     def sign(self, texts: pa.LargeStringArray) -> BitSignatures:
         """The signatures of texts as they came."""

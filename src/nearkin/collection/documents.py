@@ -12,10 +12,13 @@ import zstandard
 from sqlalchemy import Connection, Select, func, select
 
 from nearkin.collection.results import StoredDocument
-from nearkin.errors import CollectionError, UnknownDocumentError
+from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.records import U8, U32
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import contents, documents, loads, waves
+
+_MOST_OF_A_NAME = 200
+_MOST_OF_A_HINT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +83,39 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     ------
     UnknownDocumentError
         There is none; the message names ids that look like it.
+    ParameterError
+        The id is no str, or the version no int that a version can have.
     """
+    check_id(doc_id)
+    is_int = isinstance(version, int) and not isinstance(version, bool)
+    if version is not None and not (is_int and 0 < version < 2**31):
+        raise ParameterError.of("version", "Collection", "an int from 1 to 2**31 - 1", version)
     is_wanted = documents.c.doc_id == doc_id
     is_wanted &= documents.c.is_current if version is None else documents.c.version == version
     row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
     if row is not None:
         return StoredDocument(*row)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
+
+
+def check_id(doc_id: object) -> None:
+    """Refuse what is no id, before a database makes something of it."""
+    if not isinstance(doc_id, str):
+        raise ParameterError.of("doc_id", "Collection", "a str; ids that came as numbers are their digits", doc_id)
+
+
+def checked_wave(wave: object) -> str:
+    """The name of a wave, without white space around it.
+
+    Raises
+    ------
+    ParameterError
+        It is no str, blank, too long, or nothing that a database can store.
+    """
+    if not isinstance(wave, str) or not wave.strip() or len(wave) > _MOST_OF_A_NAME or not is_storable(wave):
+        rule = f"a name of 1 to {_MOST_OF_A_NAME} characters, not blank, that UTF-8 can hold"
+        raise ParameterError.of("wave", "Collection", rule, wave)
+    return wave.strip()
 
 
 def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
@@ -102,6 +131,8 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         return f"The document {doc_id!r} has no version {version}; it has {', '.join(str(row[0]) for row in stored)}."
     if stored:
         return f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {len(stored)}."
+    if len(doc_id) > _MOST_OF_A_HINT:
+        return f"There is no document {doc_id[:_MOST_OF_A_HINT]!r}…, an id of {len(doc_id):,} characters."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
@@ -126,9 +157,19 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
                 np.frombuffer(counts, "<u4"),
                 is_counted,
                 None if signature is None else np.frombuffer(signature, np.uint8),
-                text_of(number, text, n_bytes, bytes(digest)),
+                _text_of_documents(connection, number, text, n_bytes, bytes(digest)),
             )
     return found
+
+
+def _text_of_documents(connection: Connection, number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
+    """See `text_of`; the error names the documents."""
+    try:
+        return text_of(number, stored, n_bytes, digest)
+    except CollectionError as error:
+        has_it = documents.c.content == number
+        names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
+        raise CollectionError(f"{error} It is the text of {', '.join(map(repr, names))}.") from error
 
 
 def text_of(number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
@@ -139,12 +180,12 @@ def text_of(number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
     CollectionError
         The store is damaged.
     """
+    reason = "its SHA-256 is another"
     try:
-        data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
+        data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, int(n_bytes)))
         if hashlib.sha256(data).digest() == digest:
             return data.decode("utf-8")
-        reason = "its SHA-256 is another"
-    except (zstandard.ZstdError, UnicodeDecodeError) as error:
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError) as error:
         reason = str(error)
     raise CollectionError(
         f"The text of content {number} is damaged in the store ({reason}). Run nearkin verify COLLECTION for all that "

@@ -66,6 +66,17 @@ class GroupState:
             {row.group_number: row.principal for row in connection.execute(of_groups)},
         )
 
+    def is_same_as(self, other: GroupState) -> bool:
+        """Whether nothing was written between reading the one and the other."""
+        numbers = [(one.number, one.seen_row, one.next_group, one.principals) for one in (self, other)]
+        return numbers[0] == numbers[1] and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in (
+                (self.member_contents, other.member_contents),
+                (self.member_groups, other.member_groups),
+            )
+        )
+
     def live_contents(self, connection: Connection, n_contents: int) -> tuple[Bool, I64]:
         """Which contents some current document has, and how many documents have each, shape (n_contents,)."""
         n_copies = np.zeros(n_contents, np.int64)

@@ -21,6 +21,8 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 
 NO_GROUP = -1
+_MOST_WAITING = 1 << 20
+"""Pairs, that are kept until they are put together with those before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ def regroup(
     *,
     threads: int,
     progress: Progress,
-) -> tuple[Membership, int]:
-    """The groups as they are now, from those there were, and the next number for a group.
+) -> tuple[Membership, int, int]:
+    """The groups as they are now, from those there were; the next number for a group; how many cannot be compared.
 
     Only texts that came since, and the groups that lost a text, are compared again; the rest is as it was.
 
@@ -79,21 +81,30 @@ def regroup(
         Of the grouping, and of the documents.
     gamma : float
         Below 1.
+    threads : int
+    progress : Progress
+
+    Returns
+    -------
+    tuple of Membership, int, int
+        The last one counts current documents with too few letters.
     """
     before = Membership(state.member_contents, state.member_groups)
-    is_live, n_copies = state.live_contents(connection, sum(len(segment) for segment in segments))
+    is_counted = are_counted(segments)
+    is_live, n_copies = state.live_contents(connection, len(is_counted))
     broken = np.unique(before.groups[~is_live[before.contents]])
     is_kept = ~np.isin(before.groups, broken) if len(broken) else np.ones(len(before), np.bool_)
     orphans = before.contents[~is_kept]
     asked = np.unique(np.concatenate([state.new_contents(connection), orphans[is_live[orphans]]]))
-    found = pairs_within(counting, segments, asked, is_live, gamma, threads=threads, progress=progress)
-    copies = np.flatnonzero((n_copies > 1) & are_counted(segments))
-    chained = _chained(before.contents[is_kept], before.groups[is_kept])
-    lefts = np.concatenate([chained[0], found.left, copies])
-    rights = np.concatenate([chained[1], found.right, copies])
-    nodes, component = _components(lefts, rights)
+    forest = _Forest(len(is_counted))
+    forest.connect(*_chained(before.contents[is_kept], before.groups[is_kept]))
+    for found in pairs_within(counting, segments, asked, is_live, gamma, threads=threads, progress=progress):
+        forest.connect(found.left, found.right)
+    copies = np.flatnonzero((n_copies > 1) & is_counted)
+    forest.connect(copies, copies)
+    nodes, component = forest.components()
     numbers, following = _numbered(nodes, component, before, state.next_group)
-    return Membership(nodes, numbers), following
+    return Membership(nodes, numbers), following, int(n_copies[~is_counted].sum())
 
 
 def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
@@ -104,12 +115,37 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
     return contents[:-1][is_same], contents[1:][is_same]
 
 
-def _components(left: I64, right: I64) -> tuple[I64, I64]:
-    """The contents that occur in pairs, sorted, and the number of each one's component."""
-    nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    a, b = places[: len(left)].astype(np.uint32), places[len(left) :].astype(np.uint32)
-    component = kernels.twin("grouping", 16 * len(nodes)).components(a, b, len(nodes))
-    return nodes, component.astype(np.int64)
+class _Forest:
+    """What hangs together, from pairs that are forgotten: at most one pair is kept for each content."""
+
+    def __init__(self, n_contents: int) -> None:
+        self._least = np.arange(n_contents, dtype=np.uint32)  # of what each content is known to hang together with
+        self._is_in = np.zeros(n_contents, np.bool_)
+        self._waiting: list[tuple[I64, I64]] = []
+        self._n_waiting = 0
+
+    def connect(self, left: I64, right: I64) -> None:
+        """Take some pairs; a content with itself is a component of its own, if it is in no other."""
+        self._is_in[left] = self._is_in[right] = True
+        is_news = self._least[left] != self._least[right]
+        self._waiting.append((left[is_news], right[is_news]))
+        self._n_waiting += int(is_news.sum())
+        if self._n_waiting > max(_MOST_WAITING, len(self._least)):
+            self._unite()
+
+    def components(self) -> tuple[I64, I64]:
+        """The contents that occur in pairs, sorted, and the number of each one's component."""
+        self._unite()
+        nodes = np.flatnonzero(self._is_in)
+        return nodes, np.searchsorted(nodes, self._least[nodes])
+
+    def _unite(self) -> None:
+        known = np.flatnonzero(self._least != np.arange(len(self._least), dtype=np.uint32))
+        self._waiting.append((self._least[known].astype(np.int64), known))
+        left, right = (np.concatenate(column).astype(np.uint32) for column in zip(*self._waiting))
+        self._waiting, self._n_waiting = [], 0
+        # the twin takes about a microsecond a pair
+        self._least = kernels.twin("grouping", len(left)).components(left, right, len(self._least))
 
 
 def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, select, update
 
 from nearkin.collection import group_state
-from nearkin.collection.documents import document
+from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.grouping import NO_GROUP, Membership, regroup
 from nearkin.collection.pairs import counts_of
@@ -51,7 +51,7 @@ class Group:
     number : int
         Stays, whatever is added; it is never given to another group.
     principal : str
-        The document that stands for the group. It stays as long as it is in the collection.
+        The document that stands for the group. It stays, in whichever version, as long as it is in the group.
     proposed_principal : str or None
         The longest document, or the earliest of the longest, if that is not the principal. It is never imposed.
     n_documents : int
@@ -87,7 +87,7 @@ class GroupChange:
     is_dissolved : bool
         Fewer than two documents are left.
     principal_was : str or None
-        The principal that is gone, if it is.
+        The principal that is in it no longer, if so. Its newer version takes its place without a word.
     """
 
     number: int
@@ -115,6 +115,8 @@ class Grouping:
         There were no groups at this tolerance before.
     new_waves : tuple of str
         In which documents came since.
+    n_uncounted : int
+        Current documents with too few letters to be compared: they are in no group.
     members : Table
         Of `MEMBERS_SCHEMA`: the principal of each group first, the others the nearest first.
     """
@@ -124,6 +126,7 @@ class Grouping:
     changes: tuple[GroupChange, ...]
     is_first: bool
     new_waves: tuple[str, ...]
+    n_uncounted: int
     members: pa.Table
 
     def to_dict(self) -> dict[str, object]:
@@ -134,6 +137,7 @@ class Grouping:
             "new_waves": list(self.new_waves),
             "n_groups": len(self.groups),
             "n_documents": len(self.members),
+            "n_uncounted": self.n_uncounted,
             "groups": [asdict(one) for one in self.groups],
             "changes": [asdict(one) for one in self.changes],
         }
@@ -158,22 +162,20 @@ def group(collection: Collection, gamma: float | None, *, threads: int) -> Group
 
     def ask(seen: Snapshot) -> tuple[Grouping, GroupState, Membership, int, dict[int, int], int]:
         state = GroupState.read(seen.connection, str(tolerance))
-        membership, following = regroup(
+        membership, following, n_uncounted = regroup(
             seen.connection, collection.counting, seen.segments, state, tolerance.value,
             threads=threads, progress=collection.progress,
         )  # fmt: skip
         rows = _rows_of(seen.connection, membership)
-        grouping, principals = _told(seen, collection, tolerance, state, membership, rows)
+        grouping, principals = _told(seen, collection, tolerance, state, membership, rows, n_uncounted)
         return grouping, state, membership, following, principals, group_state.n_rows(seen.connection)
 
     grouping, state, membership, following, principals, seen_row = collection.answered(ask)
     with collection.store.writing() as connection:
-        is_mine = groupings.c.tolerance == state.tolerance
-        now = connection.execute(select(groupings.c.seen_row, groupings.c.next_group).where(is_mine)).first()
-        if (None if now is None else tuple(now)) != (
-            None if state.number is None else (state.seen_row, state.next_group)
-        ):
-            raise CollectionBusyError(f"Another process has grouped {collection.place} meanwhile. Ask again.")
+        if not state.is_same_as(GroupState.read(connection, state.tolerance)):
+            raise CollectionBusyError(
+                f"Another process has grouped {collection.place} or made a principal meanwhile. Ask again."
+            )
         group_state.write(
             connection, state, seen_row=seen_row, next_group=following,
             contents=membership.contents, numbers=membership.groups, principals=principals,
@@ -183,6 +185,7 @@ def group(collection: Collection, gamma: float | None, *, threads: int) -> Group
 
 def make_principal(collection: Collection, doc_id: str, gamma: float | None) -> int:
     """Let a document stand for its group; the number of the group."""
+    check_id(doc_id)
     tolerance = Tolerance.of("range", gamma=gamma)
     with collection.store.writing() as connection:
         content = document(connection, doc_id).content
@@ -225,12 +228,14 @@ def _told(
     state: GroupState,
     membership: Membership,
     rows: _Rows,
+    n_uncounted: int,
 ) -> tuple[Grouping, dict[int, int]]:
     """The groups with their principals, and what changed."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
     proposed = _longest(rows, starts, ends)
-    places = _principals(rows, numbers, starts, ends, state, proposed)
+    names = _ids_of_missing(seen.connection, state, rows)
+    places = _principals(rows, numbers, starts, ends, state, names, proposed)
     n_dimensions = collection.counting.letters.n_dimensions
     relative, is_within = _distances(seen.segments, rows, starts, ends, places, tolerance.value, n_dimensions)
     is_new = rows.row >= state.seen_row
@@ -246,12 +251,12 @@ def _told(
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    changes = () if is_first else _changes(seen.connection, state, membership, rows, is_new)
+    changes = () if is_first else _changes(state, membership, rows, is_new, _gone(names, rows))
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, relative, is_within, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
-    return Grouping(tolerance, by_size, changes, is_first, new_waves, table), principals
+    return Grouping(tolerance, by_size, changes, is_first, new_waves, n_uncounted, table), principals
 
 
 def _longest(rows: _Rows, starts: I64, ends: I64) -> I64:
@@ -259,14 +264,16 @@ def _longest(rows: _Rows, starts: I64, ends: I64) -> I64:
     return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
 
 
-def _principals(rows: _Rows, numbers: I64, starts: I64, ends: I64, state: GroupState, proposed: I64) -> I64:
+def _principals(
+    rows: _Rows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+) -> I64:
     """The place of the document that stands for each group: the one that did before, if it is in the group still."""
     places = proposed.copy()
-    for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts, ends)):
-        if (was := state.principals.get(number)) is not None:
-            here = start + int(np.searchsorted(rows.row[start:end], was))
-            if here < end and rows.row[here] == was:
-                places[i] = here
+    for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts.tolist(), ends.tolist())):
+        if number in names:  # another version of it may be there
+            places[i] = next((at for at in range(start, end) if rows.doc_id[at] == names[number]), places[i])
+        elif number in state.principals:
+            places[i] = start + int(np.searchsorted(rows.row[start:end], state.principals[number]))
     return places
 
 
@@ -274,13 +281,13 @@ def _distances(
     segments: Sequence[Segment], rows: _Rows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
 ) -> tuple[F64, Bool]:
     """Of each document, from its principal, as a part of the principal's length; and whether that is within gamma."""
-    counts = counts_of(segments, rows.content, n_dimensions)
-    principal = np.repeat(places, ends - starts)
+    principal = rows.content[np.repeat(places, ends - starts)]
     relative = np.full(len(rows.row), np.nan)
     for start in range(0, len(relative), 1 << 14):
         part = slice(start, start + (1 << 14))
-        gaps = counts[part].astype(np.int64) - counts[principal[part]].astype(np.int64)
-        lengths = squared_lengths(counts[principal[part]])
+        own = counts_of(segments, principal[part], n_dimensions)
+        gaps = counts_of(segments, rows.content[part], n_dimensions).astype(np.int64) - own
+        lengths = squared_lengths(own)
         with np.errstate(invalid="ignore", divide="ignore"):
             relative[part] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps) / lengths)
     relative[np.isnan(relative)] = 0.0  # equal texts without any letter
@@ -310,7 +317,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _changes(
-    connection: Connection, state: GroupState, membership: Membership, rows: _Rows, is_new: Bool
+    state: GroupState, membership: Membership, rows: _Rows, is_new: Bool, gone: Mapping[int, str]
 ) -> tuple[GroupChange, ...]:
     """By comparing what each content's group was with what it is."""
     before = Membership(state.member_contents, state.member_groups)
@@ -326,7 +333,6 @@ def _changes(
         newcomers.setdefault(int(rows.group[i]), []).append(rows.doc_id[i])
     lost, n_lost = np.unique(before.groups[now_of_old == NO_GROUP], return_counts=True)
     losses = dict(zip(lost.tolist(), n_lost.tolist()))
-    gone = _gone_principals(connection, state, rows)
     changed = newcomers.keys() | merged.keys() | split.keys() | losses.keys() | (present - old)
     changed |= gone.keys() & present
     absorbed = set().union(*merged.values()) if merged else set()
@@ -346,8 +352,8 @@ def _changes(
     )
 
 
-def _gone_principals(connection: Connection, state: GroupState, rows: _Rows) -> dict[int, str]:
-    """The principals that are no longer in their group, by the group's number."""
+def _ids_of_missing(connection: Connection, state: GroupState, rows: _Rows) -> dict[int, str]:
+    """The principals of which that very version is no longer in their group, by the group's number."""
     here = set(zip(rows.group.tolist(), rows.row.tolist()))
     missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
     names = dict[int, str]()
@@ -355,3 +361,9 @@ def _gone_principals(connection: Connection, state: GroupState, rows: _Rows) -> 
         query = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
         names |= {found.row: found.doc_id for found in connection.execute(query)}
     return {number: names[row] for number, row in missing.items()}
+
+
+def _gone(names: Mapping[int, str], rows: _Rows) -> dict[int, str]:
+    """Those of which no version is."""
+    here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
+    return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

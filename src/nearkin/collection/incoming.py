@@ -31,13 +31,13 @@ class Incoming:
         Of `records.DOCUMENTS_SCHEMA`.
     sources : LargeStringArray, shape (n_documents,)
         Where each document comes from.
-    name : str
-        After which documents without an id are called.
+    name : str or None
+        After which documents without an id are called; the wave, if None.
     """
 
     batch: pa.RecordBatch
     sources: pa.LargeStringArray
-    name: str
+    name: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,11 @@ class Examined:
     contents: dict[bytes, tuple[Any, ...]]
 
 
-def examine(incoming: Incoming, counting: Counting, known: Callable[[Sequence[bytes]], set[bytes]]) -> Examined:
+def examine(
+    incoming: Incoming, counting: Counting, known: Callable[[Sequence[bytes]], set[bytes]], wave: str
+) -> Examined:
     """Check and digest the documents; count, sign and compress the contents that are not known yet."""
-    prepared = prepare(incoming.batch, AS_IT_CAME, source_name=incoming.name)
+    prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
     problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
     firsts: dict[bytes, int] = {}

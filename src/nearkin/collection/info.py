@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from nearkin.collection.documents import with_documents
 from nearkin.collection.results import StoredDocument
@@ -106,7 +106,7 @@ def info(connection: Connection, place: str, facts: dict[str, str], n_segments: 
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
-    n_problems = connection.execute(select(func.count()).select_from(problems)).scalar_one()
+    n_problems = connection.execute(select(func.count()).select_from(problems).where(_is_open())).scalar_one()
     return Info(
         place=place,
         alphabet=facts["alphabet"],
@@ -154,10 +154,17 @@ def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
 
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """What was told while documents were added, oldest first."""
+    """What was told while documents were added, oldest first; but for documents that are there by now."""
     query = (
         select(problems.c.doc_id, waves.c.name, problems.c.source, problems.c.line, problems.c.problem)
         .select_from(problems.join(loads).join(waves))
+        .where(_is_open())
         .order_by(problems.c.load, problems.c.number)
     )
     return tuple(Problem(*row) for row in connection.execute(query))
+
+
+def _is_open() -> ColumnElement[bool]:
+    """Problems of documents that are not in the collection by now, and ids that were given twice."""
+    is_there = exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current)
+    return ~is_there | problems.c.problem.like("the id %")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.collection.documents import document
+from nearkin.collection.documents import check_id, checked_wave, document
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents, loads, waves
@@ -21,6 +21,10 @@ class Removed:
 
     n_documents: int
 
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
 
 def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None) -> Removed:
     """Remove the documents that are named, or those of which the current version came in a wave.
@@ -30,10 +34,13 @@ def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None) -> Removed
     UnknownDocumentError
         A document, or the wave, is not there; nothing is removed then.
     ParameterError
-        Neither or both are given.
+        Neither or both are given, or one of them is nothing that can be a name.
     """
     if isinstance(doc_ids, str) or bool(doc_ids) == (wave is not None):
         raise ParameterError("Name the documents to remove, in a list, or a wave: one of the two.")
+    wave = None if wave is None else checked_wave(wave)
+    for doc_id in doc_ids:
+        check_id(doc_id)
     with store.writing() as connection:
         if wave is not None:
             number = connection.execute(select(waves.c.wave).where(waves.c.name == wave)).scalar()

@@ -104,14 +104,26 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
             files = {path.name: _described(path) for path in sorted(aside.glob("*.npy"))}
             write_json(aside / MANIFEST, {"format": FORMAT, "made_from": dict(identity), "files": files})
             with contextlib.suppress(FileNotFoundError):
-                if target.exists() and not target.is_dir():
-                    target.unlink()
-                elif not _is_whole(target, identity):
-                    shutil.rmtree(target)
+                if not _is_whole(target, identity):
+                    remove(target)
             with contextlib.suppress(OSError):  # it is there: made by another process in the meantime
                 os.rename(aside, target)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove(directory: Path) -> None:
+    """Take a segment away at once, so that nobody finds half of it."""
+    aside = directory.with_name(f".{directory.name}.{os.getpid()}-{threading.get_ident()}.gone.part")
+    try:
+        os.rename(directory, aside)
+    except OSError:  # it is gone, or is no directory
+        aside = directory
+    if aside.is_dir():
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            aside.unlink()
 
 
 def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> Segment:
@@ -130,7 +142,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
         segment = Segment(first, end, vectors, arrays["words"], arrays["has_features"])
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         raise DamagedSegmentError(f"{directory.name}: {error}") from error
-    if not len(vectors) == len(segment.words) == len(segment.has_features) == end - first:
+    if not (len(vectors) == len(segment.words) == len(segment.has_features) == end - first and vectors.is_consistent()):
         raise DamagedSegmentError(f"{directory.name}: arrays of other lengths than its name says")
     return segment
 

@@ -21,13 +21,15 @@ from typing import Literal
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection import segment_files
 from nearkin.collection.counting import SIGNATURE, Counting
 from nearkin.collection.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
 from nearkin.errors import OutputError
-from nearkin.records import U32, Bool, LetterVectors
-from nearkin.runs.progress import Progress
+from nearkin.records import U64, Bool, LetterVectors
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.range_segment import RangeSegment
 from nearkin.store import schema
+from nearkin.store.store import Store
 
 _AT_A_TIME = 1 << 14
 _WRITTEN_BY_NOW_S = 86_400.0
@@ -37,18 +39,23 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class LoadSpan:
-    """The contents that one load brought, and their digest."""
+    """The contents that one load brought, and their digest.
+
+    ``generation`` is that of the store: it is raised when what was derived from contents has to be derived anew.
+    """
 
     first: int
     end: int
     digest: bytes
+    generation: int = 0
 
 
-def loads_of(connection: Connection) -> tuple[LoadSpan, ...]:
+def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     """Those that brought any contents, in their order."""
+    generation = store.generation(connection)
     loads = schema.loads.c
     rows = connection.execute(select(loads.first_content, loads.end_content, loads.digest).order_by(loads.load))
-    return tuple(LoadSpan(first, end, bytes(digest)) for first, end, digest in rows if end > first)
+    return tuple(LoadSpan(first, end, bytes(digest), generation) for first, end, digest in rows if end > first)
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
@@ -126,9 +133,14 @@ class Segments:
             return tuple(segments.values())
 
     def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
-        """Every checksum of every segment that is there: its name, and what is wrong with it, or None."""
+        """Every checksum of every segment that is there: its name, and what is wrong with it, or None.
+
+        Segments of loads that came after these are left to whoever knows them.
+        """
         told: dict[str, str | None] = {}
         for span in self.listed():
+            if span[1] > max((load.end for load in loads), default=0):
+                continue
             try:
                 check(self.folder / name_of(*span), self._identity(loads, span), fully=True)
                 told[name_of(*span)] = None
@@ -136,11 +148,26 @@ class Segments:
                 told[name_of(*span)] = str(error)
         return told
 
+    def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
+        """What a segment has otherwise than the store, or None: it may have been made when the store was damaged."""
+        first, _, end = name.partition("-")
+        span = int(first), int(end)
+        try:
+            segment = load(self.folder, *span, self._identity(loads, span))
+        except DamagedSegmentError as error:
+            return str(error)
+        vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
+        if not segment.vectors.is_of(vectors):
+            return f"{name}: its letter counts are not those of the store"
+        if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
+            return f"{name}: its signatures are not those of the store"
+        return None
+
     def forget(self, name: str) -> None:
         """Remove a segment that is damaged."""
         with self._lock:
             self._held.clear()
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+            segment_files.remove(self.folder / name)
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
@@ -153,8 +180,10 @@ class Segments:
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
         """Of what the store has in the span: a store that was put back from a copy has other contents there."""
-        inside = [one.digest for one in loads if span[0] <= one.first and one.end <= span[1]]
-        return hashlib.sha256(b"".join(inside)).hexdigest()
+        inside = [one for one in loads if span[0] <= one.first and one.end <= span[1]]
+        joined = b"".join(one.digest for one in inside)
+        generations = ",".join(str(one.generation) for one in inside[:1] if one.generation)
+        return hashlib.sha256(joined + generations.encode()).hexdigest()
 
     def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
         """Segments that are there, the longest first, and in between what has to be made."""
@@ -197,7 +226,7 @@ class Segments:
 
     def _remove_all_but(self, spans: Sequence[Span]) -> None:
         for span in set(self.listed()) - set(spans):
-            shutil.rmtree(self.folder / name_of(*span), ignore_errors=True)
+            segment_files.remove(self.folder / name_of(*span))
         for left in self.folder.glob(".*.part"):  # by a process that was killed, unless one is writing it
             with contextlib.suppress(OSError):
                 if time.time() - left.stat().st_mtime > _WRITTEN_BY_NOW_S:
@@ -206,6 +235,14 @@ class Segments:
 
 def build(connection: Connection, counting: Counting, span: Span, progress: Progress) -> Segment:
     """A segment from the store."""
+    vectors, words, has_features = read_contents(connection, counting, span, progress)
+    return Segment(*span, RangeSegment.build(vectors), words, has_features)
+
+
+def read_contents(
+    connection: Connection, counting: Counting, span: Span, progress: Progress
+) -> tuple[LetterVectors, U64, Bool]:
+    """Letter counts, signatures, and which of these there are, of some contents of the store."""
     first, end = span
     n_contents = end - first
     counts = np.zeros((n_contents, counting.letters.n_dimensions), np.uint32)
@@ -214,27 +251,23 @@ def build(connection: Connection, counting: Counting, span: Span, progress: Prog
     contents = schema.contents.c
     unit: Literal["documents"] = "documents"
     progress.start("index", n_contents, unit)
+    sizes = 4 * counts.shape[1], signatures.shape[1]
     for start in range(first, end, _AT_A_TIME):
         stop = min(start + _AT_A_TIME, end)
         rows = connection.execute(
-            select(contents.counts, contents.is_counted, contents.signature)
+            select(contents.content, contents.counts, contents.is_counted, contents.signature)
             .where(contents.content >= start, contents.content < stop)
             .order_by(contents.content)
         ).all()
-        part = slice(start - first, stop - first)
-        counts[part] = np.frombuffer(b"".join([row[0] for row in rows]), "<u4").reshape(len(rows), -1)
-        is_counted[part] = [row[1] for row in rows]
-        has_features[part] = [row[2] is not None for row in rows]
-        blank = bytes(signatures.shape[1])
-        joined = b"".join([row[2] or blank for row in rows])
-        signatures[part] = np.frombuffer(joined, np.uint8).reshape(len(rows), -1)
+        # of a store that lacks something, the rest is found: verify tells what it lacks
+        whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
+        places = np.array([row[0] for row in whole], np.int64) - first
+        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), -1)
+        is_counted[places] = [bool(row[2]) for row in whole]
+        signed = [row for row in rows if isinstance(row[3], bytes) and len(row[3]) == sizes[1]]
+        places = np.array([row[0] for row in signed], np.int64) - first
+        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(len(signed), -1)
+        has_features[places] = True
         progress.advance(stop - start)
-    vectors = _vectors(counts, is_counted, counting)
-    segment = Segment(first, end, RangeSegment.build(vectors), signatures.view(np.uint64), has_features)
     progress.finish()
-    return segment
-
-
-def _vectors(counts: U32, is_counted: Bool, counting: Counting) -> LetterVectors:
-    nothing = np.zeros(len(counts), np.int64)  # how many letters there are plays no part in a search
-    return LetterVectors(counts, is_counted, nothing, nothing, counting.letters.fingerprint)
+    return counting.vectors_of_counts(counts, is_counted), signatures.view(np.uint64), has_features

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import Counting
 from nearkin.collection.documents import Content, contents_of, current_documents
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
-from nearkin.records import I64, U64, LetterVectors
+from nearkin.records import I64, U64
 from nearkin.stages.search.hamming_scan import rows_within
 from nearkin.stages.search.ranges import RangeIndex
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents, documents
 
 MOST_COMPARED = 20_000
 """Texts that one query by "minhash" compares word by word; a few seconds."""
+_TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
 _NOTHING = np.zeros(0, np.int64)
 
 
@@ -71,8 +74,7 @@ def similar(
         A segment is not what the store says.
     """
     started = time.perf_counter()
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ParameterError.of("limit", "similar", "an int >= 1", limit)
+    check_limit("similar", limit)
     near = near_contents(connection, counting, segments, query, tolerance)
     is_itself = leave_out is not None and leave_out.is_current
     found, n_found = current_documents(connection, near.contents.tolist(), limit + is_itself)
@@ -80,8 +82,7 @@ def similar(
         n_found -= int(leave_out.content in near.contents)
         found = [one for one in found if one != leave_out][:limit]
     compared = compare_with(connection, counting, query, found)
-    if tolerance.method == "range":
-        _check(compared, query, tolerance)
+    _check(compared, tolerance)
     elapsed_s = round(time.perf_counter() - started, 4)
     return SimilarDocuments(tolerance, tuple(compared), n_found, near.is_answered, near.stages, elapsed_s)
 
@@ -103,9 +104,7 @@ def near_contents(
 
 def _in_range(counting: Counting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
     index = RangeIndex(tuple(segment.vectors for segment in segments), counting.letters.fingerprint)
-    counted = np.array([query.is_counted])
-    nothing = np.zeros(1, np.int64)  # how many letters there are plays no part in the search
-    asked = LetterVectors(query.counts.reshape(1, -1), counted, nothing, nothing, counting.letters.fingerprint)
+    asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
     stages = tuple(zip(("texts with letters enough", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
     return Near(found.row, stages, query.is_counted)
@@ -132,27 +131,65 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
 def _compared_by_words(
     connection: Connection, counting: Counting, query: Content, tolerance: Tolerance, near: Near
 ) -> Near:
-    """Those whose exact Jaccard similarity is enough, the most similar first."""
-    if len(near.contents) > MOST_COMPARED:
+    """Those whose exact Jaccard similarity is enough, the most similar first; documents that are gone are left out."""
+    numbers = _of_current_documents(connection, near.contents)
+    if len(numbers) > MOST_COMPARED:
         rule = f"high enough for at most {MOST_COMPARED:,} texts to be compared word by word"
         raise ParameterError.of("threshold", "similar", rule, tolerance.value)
-    found = contents_of(connection, near.contents.tolist())
-    numbers = near.contents.tolist()
-    similarities = np.array(jaccards(counting, query.text, [found[number].text for number in numbers]))
+    shared = {one.number: jaccard for one, jaccard in _with_jaccards(connection, counting, query.text, numbers)}
+    found = np.array(list(shared), np.int64)
+    similarities = np.array(list(shared.values()), np.float64)
     passed = np.flatnonzero(similarities >= tolerance.value)
-    order = passed[np.lexsort((near.contents[passed], -similarities[passed]))]
-    return Near(near.contents[order], (*near.stages, ("matches", len(order))), True)
+    order = passed[np.lexsort((found[passed], -similarities[passed]))]
+    return Near(found[order], (*near.stages, ("matches", len(order))), True)
+
+
+def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
+    """Those contents that some current document has."""
+    found = set[int]()
+    for some in named(numbers.tolist()):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
+    return sorted(found)
+
+
+def _some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
+    """The contents, as many at a time as memory may hold the texts of; one text is never too long."""
+    batch, n_bytes = list[int](), 0
+    for some in named(numbers):
+        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+        for number, length in connection.execute(query.order_by(contents.c.content)).all():
+            length = length if isinstance(length, int) else 0  # it is damaged, which is told by who reads the text
+            if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
+                yield batch
+                batch, n_bytes = [], 0
+            batch.append(number)
+            n_bytes += length
+    if batch:
+        yield batch
+
+
+def _with_jaccards(
+    connection: Connection, counting: Counting, text: str, numbers: Sequence[int]
+) -> Iterator[tuple[Content, float]]:
+    """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
+    (own,) = _word_sets(counting, [text])
+    for some in _some_at_a_time(connection, numbers):
+        found = list(contents_of(connection, some).values())
+        sets = _word_sets(counting, [one.text for one in found])
+        yield from zip(found, [_jaccard(own, other) for other in sets])
 
 
 def compare_with(
     connection: Connection, counting: Counting, query: Content, found: Sequence[StoredDocument]
 ) -> list[SimilarDocument]:
     """Each document beside the query, by every measure, from what the store has."""
-    stored = contents_of(connection, list(dict.fromkeys(one.content for one in found)))
-    numbers = list(stored)
-    shared = dict(zip(numbers, jaccards(counting, query.text, [stored[number].text for number in numbers])))
+    numbers = list(dict.fromkeys(one.content for one in found))
     length = math.sqrt(_square(query.counts, np.zeros_like(query.counts)))
-    by_content = {number: _measures(query, stored[number], shared[number], length) for number in numbers}
+    by_content = {
+        stored.number: _measures(query, stored, jaccard, length)
+        for stored, jaccard in _with_jaccards(connection, counting, query.text, numbers)
+    }
     return [SimilarDocument(one, *by_content[one.content]) for one in found]
 
 
@@ -173,16 +210,20 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
 
 def jaccards(counting: Counting, text: str, others: Sequence[str]) -> list[float]:
     """The Jaccard similarity of a text with each of the others; 1 for two texts without any words."""
-    if not others:
-        return []
-    sets = counting.shingles(strings([text, *others]))
-    parts = [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]
-    own, similarities = parts[0], []
-    for other in parts[1:]:
-        n_common = len(np.intersect1d(own, other, assume_unique=True))
-        n_all = len(own) + len(other) - n_common
-        similarities.append(n_common / n_all if n_all else 1.0)
-    return similarities
+    (own,) = _word_sets(counting, [text])
+    return [_jaccard(own, other) for other in _word_sets(counting, others)]
+
+
+def _word_sets(counting: Counting, texts: Sequence[str]) -> list[U64]:
+    """The sorted hashes of the sets of five words of each text."""
+    sets = counting.shingles(strings(list(texts)))
+    return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]
+
+
+def _jaccard(a: U64, b: U64) -> float:
+    n_common = len(np.intersect1d(a, b, assume_unique=True))
+    n_all = len(a) + len(b) - n_common
+    return n_common / n_all if n_all else 1.0
 
 
 def _square(a: object, b: object) -> int:
@@ -190,9 +231,13 @@ def _square(a: object, b: object) -> int:
     return int(np.dot(gaps, gaps))
 
 
-def _check(found: Sequence[SimilarDocument], query: Content, tolerance: Tolerance) -> None:
+def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
     """Every distance once more, from the store: what is told is never what a damaged file says."""
+    if tolerance.method == "minhash":
+        return  # by the texts themselves
+    most = tolerance.value * (1 + 1e-12)
     for one in found:
-        near = one.distance is None and one.is_same_text
-        if not near and (one.relative_distance is None or one.relative_distance > tolerance.value * (1 + 1e-12)):
-            raise StaleIndexError(f"{one.document} is at {one.relative_distance}, beyond {tolerance}")
+        distance = one.n_bits if tolerance.method == "hamming" else one.relative_distance
+        is_copy = distance is None and one.is_same_text
+        if not is_copy and (distance is None or distance > most):
+            raise StaleIndexError(f"{one.document} is at {distance}, beyond {tolerance}")

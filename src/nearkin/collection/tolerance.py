@@ -36,6 +36,8 @@ class Tolerance:
     --------
     >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("hamming"))
     ('range, gamma 0.05', 'hamming, distance 32')
+    >>> str(Tolerance.of(gamma=0.0500000001))
+    'range, gamma 0.0500000001'
     """
 
     method: Method
@@ -114,4 +116,18 @@ class Tolerance:
         return f"within gamma {self.value:g}"
 
     def __str__(self) -> str:
-        return f"{self.method}, {self.parameter} {self.value:g}"
+        """Exact: stored groups go by it."""
+        short = f"{self.value:g}"
+        exact = short if float(short) == self.value else repr(float(self.value))
+        return f"{self.method}, {self.parameter} {exact}"
+
+
+def check_limit(owner: str, limit: object) -> None:
+    """Refuse what is no number of things to tell.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise ParameterError.of("limit", owner, "an int >= 1", limit)

@@ -72,22 +72,24 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
     """
     with collection.store.reading() as connection:
         faults = [*_database_faults(connection, collection.store.dialect)]
-        loads = loads_of(connection)
+        loads = loads_of(connection, collection.store)
         faults += _load_faults(connection, loads)
-        n_texts, lost, wrong = _texts(connection, collection, threads)
+        n_texts, lost, wrong = _texts(connection, collection, threads, max((load.end for load in loads), default=0))
         damaged = _documents_with(connection, lost)
-        checked = collection.index.check(loads)
     if wrong:
         _mend(collection, wrong)
-    for name, fault in checked.items():
-        first, _, end = name.partition("-")
-        if fault is not None or any(int(first) <= number < int(end) for number in wrong):
-            collection.index.forget(name)
+    remade = []
+    with collection.store.reading() as connection:
+        loads = loads_of(connection, collection.store)
+        for name, fault in collection.index.check(loads).items():
+            differs = fault or collection.index.differs_from_store(connection, loads, name)
+            if differs is not None:
+                remade.append(differs)
+                collection.index.forget(name)
     collection.settle()
     with collection.snapshot() as seen:
         n_segments = len(seen.segments)
-    remade = tuple(fault for fault in checked.values() if fault is not None)
-    return Verified(n_texts, damaged, len(wrong), remade, n_segments, tuple(faults))
+    return Verified(n_texts, damaged, len(wrong), tuple(remade), n_segments, tuple(faults))
 
 
 def _database_faults(connection: Connection, dialect: str) -> Iterator[str]:
@@ -119,11 +121,11 @@ def _load_faults(connection: Connection, loads: Sequence[LoadSpan]) -> Iterator[
             )
 
 
-def _texts(connection: Connection, collection: Collection, threads: int) -> tuple[int, list[int], dict[int, Any]]:
+def _texts(
+    connection: Connection, collection: Collection, threads: int, end: int
+) -> tuple[int, list[int], dict[int, Any]]:
     """How many there are, those that are lost, and those of which something derived is wrong, with what is right."""
     n_texts, lost, wrong = 0, list[int](), dict[int, Any]()
-    loads = loads_of(connection)
-    end = max((load.end for load in loads), default=0)
     progress = collection.progress
     progress.start("verify", end, "documents")
 
@@ -177,6 +179,7 @@ def _mend(collection: Collection, wrong: dict[int, Any]) -> None:
     with collection.store.writing() as connection:
         for number, right in wrong.items():
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
+        collection.store.raise_generation(connection)
 
 
 def _documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:

@@ -38,8 +38,13 @@ def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was given back before its rows were stored.")
+    rows = io.BytesIO(_copy(table, columns))
     cursor = driver.cursor()
-    cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(_copy(table, columns)))
+    try:
+        cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=rows)
+    except OSError as error:
+        connection.invalidate()
+        raise CollectionError(f"The database does not answer: {error}.") from error
     cursor.close()
 
 

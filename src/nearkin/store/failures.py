@@ -21,9 +21,25 @@ _OF_POSTGRESQL = {
 }
 
 
+def busy(place: Place) -> CollectionBusyError:
+    """Another process is writing."""
+    return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+
+
 @contextlib.contextmanager
-def told(place: Place) -> Iterator[None]:
-    """Turn what a database raises inside the block into errors of Nearkin."""
+def told(place: Place, *, is_writing: bool = False) -> Iterator[None]:
+    """Turn what a database raises inside the block into errors of Nearkin; one that writes stored nothing then."""
+    try:
+        with _in_words(place):
+            yield
+    except (CollectionError, OutputError) as error:
+        if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
+            raise type(error)(f"{error} {_NOTHING_STORED}") from error.__cause__
+        raise
+
+
+@contextlib.contextmanager
+def _in_words(place: Place) -> Iterator[None]:
     try:
         yield
     except NearkinError:
@@ -48,9 +64,9 @@ def told(place: Place) -> Iterator[None]:
 def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+        return busy(place)
     if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR_WRITE") or "disk is full" in str(error):
-        return OutputError(f"Cannot write to {place}: the disk is full. {_NOTHING_STORED} Free some space, try again.")
+        return OutputError(f"Cannot write to {place}: the disk is full. Free some space, try again.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         return CollectionError(f"{place} cannot be read and written: {error}. Look at the rights of the directory.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
@@ -67,7 +83,7 @@ def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:
-        return kind(f"{place}: {reason} ({message}). {_NOTHING_STORED}")
+        return kind(f"{place}: {reason} ({message}).")
     if not code:
-        return CollectionError(f"{place} does not answer: {message}. {_NOTHING_STORED}")
+        return CollectionError(f"{place} does not answer: {message}.")
     return CollectionError(f"{place}: {message} ({code}).")

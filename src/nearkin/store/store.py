@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import re
 import socket
+import time
 import uuid
 import weakref
 from collections.abc import Iterator, Mapping
@@ -12,19 +15,24 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
-from nearkin.errors import CollectionBusyError, CollectionError, OutputError
+from nearkin.errors import CollectionError, OutputError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows
-from nearkin.store.failures import told
+from nearkin.store.failures import busy, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 
 BUSY_S = 2.0
 """How long a writer waits for another one before it gives up."""
+_BETWEEN_TRIES_S = 0.05
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # a connection that is gone is no news to users
+_CONNECT_S = 60
 _PAGES_CACHED_KIB = 65_536
+_OWN_ID = re.compile("[0-9a-f]{32}")
 _FACTS = {"schema", "collection", "generation"}
 
 
@@ -96,19 +104,20 @@ class Store:
         OutputError
             The disk is full, or cannot be written to.
         """
-        with told(self.place), _transaction(self._engine, is_writing=True) as connection:
+        with told(self.place, is_writing=True), _transaction(self._engine, is_writing=True) as connection:
             _lock(connection, self.place)
             yield connection
-            facts = schema.facts
-            following = str(self.generation(connection) + 1)
-            connection.execute(update(facts).where(facts.c.name == "generation").values(value=following))
 
     def generation(self, connection: Connection) -> int:
-        """A number that every transaction that wrote has raised."""
+        """A number that is raised when something that was stored is mended: what was derived before is then stale."""
         found = connection.execute(select(schema.facts.c.value).where(schema.facts.c.name == "generation")).scalar()
-        if found is None or not found.isdecimal():
-            raise CollectionError(f"{self.place} says {found!r} where its generation should be; it is damaged.")
-        return int(found)
+        return _generation(found, self.place)
+
+    def raise_generation(self, connection: Connection) -> None:
+        """Whatever was derived from the store so far is to be derived anew."""
+        facts = schema.facts
+        following = str(self.generation(connection) + 1)
+        connection.execute(update(facts).where(facts.c.name == "generation").values(value=following))
 
     @property
     def dialect(self) -> str:
@@ -144,7 +153,16 @@ def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dic
     facts = {row.name: row.value for row in rows}
     if missing := _FACTS - set(facts):
         raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
+    if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
+        raise CollectionError(f"{place} says {facts['collection'][:50]!r} where its own id should be; it is damaged.")
+    _generation(facts["generation"], place)
     return facts
+
+
+def _generation(found: str | None, place: Place) -> int:
+    if found is None or not found.isdecimal():
+        raise CollectionError(f"{place} says {found!r} where its generation should be; it is damaged.")
+    return int(found)
 
 
 def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> None:
@@ -181,13 +199,13 @@ def _engine(place: Place) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     else:
-        engine = create_engine(
-            place.url, pool_pre_ping=True, connect_args={"timeout": 60, "application_name": "nearkin"}
-        )
+        engine = create_engine(place.url, connect_args={"timeout": _CONNECT_S, "application_name": "nearkin"})
         schema_name = place.schema
 
         def set_up(connection: Any, _record: object) -> None:
-            with contextlib.suppress(AttributeError, OSError):  # else each COPY waits 40 ms for an acknowledgement
+            with contextlib.suppress(AttributeError, OSError):
+                connection._usock.settimeout(None)  # a statement may take as long as it takes
+                # else each COPY waits 40 ms for an acknowledgement
                 connection._usock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             cursor = connection.cursor()
             cursor.execute(f'SET search_path TO "{schema_name}"')
@@ -199,7 +217,33 @@ def _engine(place: Place) -> Engine:
                 return dialect.connect(*arguments, **options)
             except OSError as error:
                 raise CollectionError(f"{place} does not answer: {error}.") from error
+            except AttributeError as error:  # the driver has no better word for it
+                if place.url.password is not None:
+                    raise
+                raise CollectionError(
+                    f"{place} asks for a password, and the URL has none: postgresql://USER:PASSWORD@HOST/DATABASE"
+                ) from error
 
+        def failed(context: Any) -> CollectionError | None:
+            """What is not the server's own answer leaves a connection in the middle of something: it is given up."""
+            error = context.original_exception
+            has_answered = bool(error.args) and isinstance(error.args[0], dict)
+            if not has_answered:
+                context.is_disconnect = True
+            return CollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
+
+        def look(connection: Any, _record: object, _proxy: object) -> None:
+            """Whether a connection that waited is still there; SQLAlchemy does not know this driver's way to say no."""
+            try:
+                cursor = connection.cursor()
+                cursor.execute("SELECT 1")
+                cursor.close()
+                connection.rollback()
+            except Exception as error:
+                raise DisconnectionError from error
+
+        event.listen(engine, "checkout", look)
+        event.listen(engine, "handle_error", failed, retval=True)
         event.listen(engine, "do_connect", connect)
         event.listen(engine, "connect", set_up)
     if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
@@ -245,8 +289,11 @@ def _lock(connection: Connection, place: Place) -> None:
     if place.schema is None:
         return
     key = text("SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name))")
-    if not connection.execute(key, {"name": place.schema}).scalar_one():
-        raise CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+    given_up_at = time.monotonic() + BUSY_S
+    while not connection.execute(key, {"name": place.schema}).scalar_one():
+        if time.monotonic() > given_up_at:
+            raise busy(place)
+        time.sleep(_BETWEEN_TRIES_S)
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:

@@ -66,14 +66,17 @@ class RangeSegment:
         chosen = None if len(rows) == len(vectors) else rows
         directions = directions or Directions.learn(vectors.counts, chosen)
         points = directions.points(vectors.counts, chosen)
-        kernel = kernels.twin("range_blocks", points.nbytes)
-        kernel.order_points(points, rows, block_size=BLOCK_SIZE)
-        blocks = np.empty((-(-len(rows) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
-        level_groups = groups_of_levels(len(blocks))
-        boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
-        if len(rows):
-            kernel.fill_blocks(points, blocks, boxes, level_groups)
-        return cls(vectors.counts, rows, blocks, boxes, directions.matrix)
+        kernels.twin("range_blocks", points.nbytes).order_points(points, rows, block_size=BLOCK_SIZE)
+        return cls(vectors.counts, rows, *_blocks_of(points), directions.matrix)
+
+    def is_of(self, vectors: LetterVectors) -> bool:
+        """Whether this is a segment of these vectors, to the last bit of every block and box."""
+        if not np.array_equal(self.counts, vectors.counts):
+            return False
+        if not np.array_equal(np.sort(self.rows), np.flatnonzero(vectors.is_counted)):
+            return False
+        blocks, boxes = _blocks_of(self._learnt.points(self.counts, np.asarray(self.rows)))
+        return np.array_equal(self.blocks, blocks) and np.array_equal(self.boxes, boxes)
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
@@ -82,6 +85,22 @@ class RangeSegment:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+    def is_consistent(self) -> bool:
+        """Whether the shapes and the rows of arrays that were stored fit together, as `matches` takes for granted."""
+        n_dimensions = self.counts.shape[1] if self.counts.ndim == 2 else 0
+        n_blocks = -(-len(self.rows) // BLOCK_SIZE)
+        n_columns = self._learnt.n_columns if self.directions.shape == (n_dimensions, n_dimensions) else -1
+        shapes = {
+            "counts": (np.uint32, (len(self.counts), n_dimensions)),
+            "rows": (np.uint32, (len(self.rows),)),
+            "blocks": (np.float32, (n_blocks, n_columns, BLOCK_SIZE)),
+            "boxes": (np.float32, (int(groups_of_levels(n_blocks)[-1]), n_columns, 2, FAN_OUT)),
+            "directions": (np.float64, (n_dimensions, n_dimensions)),
+        }
+        stored = {name: getattr(self, name) for name in shapes}
+        fits = all((stored[name].dtype, stored[name].shape) == expected for name, expected in shapes.items())
+        return fits and n_dimensions > 0 and int(self.rows.max(initial=0)) < max(1, len(self.counts))
 
     @cached_property
     def _learnt(self) -> Directions:
@@ -125,6 +144,16 @@ class RangeSegment:
             )
             if n_found:
                 yield found[0][:n_found].copy(), found[1][:n_found].copy(), found[2][:n_found].copy()
+
+
+def _blocks_of(points: F32) -> tuple[F32, F32]:
+    """The blocks of points in their order, and the boxes around them."""
+    blocks = np.empty((-(-len(points) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
+    level_groups = groups_of_levels(len(blocks))
+    boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
+    if len(points):
+        kernels.twin("range_blocks", points.nbytes).fill_blocks(points, blocks, boxes, level_groups)
+    return blocks, boxes
 
 
 def groups_of_levels(n_blocks: int) -> I64:

@@ -1,0 +1,60 @@
+"""Groups brought up to date, and a document that stands for one of them from now on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from nearkin.collection.collection import Collection
+from nearkin.collection.groups import Grouping
+
+
+def groups_with_principal(
+    collection: Collection, doc_id: str, *, gamma: float | None, threads: int
+) -> tuple[Grouping, int | None]:
+    """The groups as they are with a document as a principal, what changed before that, and the number of its group.
+
+    Parameters
+    ----------
+    collection : Collection
+    doc_id : str
+    gamma : float, optional
+        See `Collection.groups`.
+    threads : int
+
+    Returns
+    -------
+    tuple of Grouping and (int or None)
+        None: the document is in no group, and no principal was changed.
+
+    Raises
+    ------
+    UnknownDocumentError
+        Before the groups are touched: what changed is told by the next call.
+    CollectionBusyError
+        Another process is writing.
+    """
+    collection.document(doc_id)
+    before = collection.groups(gamma=gamma, threads=threads)
+    if doc_id not in before.members["doc_id"].to_pylist():
+        return before, None
+    number = collection.make_principal(doc_id, gamma=gamma)
+    return _changes_of_both(before, collection.groups(gamma=gamma, threads=threads)), number
+
+
+def _changes_of_both(before: Grouping, now: Grouping) -> Grouping:
+    """The groups as they are, with what the first of two calls told, for the second has nothing left to tell."""
+    told = before.members
+    new = {doc_id for doc_id, is_new in zip(told["doc_id"].to_pylist(), told["is_new"].to_pylist()) if is_new}
+    members = now.members
+    ids, are_new = members["doc_id"].to_pylist(), members["is_new"].to_pylist()
+    place = members.schema.get_field_index("is_new")
+    column = pa.array([is_new or doc_id in new for doc_id, is_new in zip(ids, are_new)], pa.bool_())
+    return replace(
+        now,
+        changes=(*before.changes, *now.changes),
+        is_first=before.is_first,
+        new_waves=tuple(dict.fromkeys((*before.new_waves, *now.new_waves))),
+        members=members.set_column(place, members.schema.field(place), column),
+    )

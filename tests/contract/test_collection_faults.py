@@ -1,0 +1,221 @@
+"""Wrong input, lost connections and damage of the store: a clear error, and right answers before and after."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+import nearkin
+import nearkin.runs.progress
+from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+
+LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord in the town."
+TEXTS = [("a", LEASE.format(900)), ("b", LEASE.format(950)), ("c", "Something else altogether, about boats and rain.")]
+
+
+@pytest.fixture
+def collection(place):
+    with place.open() as opened:
+        opened.add(TEXTS, wave="first")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda c: c.remove(wave="\ud800"),
+        lambda c: c.remove(["\ud800"]),
+        lambda c: c.conflicts({"\ud800": "x", "a": "y"}),
+        lambda c: c.document("\ud800"),
+        lambda c: c.document(5),
+        lambda c: c.document("a", version=2**70),
+        lambda c: c.document("a", version=True),
+        lambda c: c.similar(text=b"abc"),
+        lambda c: c.similar("x" * 100_000),
+        lambda c: c.remove([5]),
+        lambda c: c.add([("d", "d")], wave=5),
+        lambda c: c.add([("d", "d")], wave=" \n"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_and_what_follows_is_right(collection, ask) -> None:
+    with contextlib.suppress(ParameterError, UnknownDocumentError):
+        ask(collection)
+    assert collection.text("b") == TEXTS[1][1]
+    assert [one.document.doc_id for one in collection.similar("a", gamma=0.1).documents] == ["b"]
+
+
+def test_a_query_that_was_interrupted_leaves_the_next_one_right(collection, monkeypatch) -> None:
+    from nearkin.collection import documents
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a time limit, say")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(documents, "text_of", fails)
+        with pytest.raises(RuntimeError):
+            collection.text("a")
+    assert collection.text("b") == TEXTS[1][1]
+
+
+def test_documents_without_ids_of_two_loads_are_different_ones(place) -> None:
+    with place.open() as opened:
+        opened.add([TEXTS[0][1]])
+        opened.add([TEXTS[2][1]])
+        assert opened.info().n_documents == 2
+        assert opened.text("wave 1:1") == TEXTS[0][1]
+        assert opened.text("wave 2:1") == TEXTS[2][1]
+
+
+def test_white_space_around_a_waves_name_makes_no_other_wave(collection) -> None:
+    assert collection.add([("d", "d")], wave=" first ").wave == "first"
+    assert [wave.name for wave in collection.info().waves] == ["first"]
+
+
+def test_an_index_made_from_a_damaged_store_is_made_again(place, tmp_path: Path) -> None:
+    with place.open() as opened:
+        opened.add(TEXTS, wave="first")
+        zeros = "zeroblob(length(counts))" if place.server is None else "decode(repeat('00', length(counts)), 'hex')"
+        place.sql(f"UPDATE contents SET counts = {zeros} WHERE content = 1")
+        shutil.rmtree(place.segments)
+        address = place.address
+        with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
+            assert other.similar("a", gamma=0.1).n_found == 0  # as the damaged store has it
+            held = other if place.server is not None else opened
+            assert opened.verify().mended_texts == 1
+            assert opened.similar("a", gamma=0.1).n_found == 1
+            assert held.similar("a", gamma=0.1).n_found == 1
+        with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
+            assert other.similar("a", gamma=0.1).n_found == 1
+
+
+def test_verify_compares_the_index_with_the_store(collection, place) -> None:
+    import hashlib
+    import json
+
+    import numpy as np
+
+    (segment,) = [path for path in place.segments.iterdir() if path.is_dir()]
+    words = np.load(segment / "words.npy")
+    words[:] = words[0]
+    np.save(segment / "words.npy", words)
+    manifest = json.loads((segment / "segment.json").read_text())
+    manifest["files"]["words.npy"]["sha256"] = hashlib.sha256((segment / "words.npy").read_bytes()).hexdigest()
+    (segment / "segment.json").write_text(json.dumps(manifest))
+    with place.open() as opened:
+        told = opened.verify()
+        assert "signatures" in told.remade_segments[0]
+        assert opened.verify().remade_segments == ()
+        assert opened.similar("c", distance=3).n_found == 0
+
+
+def test_verify_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
+    from nearkin.collection import verifying
+
+    before = verifying.loads_of
+
+    def loads_before(connection, store):
+        monkeypatch.setattr(verifying, "loads_of", before)
+        loads = before(connection, store)
+        with place.open() as other:
+            other.add([("later", LEASE.format(1000))], wave="later")
+        return loads
+
+    monkeypatch.setattr(verifying, "loads_of", loads_before)
+    assert collection.verify().remade_segments == ()
+    assert collection.similar("a", gamma=0.1).n_found == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM documents WHERE doc_id = 'c'; DELETE FROM contents WHERE content = 2",
+        "UPDATE contents SET signature = NULL, is_counted = (1 = 0) WHERE content = 2",
+    ],
+)
+def test_a_store_that_lacks_something_answers_for_the_rest(collection, place, damage: str) -> None:
+    for statement in damage.split(";"):
+        place.sql(statement)
+    shutil.rmtree(place.segments)
+    with place.open() as opened:
+        assert [one.document.doc_id for one in opened.similar("a", gamma=0.1).documents] == ["b"]
+        told = opened.verify()
+        assert told.faults or told.mended_texts
+        opened.add([("later", LEASE.format(1000))])
+        assert opened.text("later") == LEASE.format(1000)
+
+
+def test_a_damaged_text_is_an_error_with_words(collection, place) -> None:
+    zeros = "zeroblob(32)" if place.server is None else "decode(repeat('00', 32), 'hex')"
+    place.sql(f"UPDATE contents SET digest = {zeros} WHERE content = 1")
+    with pytest.raises(CollectionError, match=r"verify COLLECTION.*'b'"):
+        collection.text("b")
+    assert collection.text("a") == TEXTS[0][1]
+
+
+def test_another_id_of_the_collection_names_no_folder(collection, place) -> None:
+    place.sql("UPDATE facts SET value = '../../victim' WHERE name = 'collection'")
+    with pytest.raises(CollectionError, match="own id"):
+        place.open()
+
+
+def test_a_connection_that_was_cut_between_two_queries_is_made_anew(collection, place) -> None:
+    if place.server is None:
+        return  # a file has no connection to lose
+    assert collection.text("a") == TEXTS[0][1]
+    place.server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nearkin'")
+    assert collection.text("b") == TEXTS[1][1]
+
+
+def test_what_was_added_is_told_as_stored_when_its_index_cannot_be_made(place, monkeypatch) -> None:
+    said = []
+
+    class Listening(nearkin.runs.progress.Silent):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    with place.open(progress=Listening()) as opened:
+
+        def fails() -> None:
+            raise CollectionError("the connection is gone")
+
+        monkeypatch.setattr(opened, "settle", fails)
+        assert opened.add(TEXTS).n_new == 3
+        assert "stored" in said[-1]
+        assert opened.info().n_documents == 3
+
+
+def test_a_removed_segment_is_never_half_there(collection, place) -> None:
+    from nearkin.collection import segment_files
+
+    (segment,) = [path for path in place.segments.iterdir() if path.is_dir()]
+    segment.chmod(segment.stat().st_mode | stat.S_IRWXU)
+    segment_files.remove(segment)
+    assert not segment.exists()
+    assert [path for path in place.segments.iterdir() if not path.name.startswith(".")] == []
+
+
+def test_a_wave_that_is_given_again_brings_no_old_text_back(collection) -> None:
+    collection.add([("a", "another text")], wave="second")
+    again = collection.add(TEXTS, wave="first")
+    assert (again.n_new, again.n_new_versions, again.n_unchanged) == (0, 0, 3)
+    assert collection.text("a") == "another text"
+    assert collection.add([TEXTS[0]], wave="third").n_new_versions == 1  # a new wave may bring it back
+    assert collection.text("a") == TEXTS[0][1]
+
+
+def test_problems_that_were_solved_are_told_no_more(collection) -> None:
+    collection.add([("d", None), ("e", None)], wave="second")
+    assert collection.info().n_problems == 2
+    collection.add([("d", "a text at last")], wave="second")
+    assert collection.info().n_problems == 1
+
+
+def test_a_url_without_a_password_is_told(place) -> None:
+    if place.server is None:
+        return  # a directory asks for none
+    with pytest.raises(CollectionError, match="URL has none"):
+        nearkin.Collection.open(place.address.replace(":open-sesame", ""))

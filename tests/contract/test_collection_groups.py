@@ -1,0 +1,263 @@
+"""Groups, conflicts and searches by words: what they refuse, what they keep, and what they hold in memory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from nearkin.collection import similar as similar_module
+from nearkin.collection.segment_files import MANIFEST, Segment, load, save
+from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
+from nearkin.runs.progress import Silent
+from nearkin.stages.search.range_segment import RangeSegment
+
+TEXT = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
+LONG = TEXT + " The landlord shall keep the house in repair at all times."
+
+
+def texts(n: int) -> list[tuple[str, str]]:
+    return [(f"d{i:04}", TEXT.format(i)) for i in range(n)]
+
+
+def groups_of(grouping) -> dict[int, set[str]]:
+    found = dict[int, set[str]]()
+    for row in grouping.members.to_pylist():
+        found.setdefault(row["group"], set()).add(row["doc_id"])
+    return found
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def peak_bytes():
+    tracemalloc.start()
+
+    def peak() -> int:
+        return tracemalloc.get_traced_memory()[1]
+
+    yield peak
+    tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_pairs_of_a_cluster(tmp_path, peak_bytes):
+    from nearkin import Collection
+
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        collection.add(texts(1_500))
+        labels = [(f"d{i:04}", "AB"[i % 2]) for i in range(1_500)]
+        tracemalloc.reset_peak()
+        assert collection.conflicts(labels, gamma=0.3, limit=1).n_found == 750 * 750
+        assert len(collection.groups(gamma=0.3).groups) == 1
+        assert peak_bytes() < 100e6
+
+
+def test_copies_with_two_labels_are_counted_without_being_listed(tmp_path, peak_bytes):
+    from nearkin import Collection
+
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        collection.add([(f"d{i:04}", LONG) for i in range(3_000)])
+        tracemalloc.reset_peak()
+        found = collection.conflicts({f"d{i:04}": "AB"[i // 1_500] for i in range(3_000)}, limit=2)
+        assert found.n_found == 1_500 * 1_500
+        assert [(one.a.doc_id, one.b.doc_id) for one in found.conflicts] == [("d0000", "d1500"), ("d0000", "d1501")]
+        assert peak_bytes() < 60e6
+
+
+def test_candidates_by_words_are_compared_some_at_a_time(place, monkeypatch):
+    loaded = list[int]()
+    contents_of = similar_module.contents_of
+
+    def spied(connection, numbers):
+        loaded.append(len(numbers))
+        return contents_of(connection, numbers)
+
+    with place.open() as collection:
+        collection.add(texts(40))
+        collection.remove([f"d{i:04}" for i in range(10, 20)])
+        whole = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
+        monkeypatch.setattr(similar_module, "contents_of", spied)
+        monkeypatch.setattr(similar_module, "_TEXT_BYTES_AT_A_TIME", 4 * len(TEXT))
+        parts = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
+    assert parts == whole
+    assert whole[0]["n_found"] == 29
+    assert max(loaded) <= 4
+    assert sum(loaded) <= 2 * (30 + 3)  # those of documents that are gone are not loaded
+
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_gammas_that_are_nearly_equal_are_kept_apart(place):
+    with place.open() as collection:
+        collection.add(texts(3))
+        assert collection.groups(gamma=0.025).is_first
+        assert collection.groups(gamma=0.025 * (1 + 1e-8)).is_first
+        assert not collection.groups(gamma=0.025).is_first
+    assert "range, gamma 0.025" in place.sql("SELECT tolerance FROM groupings").splitlines()
+
+
+class Meanwhile(Silent):
+    """Does something once, while texts are compared."""
+
+    def __init__(self, what) -> None:
+        self.what = what
+
+    def start(self, stage, total, unit) -> None:
+        if stage == "compare" and self.what is not None:
+            what, self.what = self.what, None
+            what()
+
+
+@pytest.mark.parametrize("is_removal", [False, True])
+def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_removal):
+    def write() -> None:
+        with place.open(create=False) as other:
+            if is_removal:
+                other.remove(["d0001"])
+                other.groups(gamma=0.2)
+            else:
+                other.make_principal("d0002", gamma=0.2)
+
+    with place.open() as collection:
+        collection.add(texts(4))
+        assert collection.groups(gamma=0.2).groups[0].principal == "d0000"
+    with place.open(progress=Meanwhile(write)) as collection:
+        with pytest.raises(CollectionBusyError, match="Ask again"):
+            collection.groups(gamma=0.2)
+        now = collection.groups(gamma=0.2)
+    assert now.changes == ()
+    assert now.groups[0].principal == ("d0000" if is_removal else "d0002")
+
+
+def test_a_new_version_of_a_principal_is_the_principal(place):
+    with place.open() as collection:
+        collection.add(texts(3))
+        collection.groups(gamma=0.2)
+        collection.make_principal("d0001", gamma=0.2)
+        collection.add([("d0001", TEXT.format("1 or 2"))])
+        (change,) = collection.groups(gamma=0.2).changes
+        assert (change.new_documents, change.principal_was) == (("d0001",), None)
+        again = collection.groups(gamma=0.2)
+        assert (again.groups[0].principal, again.changes) == ("d0001", ())
+        collection.add([("d0001", "Something else altogether, which is like nothing that was there before it.")])
+        (change,) = collection.groups(gamma=0.2).changes
+        assert change.principal_was == "d0001"
+
+
+def test_documents_that_cannot_be_compared_are_counted(place):
+    with place.open() as collection:
+        collection.add([*texts(2), ("few", "abc"), ("same", "abc"), ("gone", "ab"), ("none", "")])
+        collection.remove(["gone"])
+        grouping = collection.groups(gamma=0.2)
+        assert (grouping.n_uncounted, grouping.to_dict()["n_uncounted"]) == (3, 3)
+        assert groups_of(grouping) == {1: {"d0000", "d0001"}}
+
+
+@pytest.mark.parametrize("wrong", [{"gamma": 1}, {"gamma": "0.1"}, {"gamma": True}, {"threads": 0}, {"threads": "2"}])
+def test_groups_that_cannot_be_asked_for_are_refused(place, wrong):
+    with place.open() as collection, pytest.raises(ParameterError):
+        collection.groups(**wrong)
+
+
+def test_what_cannot_be_a_principal(place):
+    with place.open() as collection:
+        collection.add(texts(2))
+        collection.groups(gamma=0.2)
+        for wrong in (None, 7, b"d0000", ["d0000"]):
+            with pytest.raises(ParameterError):
+                collection.make_principal(wrong, gamma=0.2)
+        for unknown in ("\ud800", "a\0", "nobody"):
+            with pytest.raises(UnknownDocumentError):
+                collection.make_principal(unknown, gamma=0.2)
+        with pytest.raises(ParameterError):
+            collection.make_principal("d0000", gamma="0.2")
+
+
+# -- conflicts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [None, 5, "ab", ["ab"], [("a",)], [("a", "b", "c")], [(1, "A")], [("a", None)], {"a": 1}, {1: "A"}, [b"ab"]],
+)
+def test_labels_of_wrong_types_are_refused(place, labels):
+    with place.open() as collection, pytest.raises(ParameterError, match=r"labels.* Got "):
+        collection.conflicts(labels)
+
+
+@pytest.mark.parametrize("limit", [0, True, 2.0, "3"])
+def test_a_limit_that_is_none(place, limit):
+    with place.open() as collection, pytest.raises(ParameterError, match="limit"):
+        collection.conflicts({}, limit=limit)
+
+
+def test_ids_that_no_database_can_hold_are_unknown(place):
+    with place.open() as collection:
+        collection.add(texts(2))
+        found = collection.conflicts({"d0000": "A", "\ud800": "B", "d0001": "B", "a\0b": "A"}, gamma=0.2)
+    assert (found.n_found, found.unknown) == (1, ("\ud800", "a\0b"))
+
+
+# -- an index that says what the store does not ------------------------------------------------------------------------
+
+
+def replaced(place, change) -> None:
+    """Put another segment, with right checksums, in the place of the one that is there."""
+    (folder,) = place.segments.iterdir()
+    made_from = json.loads((folder / MANIFEST).read_text())["made_from"]
+    first, end = map(int, folder.name.split("-"))
+    segment = change(load(place.segments, first, end, made_from))
+    arrays = {name: np.array(array) for name, array in segment.arrays().items()}
+    vectors = RangeSegment(*(arrays[name] for name in RangeSegment.array_names()))
+    shutil.rmtree(folder)
+    save(Segment(first, end, vectors, arrays["words"], arrays["has_features"]), place.segments, made_from)
+
+
+class Listener(Silent):
+    def __init__(self) -> None:
+        self.said = list[str]()
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+def test_signatures_that_only_a_segment_has_are_noticed(place):
+    with place.open() as collection:
+        collection.add([*texts(3), ("other", "Nothing of this is in any of the other texts, or so it is hoped by us.")])
+        right = [one.document.doc_id for one in collection.similar("d0000", distance=60).documents]
+
+    def of_another(segment: Segment) -> Segment:
+        words = np.repeat(segment.words[:1], 4, axis=0)
+        return Segment(segment.first, segment.end, segment.vectors, words, segment.has_features)
+
+    replaced(place, of_another)
+    with place.open(progress=(listener := Listener())) as collection:
+        assert [one.document.doc_id for one in collection.similar("d0000", distance=60).documents] == right
+    assert "other" not in right
+    assert any("damaged" in said for said in listener.said)
+
+
+def test_distances_that_only_a_segment_has_are_noticed_by_conflicts(place):
+    labels = {"d0000": "A", "d0001": "B", "other": "B"}
+    with place.open() as collection:
+        collection.add([*texts(2), ("other", "Nothing of this is in any of the other texts, or so it is hoped by us.")])
+        right = collection.conflicts(labels, gamma=0.2).to_dict()
+
+    def of_another(segment: Segment) -> Segment:
+        from nearkin.records import LetterVectors
+
+        counts = np.array(segment.vectors.counts)[[0, 0, 0]]
+        nothing = np.zeros(3, np.int64)
+        vectors = RangeSegment.build(LetterVectors(counts, np.ones(3, bool), nothing, nothing, "letters"))
+        return Segment(segment.first, segment.end, vectors, segment.words, segment.has_features)
+
+    replaced(place, of_another)
+    with place.open(progress=(listener := Listener())) as collection:
+        assert collection.conflicts(labels, gamma=0.2).to_dict() == right
+    assert right["n_found"] == 1
+    assert any("damaged" in said for said in listener.said)
