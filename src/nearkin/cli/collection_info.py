@@ -157,6 +157,7 @@ def verify(
 
 def _show_verified(console: Console, found: Verified) -> None:
     from nearkin.cli.printing import shown
+    from nearkin.reports.quantities import counted
 
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         console.print(f"[red]{shown(fault)}", highlight=False, soft_wrap=True)
@@ -166,6 +167,7 @@ def _show_verified(console: Console, found: Verified) -> None:
         console.print(f"[yellow]mended: counts or signatures of {found.mended_texts:,} texts", highlight=False)
     said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
     console.print(
-        f"[bold]The collection {said}[/]: {found.n_texts:,} texts and {found.n_segments:,} parts of the index checked",
+        f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index "
+        "checked",
         highlight=False,
     )

@@ -76,6 +76,7 @@ def groups(
 
 def _show(console: Console, found: Grouping, limit: int) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import counted
 
     if found.groups:
         rows = table("group", "documents", "texts", "by a chain", "principal", numbers=4)
@@ -109,7 +110,8 @@ def _show(console: Console, found: Grouping, limit: int) -> None:
         )
     if found.n_uncounted:
         console.print(
-            f"[yellow]{found.n_uncounted:,} documents have too few letters to be grouped: nearkin info … --uncounted",
+            f"[yellow]Too few letters to be grouped: {counted(found.n_uncounted, 'document')}, listed by nearkin info … "
+            "--uncounted",
             highlight=False,
         )
     if not found.is_first:
