@@ -167,7 +167,7 @@ def _show_verified(console: Console, found: Verified) -> None:
         console.print(f"[yellow]mended: counts or signatures of {found.mended_texts:,} texts", highlight=False)
     said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
     console.print(
-        f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index "
-        "checked",
+        f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "
+        "the index checked",
         highlight=False,
     )

@@ -110,8 +110,8 @@ def _show(console: Console, found: Grouping, limit: int) -> None:
         )
     if found.n_uncounted:
         console.print(
-            f"[yellow]Too few letters to be grouped: {counted(found.n_uncounted, 'document')}, listed by nearkin info … "
-            "--uncounted",
+            f"[yellow]Too few letters to be grouped: {counted(found.n_uncounted, 'document')}, listed by nearkin info "
+            "… --uncounted",
             highlight=False,
         )
     if not found.is_first:
