@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from typing import IO
 
 import typer
 from rich.console import Console
@@ -20,8 +21,8 @@ _NO_LIMIT = (10_000, 24)
 class Printer(Console):
     """A console whose reader may go away, as ``head`` does; what another program reads is as wide as it is."""
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr)
+    def __init__(self, *, stderr: bool = False, file: IO[str] | None = None) -> None:
+        super().__init__(stderr=stderr, file=file)
         if not self.file.isatty():
             self.size = shutil.get_terminal_size(fallback=_NO_LIMIT)
 
