@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from nearkin.cli.options import (
     Corpus,
     Documents,
@@ -59,7 +57,7 @@ def minhash(
 ) -> None:
     """Repeat the article's measurements."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import Printer
+    from nearkin.cli.printing import tell
     from nearkin.lab.minhash.corpus import CorpusFiles
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
@@ -68,15 +66,15 @@ def minhash(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
-    if as_json:
-        import json
+    tell(
+        lambda: delivered.summary,
+        lambda console: _show(console, delivered.results, out, has_page=report),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
-        typer.echo(json.dumps(delivered.summary, ensure_ascii=False))
-    elif not quiet:
-        _print(Printer(), delivered.results, out, has_page=report)
 
-
-def _print(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """The article's numbers beside ours, then the bands."""
     from rich.table import Table
 

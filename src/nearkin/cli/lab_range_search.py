@@ -80,7 +80,7 @@ def range_search(
 ) -> None:
     """Repeat the paper's measurements."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import Printer
+    from nearkin.cli.printing import tell
     from nearkin.lab.corpus import RawFiles
     from nearkin.lab.range_search.delivery import deliver
     from nearkin.lab.range_search.experiment import Plan
@@ -92,15 +92,15 @@ def range_search(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
-    if as_json:
-        import json
+    tell(
+        lambda: delivered.summary,
+        lambda console: _show(console, delivered.results, out, has_page=report),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
-        typer.echo(json.dumps(delivered.summary, ensure_ascii=False))
-    elif not quiet:
-        _print(Printer(), delivered.results, out, has_page=report)
 
-
-def _print(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
