@@ -96,6 +96,7 @@ class Segments:
     def __init__(self, folder: Path, collection: str, counting: Counting) -> None:
         self.folder, self._collection, self._counting = folder, collection, counting
         self._held: dict[tuple[Span, str], Segment] = {}
+        self._loads: Sequence[LoadSpan] = ()
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):  # another thread may hold the lock, and is not there in a child
             forgotten = weakref.ref(self)
@@ -122,12 +123,14 @@ class Segments:
             Have `wanted_spans` and remove all others: for who writes. Who reads takes what is there as it is.
         """
         with self._lock:
+            if not settle and self._held and loads == self._loads:  # nothing came since the last question
+                return tuple(self._held.values())
             spans = wanted_spans(loads) if settle else self._spans_there(loads)
             held = {(span, self._digest(loads, span)): span for span in spans}
             segments = {
                 key: self._held.get(key) or self._have(connection, loads, span, progress) for key, span in held.items()
             }
-            self._held = segments
+            self._held, self._loads = segments, loads
             if settle:
                 self._remove_all_but(spans)
             return tuple(segments.values())
