@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nearkin.stages.signatures.minhash import MinHash
     from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
     from nearkin.stages.signatures.simhash import Simhash
+    from nearkin.stages.signatures.similarity_index import SimilarityIndex
     from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
     from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
     from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
@@ -48,6 +49,7 @@ _HOMES = {
     "OnlineTopSig": "nearkin.stages.signatures.topsig",
     "RandomProjection": "nearkin.stages.signatures.random_projection",
     "Simhash": "nearkin.stages.signatures.simhash",
+    "SimilarityIndex": "nearkin.stages.signatures.similarity_index",
     "Statistics": "nearkin.stages.signatures.statistics",
     "TermVectors": "nearkin.stages.signatures.random_projection",
     "TopSig": "nearkin.stages.signatures.topsig",
@@ -72,6 +74,7 @@ __all__ = [
     "OnlineTopSig",
     "RandomProjection",
     "Simhash",
+    "SimilarityIndex",
     "Statistics",
     "StreamDeduplicator",
     "StreamMatch",

@@ -1,0 +1,341 @@
+"""Texts to words, each a number: the same word has the same number in all texts of a call, from 0 as they come."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import ALONE, MARK, WORD, character_classes
+from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.compiled.units import _absorb, _find_bounds, _piece, _scratch
+
+_SPACE = np.uint8(32)
+_DISTINCT_AT_FIRST = 1 << 12
+_EIGHT = np.uint64(8)
+Ids = tuple[NDArray[np.int32], NDArray[np.int64]]
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
+Table = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]
+"""Distinct words by their keys; their bounds in a text; the text.
+
+A row of the first, of which each word finds its own with one look at memory: both halves of the key; the length, with
+the number plus one in the lower half, 0 where no word is; and nothing, for rows not to lie in two lines of the cache.
+"""
+
+
+def word_ids(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """The words of each text: what stands between spaces, without what is no letter, digit or mark at either end.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        Valid UTF-8; all white space is U+0020.
+
+    Returns
+    -------
+    ids : int32 array, shape (n_words,)
+    id_offsets : int64 array, shape (n_texts + 1,)
+    bounds : int64 array, shape (n_distinct, 2)
+        Where in the data each distinct word stands first.
+    """
+    ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # what is not written takes no memory
+    id_offsets = np.zeros(len(offsets), np.int64)
+    scratch = _scratch(int(np.diff(offsets).max(initial=0)))[:5]
+    bounds = _word_ids_many(data, offsets, character_classes(), scratch, ids, id_offsets)
+    return ids[: id_offsets[-1]], id_offsets, bounds
+
+
+def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[bytes, ...]) -> NDArray[np.bool_]:
+    """Which words of a text, by their bounds, are among some others, which are distinct."""
+    found = np.zeros(len(bounds), np.bool_)
+    longest = int((bounds[:, 1] - bounds[:, 0]).max(initial=0))
+    _are_among_many(data, bounds, _table_of(words), _scratch(longest)[:2], found)
+    return found
+
+
+def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tuple[bytes, ...]) -> Texts:
+    """Each text without some words, which are distinct, and what is attached to these; the rest is as it was.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        See `word_ids`.
+    words : tuple of bytes
+
+    Returns
+    -------
+    tuple of uint8 and int64 arrays
+        Texts with one space between two words.
+    """
+    kept = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
+    kept_offsets = np.zeros(len(offsets), np.int64)
+    scratch = _scratch(int(np.diff(offsets).max(initial=0)))[:5]
+    _without_words_many(data, offsets, _table_of(words), character_classes(), scratch, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int) -> Ids:
+    """The first occurrence of each number in each text."""
+    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
+    _first_ids_many(ids, offsets, np.full(n_distinct, -1, np.int64), kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int, most: int) -> Ids:
+    """The most frequent numbers of each text, the most frequent first, of equals the one that comes first."""
+    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
+    counts = np.zeros(n_distinct, np.int64)
+    firsts = np.empty(int(np.diff(offsets).max(initial=0)), np.int32)
+    _frequent_ids_many(ids, offsets, most, counts, firsts, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def _table_of(words: tuple[bytes, ...]) -> Table:
+    """Words to be looked up."""
+    joined = np.frombuffer(b"".join(words) or b"\0", np.uint8)
+    ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    bounds = np.stack([ends[:-1], ends[1:]], axis=1)
+    rows = np.zeros((1 << max(4, (2 * len(words)).bit_length()), 4), np.uint64)
+    _fill_table(rows, bounds, joined, _scratch(max(map(len, words), default=0))[:2])
+    return rows, bounds, joined
+
+
+@njit(nogil=True, cache=True)
+def _word_ids_many(data, offsets, classes, scratch, ids, id_offsets):
+    bounds, rows = np.empty((_DISTINCT_AT_FIRST, 2), np.int64), np.zeros((2 * _DISTINCT_AT_FIRST, 4), np.uint64)
+    is_bare = _bare_bytes(classes)
+    n_distinct, out = 0, 0
+    for i in range(len(offsets) - 1):
+        n_runs = _runs_between_spaces(data[offsets[i] : offsets[i + 1]], scratch)
+        run = 0
+        while run < n_runs:
+            run, out, n_distinct = _number_runs(
+                data, offsets[i], scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out
+            )
+            if n_distinct == len(bounds):
+                bounds, rows = _grown(bounds, rows)
+        id_offsets[i + 1] = out
+    return bounds[:n_distinct].copy()
+
+
+@njit(nogil=True, cache=True)
+def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out):
+    """Number what stands between spaces from one run on, to the last, or until there is no room for a new word.
+
+    It is a function of its own as numba counts, word by word, who holds an array that a loop replaces.
+    """
+    copy, copy_words, _, _, runs = scratch
+    while run < n_runs and n_distinct < len(bounds):
+        start, end = np.int64(runs[run]), np.int64(runs[run + 1])
+        run += 2
+        if not (is_bare[copy[start]] and is_bare[copy[end - 1]]):
+            start, end = _bare(copy, start, end, classes)
+            if start == end:
+                continue
+        key = _key(copy_words, start, end)
+        place = _place(copy, start, end, key, rows, bounds, data)
+        if rows[place, 2] == 0:
+            bounds[n_distinct, 0], bounds[n_distinct, 1] = at + start, at + end
+            _enter(rows[place], key, end - start, n_distinct)
+            n_distinct += 1
+        ids[out] = _number(rows[place, 2])
+        out += 1
+    return run, out, n_distinct
+
+
+@njit(nogil=True, cache=True)
+def _runs_between_spaces(text, scratch):
+    """Where what stands between spaces starts and ends, in turn; no branches: the loop becomes vector instructions."""
+    copy, _, inside, inside_words, runs = scratch
+    for i in range(len(text)):
+        copy[i] = text[i]
+        inside[i] = np.uint8(1) if text[i] != _SPACE else np.uint8(0)
+    for i in range(len(text), min(len(text) + 64, len(inside))):
+        copy[i] = 0
+        inside[i] = 0
+    return _find_bounds(inside_words, len(text), runs)
+
+
+@njit(nogil=True, cache=True)
+def _bare_bytes(classes):
+    """Which bytes are letters, digits or marks by themselves: of ASCII alone; of others more must be looked at."""
+    is_bare = np.zeros(256, np.bool_)
+    for byte in range(128):
+        is_bare[byte] = (classes[byte] == WORD) | (classes[byte] == ALONE) | (classes[byte] == MARK)
+    return is_bare
+
+
+@njit(nogil=True, cache=True)
+def _grown(bounds, rows):
+    """Twice the room for distinct words, and a table of those there are."""
+    n = len(bounds)
+    more_bounds, more_rows = np.empty((2 * n, 2), np.int64), np.zeros((2 * len(rows), 4), np.uint64)
+    more_bounds[:n] = bounds
+    for row in rows:
+        if row[2] != 0:
+            place = _first_place((row[0], row[1]), row[2] >> np.uint64(32), len(more_rows))
+            while more_rows[place, 2] != 0:
+                place = (place + 1) & (len(more_rows) - 1)
+            more_rows[place] = row
+    return more_bounds, more_rows
+
+
+@njit(inline="always", cache=True)
+def _enter(row, key, length, number):
+    row[0], row[1] = key
+    row[2] = (np.uint64(length) << np.uint64(32)) | np.uint64(number + 1)
+
+
+@njit(inline="always", cache=True)
+def _number(entry):
+    return np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+
+
+@njit(inline="always", cache=True)
+def _key(text_words, start, end):
+    """A word of up to sixteen bytes itself, in two halves; of a longer one the second half is the hash of the rest."""
+    at, left = np.uint64(start), np.uint64(end - start)
+    first = _piece(text_words, at, min(left, _EIGHT))
+    at, left = at + _EIGHT, left - min(left, _EIGHT)
+    second = _piece(text_words, at, min(left, _EIGHT))
+    while left > _EIGHT:
+        at, left = at + _EIGHT, left - _EIGHT
+        second = _absorb(second, _piece(text_words, at, min(left, _EIGHT)))
+    return first, second
+
+
+@njit(inline="always", cache=True)
+def _first_place(key, length, size):
+    return np.int64(mix(key[0] + key[1] * GOLDEN + np.uint64(length)) & np.uint64(size - 1))
+
+
+@njit(inline="always", cache=True)
+def _place(text, start, end, key, rows, bounds, words):
+    """The row of a table in which a word stands, or would stand."""
+    length = end - start
+    place = _first_place(key, length, len(rows))
+    while rows[place, 2] != 0:
+        is_it = rows[place, 0] == key[0] and rows[place, 1] == key[1]
+        if is_it and rows[place, 2] >> np.uint64(32) == np.uint64(length):
+            if length <= 16:
+                break
+            first, at = bounds[_number(rows[place, 2]), 0], 16
+            while at < length and text[start + at] == words[first + at]:
+                at += 1
+            if at == length:
+                break
+        place = (place + 1) & (len(rows) - 1)
+    return place
+
+
+@njit(nogil=True, cache=True)
+def _key_of(text, start, end, scratch):
+    """The key of a word of any text."""
+    copy, copy_words = scratch
+    for at in range(end - start):
+        copy[at] = text[start + at]
+    return _key(copy_words, 0, end - start)
+
+
+@njit(nogil=True, cache=True)
+def _fill_table(rows, bounds, words, scratch):
+    for i in range(len(bounds)):
+        start, end = bounds[i, 0], bounds[i, 1]
+        key = _key_of(words, start, end, scratch)
+        place = _place(words, start, end, key, rows, bounds, words)
+        _enter(rows[place], key, end - start, i)
+
+
+@njit(nogil=True, cache=True)
+def _are_among_many(data, bounds, table, scratch, found):
+    rows, other_bounds, others = table
+    for i in range(len(bounds)):
+        start, end = bounds[i, 0], bounds[i, 1]
+        key = _key_of(data, start, end, scratch)
+        found[i] = rows[_place(data, start, end, key, rows, other_bounds, others), 2] != 0
+
+
+@njit(nogil=True, cache=True)
+def _without_words_many(data, offsets, table, classes, scratch, kept, kept_offsets):
+    copy, copy_words, _, _, runs = scratch
+    rows, bounds, words = table
+    out = 0
+    for i in range(len(offsets) - 1):
+        first_out = out
+        n_runs = _runs_between_spaces(data[offsets[i] : offsets[i + 1]], scratch)
+        for run in range(0, n_runs, 2):
+            start, end = np.int64(runs[run]), np.int64(runs[run + 1])
+            first, last = _bare(copy, start, end, classes)
+            key = _key(copy_words, first, last)
+            if first < last and rows[_place(copy, first, last, key, rows, bounds, words), 2] != 0:
+                continue
+            if out > first_out:
+                kept[out] = _SPACE
+                out += 1
+            for at in range(start, end):
+                kept[out] = copy[at]
+                out += 1
+        kept_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _bare(text, start, end, classes):
+    """The bounds of a word without what is no letter, digit or mark at either end."""
+    while start < end:
+        length = 1 if text[start] < 128 else (2 if text[start] < 0xE0 else (3 if text[start] < 0xF0 else 4))
+        if _is_part(text, start, length, classes):
+            break
+        start += length
+    while end > start:
+        at = end - 1
+        while text[at] & 0xC0 == 0x80:
+            at -= 1
+        if _is_part(text, at, end - at, classes):
+            break
+        end = at
+    return start, end
+
+
+@njit(inline="always", cache=True)
+def _is_part(text, at, length, classes):
+    """Whether a character is a letter, a digit or a mark."""
+    code_point = np.int64(text[at])
+    if length > 1:
+        code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
+        for j in range(at + 1, at + length):
+            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+    kind = classes[code_point]
+    return (kind == WORD) | (kind == ALONE) | (kind == MARK)
+
+
+@njit(nogil=True, cache=True)
+def _first_ids_many(ids, offsets, seen_in, kept, kept_offsets):
+    out = 0
+    for i in range(len(offsets) - 1):
+        for at in range(offsets[i], offsets[i + 1]):
+            if seen_in[ids[at]] != i:
+                seen_in[ids[at]] = i
+                kept[out] = ids[at]
+                out += 1
+        kept_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _frequent_ids_many(ids, offsets, most, counts, firsts, kept, kept_offsets):
+    out = 0
+    for i in range(len(offsets) - 1):
+        n = 0
+        for at in range(offsets[i], offsets[i + 1]):
+            if counts[ids[at]] == 0:
+                firsts[n] = ids[at]
+                n += 1
+            counts[ids[at]] += 1
+        order = np.argsort(-counts[firsts[:n]], kind="mergesort")[:most]  # stable: of equals the first
+        for place in order:
+            kept[out] = firsts[place]
+            out += 1
+        for place in range(n):
+            counts[firsts[place]] = 0
+        kept_offsets[i + 1] = out

@@ -1,0 +1,227 @@
+"""A text as a stream of characters, of words, or of the Soundex codes of words; with parts of it left out.
+
+Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia; sections 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin import kernels
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.plain.word_ids import bare_word
+from nearkin.records import I32, I64, U8, Bool
+from nearkin.stages.documents.normalisation import Normalisation
+
+StreamName = Literal["characters", "words", "soundex"]
+Variation = Literal["A", "B", "C", "D"]
+STREAMS: tuple[StreamName, ...] = ("characters", "words", "soundex")
+VARIATIONS: tuple[Variation, ...] = ("A", "B", "C", "D")
+_LOWER = Normalisation(nfkc=False, case=True, space=True)
+_MOST_CODES = 1 << 20
+_codes: dict[bytes, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class TextStream:
+    """What a text is read as, in lower case.
+
+    Parameters
+    ----------
+    name : {"characters", "words", "soundex"}
+        A word is what stands between white space, without what is no letter, digit or mark at either end. Its Soundex
+        code is that of its letters A to Z, accents apart; a word that has none stays as it is.
+    variation : {"A", "B", "C", "D"}
+        A: all of it. B: without stop words. C: of characters without the vowels a, e, i, o, u; of words, or codes,
+        the first occurrence of each alone. D: as B and as C.
+
+    Examples
+    --------
+    >>> texts = pa.array(["Four score, and seven! Years; the fore-score"], pa.large_string())
+    >>> TextStream("words", "A").words(texts)
+    [['four', 'score', 'and', 'seven', 'years', 'the', 'fore-score']]
+    >>> TextStream("soundex", "A").words(texts)
+    [['F600', 'S600', 'A530', 'S150', 'Y620', 'T000', 'F626']]
+    >>> TextStream("words", "B").words(texts)
+    [['score', 'fore-score']]
+    """
+
+    name: StreamName
+    variation: Variation = "A"
+
+    def __post_init__(self) -> None:
+        if self.name not in STREAMS:
+            raise ParameterError.of("stream", "SimilarityIndex", f"one of {', '.join(STREAMS)}", self.name)
+        if self.variation not in VARIATIONS:
+            raise ParameterError.of("variation", "SimilarityIndex", f"one of {', '.join(VARIATIONS)}", self.variation)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `shingles`, but for the length of k-grams."""
+        stops = f";stop-words={stop_words_fingerprint()}" if self.leaves_out_stop_words else ""
+        return f"stream={self.name};variation={self.variation}{stops};unicode=14.0"
+
+    @property
+    def leaves_out_stop_words(self) -> bool:
+        """Variations B and D."""
+        return self.variation in ("B", "D")
+
+    @property
+    def leaves_out_more(self) -> bool:
+        """Variations C and D: vowels, or words that came before."""
+        return self.variation in ("C", "D")
+
+    def shingles(self, texts: pa.LargeStringArray, k: int) -> tuple[I32, I64]:
+        """Java's ``String.hashCode`` of every k-gram of each text: values, and where those of each text begin.
+
+        Parameters
+        ----------
+        texts : LargeStringArray
+            As they came.
+        k : int
+            Characters (UTF-16 units), words or codes.
+        """
+        found: tuple[I32, I64]
+        if self.name == "characters":
+            data, offsets = text_buffers(_LOWER.apply(texts))
+            if self.leaves_out_stop_words:
+                kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
+                data, offsets = kernel.without_words(data, offsets, stop_words())
+            kernel = kernels.twin("java_hash", int(offsets[-1] - offsets[0]))
+            found = kernel.character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
+        else:
+            found = self._words(texts).shingles(k)
+        return found
+
+    def frequent_words(self, texts: pa.LargeStringArray, most: int) -> tuple[I32, I64]:
+        """Java's ``String.hashCode`` of the most frequent words, or codes, of each text."""
+        return self._words(texts).most_frequent(most).shingles(1)
+
+    def words(self, texts: pa.LargeStringArray) -> list[list[str]]:
+        """The words, or codes, of each text, for who wants to see them."""
+        words = self._words(texts)
+        spelt = [words.data[a:b].tobytes().decode() for a, b in words.bounds]
+        return [[spelt[i] for i in words.ids[a:b]] for a, b in pairwise(words.offsets)]
+
+    def _words(self, texts: pa.LargeStringArray) -> _Words:
+        data, offsets = text_buffers(_LOWER.apply(texts))
+        kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
+        words = _Words(data, *kernel.word_ids(data, offsets))
+        if self.leaves_out_stop_words:
+            words = words.without(kernel.are_among(data, words.bounds, stop_words()))
+        if self.name == "soundex":
+            words = words.coded()
+        return words.first_occurrences() if self.leaves_out_more else words
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of some texts by their numbers, and what each number stands for.
+
+    Parameters
+    ----------
+    data : uint8 array
+    ids, offsets : int32 and int64 arrays
+        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+    bounds : int64 array, shape (n_distinct, 2)
+        Word ``i`` is ``data[bounds[i, 0]:bounds[i, 1]]``.
+    """
+
+    data: U8
+    ids: I32
+    offsets: I64
+    bounds: I64
+
+    def without(self, is_left_out: Bool) -> _Words:
+        """Without some of the distinct words."""
+        is_kept = ~is_left_out[self.ids]
+        n_kept = np.concatenate([[0], np.cumsum(is_kept)])
+        return replace(self, ids=self.ids[is_kept], offsets=n_kept[self.offsets])
+
+    def coded(self) -> _Words:
+        """Each word's Soundex code in its place; the same code has one number."""
+        numbers = dict[str, int]()
+        codes = [_code(bytes(self.data[a:b])) for a, b in self.bounds.tolist()]
+        becomes = np.array([numbers.setdefault(code, len(numbers)) for code in codes], np.int32)
+        joined = [code.encode() for code in numbers]
+        ends = np.cumsum([0, *map(len, joined)], dtype=np.int64)
+        data = np.frombuffer(b"".join(joined), np.uint8)
+        return _Words(data, becomes[self.ids], self.offsets, np.stack([ends[:-1], ends[1:]], axis=1))
+
+    def first_occurrences(self) -> _Words:
+        """Each word of a text once."""
+        kernel = kernels.twin("word_ids", self.ids.nbytes)
+        ids, offsets = kernel.first_ids(self.ids, self.offsets, n_distinct=len(self.bounds))
+        return replace(self, ids=ids, offsets=offsets)
+
+    def most_frequent(self, most: int) -> _Words:
+        """The most frequent words of each text."""
+        kernel = kernels.twin("word_ids", self.ids.nbytes)
+        ids, offsets = kernel.frequent_ids(self.ids, self.offsets, n_distinct=len(self.bounds), most=most)
+        return replace(self, ids=ids, offsets=offsets)
+
+    def shingles(self, k: int) -> tuple[I32, I64]:
+        """The hash of every k-gram."""
+        kernel = kernels.twin("java_hash", self.ids.nbytes)
+        hashes, powers = kernel.hash_words(self.data, self.bounds)
+        shingles, offsets = kernel.word_shingles(self.ids, self.offsets, hashes, powers, length=k)
+        return shingles, offsets
+
+
+@cache
+def stop_words() -> tuple[bytes, ...]:
+    """The English list of the package stopwordsiso, each word as a `TextStream` has it.
+
+    Examples
+    --------
+    >>> b"the" in stop_words(), b"seven" in stop_words(), b"score" in stop_words()
+    (True, True, False)
+    """
+    try:
+        from stopwordsiso import stopwords
+    except ImportError as error:
+        raise MissingExtraError.of("A similarity index without stop words", "collection") from error
+    bare = {bare_word(word.lower()) for word in stopwords("en")} - {""}
+    return tuple(word.encode() for word in sorted(bare))
+
+
+@cache
+def stop_words_fingerprint() -> str:
+    """Of the list: another version of the package may have other words."""
+    return f"stopwordsiso-en-{hashlib.sha256(b' '.join(stop_words())).hexdigest()[:8]}"
+
+
+def soundex(word: str) -> str:
+    """The code of a word's letters A to Z, accents apart, by American Soundex; the word itself if it has none.
+
+    Examples
+    --------
+    >>> [soundex(word) for word in ("robert", "rupert", "ashcraft", "née", "1787", "слово")]
+    ['R163', 'R163', 'A261', 'N000', '1787', 'слово']
+    """
+    try:
+        from jellyfish import soundex as code_of
+    except ImportError as error:
+        raise MissingExtraError.of("A similarity index of Soundex codes", "collection") from error
+    letters = word if word.isascii() else unicodedata.normalize("NFKD", word)
+    letters = "".join(letter for letter in letters if "a" <= letter <= "z")
+    return str(code_of(letters)) if letters else word
+
+
+def _code(word: bytes) -> str:
+    """See `soundex`; codes are kept, as words come again and again."""
+    code = _codes.get(word)
+    if code is None:
+        if len(_codes) >= _MOST_CODES:
+            _codes.clear()
+        code = _codes[word] = soundex(word.decode())
+    return code

@@ -1,0 +1,182 @@
+"""The similarity index against the paper's definitions, written out plainly with Python's own strings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import jellyfish
+import pyarrow as pa
+import pytest
+import stopwordsiso
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.stages.signatures.similarity_index import (
+    METHODS,
+    MOST_SUPER_SHINGLED,
+    SimilarityIndex,
+    interval,
+    text_of_bytes,
+)
+from nearkin.stages.signatures.text_streams import soundex, stop_words
+
+TEXT = """Four score and seven years ago our fathers brought forth on this continent, a new nation, conceived in
+Liberty, and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war,
+testing whether that nation, or any nation so conceived and so dedicated, can long endure. Née 1863 — ЁЖ!"""
+STOPS = {re.sub(r"^\W+|\W+$", "", word) for word in stopwordsiso.stopwords("en")}
+
+
+def java_hash(text: str) -> int:
+    hashed = 0
+    units = text.encode("utf-16-be")
+    for i in range(0, len(units), 2):
+        hashed = (31 * hashed + int.from_bytes(units[i : i + 2], "big")) % 2**32
+    return hashed - 2**32 if hashed >= 2**31 else hashed
+
+
+def stream_of(text: str, stream: str, variation: str) -> list[str]:
+    tokens = text.lower().split()
+    bare = [(token, re.sub(r"^\W+|\W+$", "", token)) for token in tokens]
+    if variation in "BD":
+        bare = [(token, word) for token, word in bare if word not in STOPS]
+    if stream == "characters":
+        joined = "".join(token for token, _ in bare)
+        return [c for c in joined if variation in "AB" or c not in "aeiou"]
+    words = [word for _, word in bare if word]
+    if stream == "soundex":
+        letters = [(word, re.sub("[^a-z]", "", word.replace("é", "e"))) for word in words]
+        words = [jellyfish.soundex(latin) if latin else word for word, latin in letters]
+    return list(dict.fromkeys(words)) if variation in "CD" else words
+
+
+def grams(units: list[str], stream: str, k: int) -> list[int]:
+    joint = "" if stream == "characters" else " "
+    return [java_hash(joint.join(units[i : i + k])) for i in range(len(units) - k + 1)]
+
+
+def winnow(hashes: list[int], w: int) -> list[int]:
+    windows = [range(i, min(i + w, len(hashes))) for i in range(max(1, len(hashes) - w + 1))]
+    places = {max(at for at in window if hashes[at] == min(hashes[j] for j in window)) for window in windows}
+    return [hashes[at] for at in sorted(places)]
+
+
+def expected_sum(method: int, units: list[str], stream: str, k: int, w: int) -> int | None:
+    if method == 13:
+        counted = Counter(units)
+        first = {word: units.index(word) for word in counted}
+        chosen = sorted(counted, key=lambda word: (-counted[word], first[word]))[:200]
+        return sum(java_hash(word) for word in chosen) if chosen else None
+    hashes = grams(units, stream, k)
+    if not hashes:
+        return None
+    kept = {
+        1: hashes,
+        3: [one for one in hashes if one % 25 == 0],
+        5: winnow(hashes, w),
+        7: sorted(hashes)[:400],
+        9: sorted(hashes)[-400:],
+    }[method]
+    return sum(kept) if kept else None
+
+
+@pytest.mark.parametrize("variation", "ABCD")
+@pytest.mark.parametrize("stream", ["characters", "words", "soundex"])
+@pytest.mark.parametrize("method", [1, 3, 5, 7, 9, 13])
+def test_sums(method, stream, variation):
+    if method == 13 and stream == "characters":
+        with pytest.raises(ParameterError, match="13 reads words"):
+            SimilarityIndex(method, stream, variation)
+        return
+    texts = [TEXT, TEXT.lower() * 30, "the and of", "", "Nation nation NATION", TEXT[:90]]
+    for k, w in ((1, 1), (3, 4), (4, 5), (8, 12)):
+        made = SimilarityIndex(method, stream, variation, k, w).index(pa.array(texts, pa.large_string()))
+        for i, text in enumerate(texts):
+            units = stream_of(text, stream, variation)
+            expected = expected_sum(method, units, stream, k, w)
+            assert made.has_value[i] == (expected is not None), (k, text[:40])
+            assert int(made.values[i]) == (expected or 0), (k, text[:40])
+
+
+def test_soundex_is_the_standard_one():
+    """The examples of the National Archives of the United States."""
+    codes = {
+        "washington": "W252", "lee": "L000", "gutierrez": "G362", "pfister": "P236", "jackson": "J250",
+        "tymczak": "T522", "vandeusen": "V532", "ashcraft": "A261", "robert": "R163", "rubin": "R150",
+    }  # fmt: skip
+    assert {word: soundex(word) for word in codes} == codes
+
+
+def test_stop_words_are_the_lists():
+    assert {word.decode() for word in stop_words()} == {word.lower() for word in STOPS - {""}}
+
+
+def test_rabin_changes_with_any_shingle_and_its_place():
+    texts = pa.array(["one two three four", "two one three four", "one two three four five"], pa.large_string())
+    made = SimilarityIndex(2, "words", "A", 1).index(texts)
+    assert len(set(made.values.tolist())) == 3
+
+
+def test_a_random_third_is_a_third_and_the_same_every_time():
+    words = " ".join(f"w{i}" for i in range(30_000))
+    texts = pa.array([words, words], pa.large_string())
+    a, b = SimilarityIndex(11, "words", "A", 1).index(texts).values
+    assert a == b
+    assert a != SimilarityIndex(11, "words", "A", 1, seed=1).index(texts).values[0]
+    total = SimilarityIndex(1, "words", "A", 1).index(texts).values[0]
+    assert a != total
+
+
+@given(si=st.integers(-(2**63), 2**63 - 1), tolerance=st.sampled_from([0.3, 0.1, 0.05, 1e-9, 1.0, 2.5]))
+def test_the_interval_is_the_papers(si, tolerance):
+    from fractions import Fraction
+
+    low, high = interval(si, tolerance)
+    reach = abs(Fraction(repr(tolerance)) * si)
+    for x in (low - 1, low, high, high + 1, si):
+        assert (low <= x <= high) == (si - reach < x < si + reach)
+
+
+def test_numbers_of_two_methods_are_never_compared():
+    texts = pa.array([TEXT], pa.large_string())
+    a, b = (SimilarityIndex(1, "words", "A", k).index(texts) for k in (4, 5))
+    assert a.similar(a).all()
+    with pytest.raises(FingerprintError, match=r"k=4.*k=5"):
+        a.similar(b)
+
+
+def test_bytes_that_are_no_text():
+    data = bytes(range(256)) * 20
+    made = SimilarityIndex(1, "characters", "A", 4).index(pa.array([text_of_bytes(data)], pa.large_string()))
+    units = [c for c in data.decode("latin-1").lower() if not c.isspace() or c in "\x1c\x1d\x1e\x1f"]
+    assert made.has_value[0]
+    assert abs(int(made.values[0])) > 0
+    assert len(units) > 256
+
+
+def test_too_long_for_super_shingles():
+    text = "ab" * (MOST_SUPER_SHINGLED // 2)
+    texts = pa.array([text + "abc", text, "abc"], pa.large_string())
+    made = SimilarityIndex(14, "characters", "A", 2_000).index(pa.array([text + "x" * 2_000, "abc"], pa.large_string()))
+    assert made.has_value.tolist() == [False, False]
+    assert SimilarityIndex(14, "characters", "A", 3).index(texts[2:]).values.tolist() == [java_hash("abc")]
+
+
+@pytest.mark.parametrize(
+    "spec", ["", "43", "43E", "15A", "20A", "55A", "0A", "61A", "43B:", "43B:k", "43B:k=0", "43B:k=4,k=5", "43B:x=1",
+             "43B:k=-1", "13A", "43B:k=" + "9" * 30, None, 43]
+)  # fmt: skip
+def test_names_that_are_none(spec):
+    with pytest.raises(ParameterError):
+        SimilarityIndex.parse(spec)
+
+
+def test_every_method_has_a_name_that_is_read_back():
+    for stream in ("characters", "words", "soundex"):
+        for method in METHODS:
+            if method == 13 and stream == "characters":
+                continue
+            made = SimilarityIndex(method, stream, "C", 7, 9, seed=3)
+            assert SimilarityIndex.parse(made.spec) == made
+            assert f"={made.tracking_number};" in made.fingerprint

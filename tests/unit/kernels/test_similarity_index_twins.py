@@ -1,0 +1,128 @@
+"""The compiled kernels of the similarity index give the numbers of their plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.compiled import fingerprint_sketches, java_hash, word_ids
+from nearkin.kernels.plain import fingerprint_sketches as plain_sketches
+from nearkin.kernels.plain import java_hash as plain_hash
+from nearkin.kernels.plain import word_ids as plain_ids
+
+ODD = "aeiou thxyz019'-.\"é½²İД日中か\u0301\u200d🙂\U0010ffff\0"
+WORDS = st.lists(st.text(st.sampled_from(ODD.replace(" ", "")), min_size=1, max_size=7), max_size=40)
+SPACED = st.lists(st.one_of(WORDS.map(" ".join), st.sampled_from(["", "a", "to be or not to be", "—"])), max_size=5)
+NUMBERS = st.one_of(st.integers(-(2**31), 2**31 - 1), st.integers(-3, 3), st.just(-(2**31)))
+SHINGLES = st.lists(st.lists(NUMBERS, max_size=60), max_size=4)
+
+
+def agree(ours, theirs):
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+def arrays(values):
+    offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+    return np.array([one for value in values for one in value], np.int32), offsets
+
+
+@pytest.mark.parametrize("without_vowels", [False, True])
+@pytest.mark.parametrize("length", [1, 4, 40])
+@given(values=SPACED)
+def test_character_shingles(length, without_vowels, values):
+    buffers = text_buffers(pa.array(values, pa.large_string()))
+    options = {"length": length, "without_vowels": without_vowels}
+    agree(*(module.character_shingles(*buffers, **options) for module in (java_hash, plain_hash)))
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+@given(values=SPACED)
+def test_word_shingles(length, values):
+    data, offsets = text_buffers(pa.array(values, pa.large_string()))
+    ids, id_offsets, bounds = plain_ids.word_ids(data, offsets)
+    hashed = [module.hash_words(data, bounds) for module in (java_hash, plain_hash)]
+    agree(*hashed)
+    agree(*(module.word_shingles(ids, id_offsets, *hashed[0], length=length) for module in (java_hash, plain_hash)))
+    words = [plain_ids.bare_word(word) for word in values[0].split(" ")] if values else []
+    words = [word for word in words if word]
+    grams = [" ".join(words[first : first + length]) for first in range(len(words) - length + 1)]
+    shingles, shingle_offsets = java_hash.word_shingles(ids, id_offsets, *hashed[0], length=length)
+    assert shingles[: shingle_offsets[1] if values else 0].tolist() == [plain_hash.hash_code(gram) for gram in grams]
+
+
+@given(values=SPACED, stops=st.sets(st.sampled_from(["to", "a", "é", "th'x", "日"])))
+def test_word_ids(values, stops):
+    data, offsets = text_buffers(pa.array(values, pa.large_string()))
+    agree(*(module.word_ids(data, offsets) for module in (word_ids, plain_ids)))
+    words = tuple(word.encode() for word in sorted(stops))
+    agree(*(module.without_words(data, offsets, words) for module in (word_ids, plain_ids)))
+    bounds = plain_ids.word_ids(data, offsets)[2]
+    agree(*([module.are_among(data, bounds, words)] for module in (word_ids, plain_ids)))
+
+
+def test_more_distinct_words_than_there_is_room_for_at_first():
+    words = [f"w{i * i}" for i in range(10_000)]
+    data, offsets = text_buffers(pa.array([" ".join(words), " ".join(words[::-1])], pa.large_string()))
+    agree(*(module.word_ids(data, offsets) for module in (word_ids, plain_ids)))
+
+
+@given(values=st.lists(st.lists(st.integers(0, 9), max_size=40), max_size=4), most=st.integers(1, 9))
+def test_words_that_are_chosen(values, most):
+    agree(*(module.first_ids(*arrays(values), n_distinct=10) for module in (word_ids, plain_ids)))
+    agree(*(module.frequent_ids(*arrays(values), n_distinct=10, most=most) for module in (word_ids, plain_ids)))
+
+
+@given(values=SHINGLES, number=st.integers(1, 30), seed=st.integers(0, 2**64 - 1))
+def test_sketches(values, number, seed):
+    ways = [("divisible", "by"), ("winnowed", "window"), ("lowest", "most"), ("highest", "most")]
+    for name, parameter in ways:
+        options = {parameter: 2 * number + 1}
+        agree(*(getattr(m, name)(*arrays(values), **options) for m in (fingerprint_sketches, plain_sketches)))
+    agree(*(m.random_third(*arrays(values), seed=seed) for m in (fingerprint_sketches, plain_sketches)))
+
+
+@given(values=SHINGLES, length=st.integers(2, 9))
+def test_one_number(values, length):
+    for name, options in (("sums", {}), ("rabin", {}), ("super_shingles", {"length": length})):
+        ours, theirs = (getattr(m, name)(*arrays(values), **options) for m in (fingerprint_sketches, plain_sketches))
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype == np.int64
+
+
+def test_a_long_run_is_hashed_as_in_one_piece():
+    values = [np.random.default_rng(5).integers(-(2**31), 2**31, 5_000).tolist()]
+    ours, theirs = (m.super_shingles(*arrays(values), length=1_500) for m in (fingerprint_sketches, plain_sketches))
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_polynomial_is_irreducible():
+    """Rabin's test: x^(2^64) = x modulo P, and x^(2^32) - x has no factor in common with P; 2 is 64's only prime."""
+    polynomial = plain_sketches.POLYNOMIAL
+
+    def times(a, b):
+        product = 0
+        while b:
+            product ^= a * (b & 1)
+            a, b = a << 1, b >> 1
+            a ^= polynomial * (a >> 64)
+        return product
+
+    def divisor(a, b):
+        while b:
+            while a and a.bit_length() >= b.bit_length():
+                a ^= b << (a.bit_length() - b.bit_length())
+            a, b = b, a
+        return a
+
+    power, after_half = 2, 0
+    for i in range(1, 65):
+        power = times(power, power)
+        after_half = power if i == 32 else after_half
+    assert power == 2
+    assert divisor(polynomial, after_half ^ 2) == 1
