@@ -55,7 +55,7 @@ def test_the_public_names_are_these():
     assert set(nearkin.__all__) == {
         "Bands", "BitMinHash", "Characters", "Collection", "DedupOptions", "DedupResult", "GrowingStatistics",
         "MinHash",
-        "NearkinError", "Normalisation", "OnlineTopSig", "RandomProjection", "Simhash", "Statistics",
+        "NearkinError", "Normalisation", "OnlineTopSig", "RandomProjection", "Simhash", "SimilarityIndex", "Statistics",
         "StreamDeduplicator", "StreamMatch", "TermVectors", "TopSig", "TruncatedMinHash", "WeightedTopSig", "Words",
         "__version__", "count_features", "dedup", "nearest", "neighbour_pairs",
     }  # fmt: skip
