@@ -24,7 +24,8 @@ from rich.table import Table
 import nearkin
 from corpus import write_corpus
 from measure import Run, run_measured
-from nearkin.collection.pairs import vectors_of
+from nearkin.collection.pairs import are_counted, counts_of
+from nearkin.records import LetterVectors
 from nearkin.stages.search.range_matches import RangeQueries
 
 HERE = Path(__file__).resolve().parent
@@ -66,10 +67,17 @@ def check(collection: nearkin.Collection, ids: list[str], gamma: float) -> None:
     """Compare what is found with an exhaustive search over the store's own vectors."""
     with collection.snapshot() as seen:
         n_contents = sum(len(segment) for segment in seen.segments)
-        vectors = vectors_of(seen.segments, np.arange(n_contents), collection.counting)
+        n_dimensions = collection.counting.letters.n_dimensions
+        is_counted = are_counted(seen.segments)
+
+        def vectors_of(contents: np.ndarray) -> LetterVectors:
+            counts = counts_of(seen.segments, contents, n_dimensions)
+            return collection.counting.vectors_of_counts(counts, is_counted[contents])
+
+        vectors = vectors_of(np.arange(n_contents))
         for doc_id in ids:
             content = collection.document(doc_id).content
-            own = vectors_of(seen.segments, np.array([content]), collection.counting)
+            own = vectors_of(np.array([content]))
             limit = RangeQueries.of("benchmark", own.fingerprint, own, gamma).limits[0]
             n_expected = 0
             for start in range(0, n_contents, 1 << 16):

@@ -79,6 +79,15 @@ class SomePlace:
         with closing(sqlite3.connect(self.file)) as connection, connection:
             return "\n".join(str(row[0]) for row in connection.execute(statement))
 
+    def rows(self, statement: str) -> list[tuple[object, ...]]:
+        """The rows of a query that is given as it is, without Nearkin's help."""
+        if self.server is None:
+            with closing(sqlite3.connect(self.file)) as connection:
+                return connection.execute(statement).fetchall()
+        with closing(self.server.connection()) as connection, closing(connection.cursor()) as cursor:
+            cursor.execute(statement)
+            return [tuple(row) for row in cursor.fetchall()]
+
     def fact(self, name: str) -> str:
         return self.sql(f"SELECT value FROM facts WHERE name = '{name}'")
 

@@ -14,6 +14,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pg8000.dbapi
 
 _NEWEST_FIRST = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -int(path.parent.name))
 
@@ -39,6 +43,12 @@ class Server:
         return subprocess.run(
             [*command, *address], env=environment, check=True, capture_output=True, text=True
         ).stdout.strip()
+
+    def connection(self) -> pg8000.dbapi.Connection:
+        """To the database `postgres`, by the driver alone."""
+        import pg8000.dbapi  # not before a test needs it
+
+        return pg8000.dbapi.connect("nearkin", "127.0.0.1", "postgres", self.port, "open-sesame")
 
 
 def program(name: str) -> str | None:

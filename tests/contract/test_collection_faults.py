@@ -132,7 +132,8 @@ def test_verify_leaves_what_others_add_meanwhile(collection, place, monkeypatch)
 @pytest.mark.parametrize(
     "damage",
     [
-        "DELETE FROM documents WHERE doc_id = 'c'; DELETE FROM contents WHERE content = 2",
+        "DELETE FROM documents WHERE doc_id = 'c'; DELETE FROM profiles WHERE content = 2; "
+        "DELETE FROM contents WHERE content = 2",
         "UPDATE contents SET signature = NULL, is_counted = (1 = 0) WHERE content = 2",
     ],
 )

@@ -70,8 +70,9 @@ def test_order_of_the_files(expected, corpus, tmp_path):
     same_bytes(tmp_path / "out", expected)
 
 
-def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "TINY_BYTES", -1)
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
+def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(kernels, "ALWAYS", kind)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
     run_here(corpus, tmp_path / "out")
     same_bytes(tmp_path / "out", expected)

@@ -1,6 +1,6 @@
 """A small collection as this version stores it, and what it answers; ``golden.py`` says when to write a new folder.
 
-In ``tests``: ``python -m golden.stored_collection schema-2`` writes a collection of today's schema.
+In ``tests``: ``python -m golden.stored_collection schema-3`` writes a collection of today's schema.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def answers(collection: nearkin.Collection) -> dict[str, Any]:
         for asked in ({"gamma": 0.3}, {"threshold": 0.4}, {"distance": 60}):
             found = collection.similar(doc_id, **asked)
             told[f"{doc_id} by {found.tolerance}"] = [one.to_dict() for one in found.documents]
+        told[f"{doc_id} by index"] = collection.similar(doc_id, method="si").to_dict() | {"elapsed_s": ""}
     told["old"] = collection.text("d00", version=1)
     told["info"] = asdict(collection.info()) | {"place": "", "waves": "", "schema": "", "n_segments": ""}
     return json.loads(json.dumps(told))

@@ -29,12 +29,11 @@ odd_collections = st.lists(st.one_of(few_word_texts, odd_texts, marked_texts, an
 @contextmanager
 def served_by(floor: str):
     """Have all inputs served by one of the twins; "as they come" lets the size decide."""
-    tiny = kernels.TINY_BYTES
-    kernels.TINY_BYTES = {"compiled": -1, "plain": 1 << 40, "as they come": tiny}[floor]
+    kernels.ALWAYS = None if floor == "as they come" else floor
     try:
         yield
     finally:
-        kernels.TINY_BYTES = tiny
+        kernels.ALWAYS = None
 
 
 def collection_of(texts: list[str], shingle: str) -> Collection:

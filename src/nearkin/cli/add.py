@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import Cache, ChosenAlphabet, DocIds, Json, Place, Wave, WaveToRemove
+from nearkin.cli.collection_options import Cache, ChosenAlphabet, ChosenIndex, DocIds, Json, Place, Wave, WaveToRemove
 from nearkin.cli.options import Encoding, Format, Id, Inputs, OnError, Quiet, Text, Threads
 from nearkin.cli.shell import app
 
@@ -43,6 +43,7 @@ def add(
     inputs: Inputs,
     wave: Wave = None,
     alphabet: ChosenAlphabet = None,
+    index: ChosenIndex = None,
     text: Text = None,
     id: Id = None,
     file_format: Format = None,
@@ -67,7 +68,14 @@ def add(
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         texts = reading.opened(bars)  # before the collection is made: a wrong name leaves nothing behind
-        with Collection.open(collection, create=True, alphabet=alphabet, cache=cache, progress=bars) as opened:  # type: ignore[arg-type]
+        with Collection.open(
+            collection,
+            create=True,
+            alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
+            similarity_index=index,
+            cache=cache,
+            progress=bars,
+        ) as opened:
             added = add_files(opened, texts, on_error=reading.on_error, wave=wave, resources=resources, progress=bars)
     tell(lambda: asdict(added), lambda console: _show(console, added), as_json=as_json, quiet=quiet)
 

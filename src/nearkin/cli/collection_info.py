@@ -74,7 +74,8 @@ def _show_info(console: Console, told: Info) -> None:
         f"[bold]{told.n_documents:,} documents[/] with {told.n_texts:,} distinct texts "
         f"({told.size_bytes / 1e6:,.1f} MB), in {len(told.waves):,} wave{'s' * (len(told.waves) != 1)}\n"
         f"{n_replaced:,} older versions, {told.n_removed:,} removed\n"
-        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {told.n_segments} parts of the index",
+        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {told.n_segments} parts of the index\n"
+        f"{told.n_indexed:,} texts have a similarity index, by {shown(told.similarity_index)}",
         highlight=False,
         soft_wrap=True,
     )
@@ -164,7 +165,7 @@ def _show_verified(console: Console, found: Verified) -> None:
     for fault in found.remade_segments:
         console.print(f"[yellow]made again: {shown(fault)}", highlight=False, soft_wrap=True)
     if found.mended_texts:
-        console.print(f"[yellow]mended: counts or signatures of {found.mended_texts:,} texts", highlight=False)
+        console.print(f"[yellow]mended: counts, signatures or indexes of {found.mended_texts:,} texts", highlight=False)
     said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
     console.print(
         f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "

@@ -38,6 +38,15 @@ ChosenAlphabet = Annotated[
         show_default=False,
     ),
 ]
+ChosenIndex = Annotated[
+    str | None,
+    _collection(
+        "--index",
+        help="When the collection is made: how similarity indexes are made, such as 43B:k=40 or 1A:k=4. "
+        "[dim]default: 43B:k=40[/]",
+        show_default=False,
+    ),
+]
 Cache = Annotated[
     Path | None,
     _collection(
@@ -70,7 +79,8 @@ Method = Annotated[
     str | None,
     _alike(
         help="range: letter counts, by --gamma. minhash: shared sequences of five words, by --threshold. hamming: bits "
-        "of signatures, by --distance. [dim]default: range[/]"
+        "of signatures, by --distance. si: one number a text, by --tolerance, neither complete nor exact. "
+        "[dim]default: range[/]"
     ),
 ]
 Gamma = Annotated[
@@ -86,6 +96,18 @@ VersionsGamma = Annotated[
 ]
 Threshold = Annotated[float | None, _alike(help="Least Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
 Distance = Annotated[int | None, _alike(help="Most bits, of 256, of --method hamming. [dim]default: 32[/]")]
+Tolerance = Annotated[
+    float | None,
+    _alike(
+        "--tolerance",
+        help="How far a similarity index may be from the document's, as a part of it, with --method si. "
+        "[dim]default: 0.3[/]",
+    ),
+]
+Index = Annotated[
+    str | None,
+    _alike("--index", help="Of which method the collection's similarity indexes must be, such as 43B:k=40."),
+]
 Limit = Annotated[int, _output(min=1, help="Documents to print; how many there are is told.")]
 Explain = Annotated[bool, _output("--explain", help="Print, stage by stage, how many texts were left.")]
 Uncounted = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nearkin.cli import (  # noqa: F401
     add,
+    check,
     collection_info,
     compare,
     conflicts,
@@ -17,8 +18,11 @@ from nearkin.cli import (  # noqa: F401
     regroup,
     sign,
     similar,
+    sql,
     statistics,
 )
 from nearkin.cli.shell import app, lab
+from nearkin.cli.shell import sql as plain_sql
 
 app.add_typer(lab, name="lab")
+app.add_typer(plain_sql, name="sql")

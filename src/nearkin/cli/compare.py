@@ -17,6 +17,7 @@ from nearkin.cli.collection_options import (
     Method,
     Place,
     Threshold,
+    Tolerance,
     VersionA,
     VersionB,
     VersionsGamma,
@@ -130,6 +131,7 @@ def versions(
     gamma: VersionsGamma = None,
     threshold: Threshold = None,
     distance: Distance = None,
+    tolerance: Tolerance = None,
     limit: Limit = 50,
     cache: Cache = None,
     as_json: Json = False,
@@ -143,7 +145,15 @@ def versions(
         bars_shown(is_quiet=as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
-        found = opened.versions(doc_id, method=method, gamma=gamma, threshold=threshold, distance=distance, limit=limit)
+        found = opened.versions(
+            doc_id,
+            method=method,
+            gamma=gamma,
+            threshold=threshold,
+            distance=distance,
+            tolerance=tolerance,
+            limit=limit,
+        )
     tell(found.to_dict, lambda console: _show_versions(console, found), as_json=as_json)
 
 

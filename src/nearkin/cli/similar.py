@@ -12,12 +12,14 @@ from nearkin.cli.collection_options import (
     File,
     FileEncoding,
     Gamma,
+    Index,
     Json,
     Limit,
     Method,
     Place,
     TextGiven,
     Threshold,
+    Tolerance,
 )
 from nearkin.cli.shell import app
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 
 _HELP = """
 Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
-alike they must be is said with each question; nothing within --gamma or --distance is missed.
+alike they must be is said with each question; nothing within --gamma or --distance is missed. --method si asks one \
+number a text, as M. Scott Roth's paper does: a first look that is neither complete nor exact, and not symmetric; the \
+measures beside each document tell what it is worth.
 
 [bold]Examples[/]
 
@@ -37,6 +41,8 @@ alike they must be is said with each question; nothing within --gamma or --dista
   nearkin similar matter lease-17 --gamma 0.05 --explain
 
   nearkin similar matter --file draft.txt --method minhash --threshold 0.8
+
+  nearkin similar matter lease-17 --method si --tolerance 0.3
 """
 
 
@@ -51,6 +57,8 @@ def similar(
     gamma: Gamma = None,
     threshold: Threshold = None,
     distance: Distance = None,
+    tolerance: Tolerance = None,
+    index: Index = None,
     limit: Limit = 50,
     explain: Explain = False,
     cache: Cache = None,
@@ -79,6 +87,8 @@ def similar(
             gamma=gamma,
             threshold=threshold,
             distance=distance,
+            tolerance=tolerance,
+            index=index,
             limit=limit,
         )
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
@@ -94,10 +104,12 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
             stages.add_row(f"{n_left:,}", stage)
         console.print(stages)
     if found.documents:
-        rows = table("γ", "edit", "Jaccard", "bits", "id", "wave", numbers=4)
+        by_index = found.tolerance.method == "si"
+        rows = table(*["index"] * by_index, "γ", "edit", "Jaccard", "bits", "id", "wave", numbers=4 + by_index)
         for one in found.documents:
             document = one.document
             rows.add_row(
+                *[str(one.similarity_index)] * by_index,
                 _number(one.relative_distance, 4),
                 _number(one.edit_similarity, 3),
                 f"{one.jaccard:.3f}",
@@ -116,7 +128,9 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
     )
     if any(one.edit_similarity is None for one in found.documents):
         console.print("edit –: texts too long and too different for it to be worked out in half a second", style="dim")
-    if not found.is_answered:
+    if found.tolerance.method == "si":
+        _show_index(console, found)
+    elif not found.is_answered:
         few = "letters" if found.tolerance.method == "range" else "words"
         console.print(
             f"[yellow]It has too few {few} to be compared by {found.tolerance.method}: only equal texts are told. Try "
@@ -124,12 +138,28 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
             highlight=False,
             soft_wrap=True,
         )
-    elif found.tolerance.recall < 1:
+    elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         console.print(
             f"Of documents just as alike as that, {found.tolerance.recall:.1%} are expected to be found; of those more "
             "alike, more",
             highlight=False,
         )
+
+
+def _show_index(console: Console, found: SimilarDocuments) -> None:
+    if found.is_answered:
+        said = (
+            f"Its similarity index is {found.similarity_index}. One number says little of a text: others as alike may "
+            "be missing, and these may be unlike; look at the other columns"
+        )
+    elif found.similarity_index == 0:
+        said = "[yellow]Its similarity index is 0, near which there is nothing: only equal texts are told. Try range."
+    else:
+        said = (
+            "[yellow]It has no similarity index: its text has too few words for k, or nothing is left of it. Only "
+            "equal texts are told. Try --method range, or a collection with a smaller k: nearkin add --index 43B:k=4"
+        )
+    console.print(said, highlight=False, soft_wrap=True)
 
 
 def _number(value: float | None, digits: int) -> str:

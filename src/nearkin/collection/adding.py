@@ -102,6 +102,18 @@ def add(
         return load.finish()
 
 
+def add_one(connection: Connection, counting: Counting, incoming: Incoming, *, wave: str) -> tuple[Added, str | None]:
+    """Store a batch inside a transaction of the caller's, and tell the first problem of its documents, if any."""
+    load = _Load.begin(connection, wave)
+
+    def known(digests: Sequence[bytes]) -> set[bytes]:
+        return set(_contents_of(connection, digests))
+
+    examined = examine(incoming, counting, known=known, wave=load.name)
+    load.store(examined)
+    return load.finish(), next((problem for problem in examined.problems if problem is not None), None)
+
+
 def _stop_at_problems(examined: Examined) -> None:
     for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
         if problem is not None:
@@ -181,7 +193,7 @@ class _Load:
         is_repeated = self.seen.mark(ids)
         newest = self._newest(set(ids))
         contents = _contents_of(self.connection, list(dict.fromkeys(examined.digests)))
-        rows, new_contents, replaced, problems = [], [], [], []
+        rows, new_contents, profiles, replaced, problems = [], [], [], [], []
         for i, digest in enumerate(examined.digests):
             doc_id, source, line, problem = ids[i], examined.sources[i], examined.lines[i], examined.problems[i]
             if problem is not None:
@@ -200,6 +212,7 @@ class _Load:
                 self.next_content += 1
                 self.digest.update(digest)
                 new_contents.append((content, *examined.contents[digest]))
+                profiles.append((content, *examined.profiles[digest]))
             if was is not None and was.is_current:
                 # a wave that is given again brings nothing back that later waves changed
                 if was.content == content or content in was.in_wave:
@@ -213,7 +226,7 @@ class _Load:
             rows.append((self.next_row, doc_id, version, content, self.number, source, line, True, None))
             newest[doc_id] = _Known(version, self.next_row, content, True)
             self.next_row += 1
-        self._write(rows, new_contents, replaced, problems)
+        self._write(rows, new_contents, profiles, replaced, problems)
 
     def _longer(self, doc_id: str, source: str, line: int) -> str:
         """A name that nothing in this load has."""
@@ -225,11 +238,14 @@ class _Load:
             longer += place
         return longer
 
-    def _write(self, rows: list[Any], contents: list[Any], replaced: list[int], problems: list[Any]) -> None:
+    def _write(
+        self, rows: list[Any], contents: list[Any], profiles: list[Any], replaced: list[int], problems: list[Any]
+    ) -> None:
         documents = schema.documents
         for some in named(replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(contents))
+        insert_rows(self.connection, schema.profiles, _columns(profiles))
         insert_rows(self.connection, documents, _columns(rows))
         self.n_problems += len(problems)
         unknown = self._unknown(problems)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,26 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
+from nearkin.collection.by_index import check_index, chosen
 from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
-from nearkin.collection.documents import Content, contents_of, document
+from nearkin.collection.documents import content_of, contents_of, document
+from nearkin.collection.filling import fill
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
 from nearkin.collection.similar import StaleIndexError, similar
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, NearkinError, ParameterError
-from nearkin.kernels.buffers import strings
-from nearkin.records import U8
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.features.letters import Alphabet, LetterCounts
-from nearkin.store import schema
+from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
 from nearkin.store.store import Store
 
 if TYPE_CHECKING:
     from nearkin.collection.adding import Added
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.comparing import ComparedDocuments, Versions
     from nearkin.collection.conflicts import Conflicts, Labels
     from nearkin.collection.groups import Grouping
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from nearkin.collection.removing import Removed
     from nearkin.collection.verifying import Verified
 
-_NOT_STORED = -1
 Answer = TypeVar("Answer")
 
 
@@ -86,6 +85,7 @@ class Collection:
         *,
         create: bool = False,
         alphabet: Alphabet | None = None,
+        similarity_index: SimilarityIndex | str | None = None,
         cache: str | Path | None = None,
         progress: Progress | None = None,
     ) -> Collection:
@@ -99,6 +99,8 @@ class Collection:
             Make it if it is not there.
         alphabet : {"universal", "latin"}, optional
             Which letters are counted: said once, when the collection is made; refused if it has another.
+        similarity_index : SimilarityIndex or str, optional
+            How similarity indexes are made, ``"43B:k=40"`` if not given: said once, and refused, likewise.
         cache : str or Path, optional
             Where the index of a collection in PostgreSQL is kept; ``~/.cache/nearkin`` if not given. It can be removed
             at any time, and is made again from the store.
@@ -109,18 +111,26 @@ class Collection:
         ------
         CollectionError
             It is not there, is damaged, or was made by a newer Nearkin; the database does not answer.
+        FingerprintError
+            Its similarity indexes are made in another way than the one asked for.
         """
         place = Place.parse(path_or_url)
-        facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET)).facts()
+        index = chosen(similarity_index) or SimilarityIndex()
+        facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
         store = Store.open(place, make=facts if create else None)
-        collection = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
-        own = collection.counting.letters.alphabet
-        if alphabet is not None and alphabet != own:
+        try:
+            fill(store, index, progress or Silent())
+            collection = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
+            own = collection.counting.letters.alphabet
+            if alphabet is not None and alphabet != own:
+                raise ParameterError(
+                    f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. "
+                    f"Leave the alphabet out, or add the documents to a new collection."
+                )
+            check_index(place, collection.counting.similarity_index, similarity_index)
+        except BaseException:
             store.close()
-            raise ParameterError(
-                f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. Leave "
-                f"the alphabet out, or add the documents to a new collection."
-            )
+            raise
         return collection
 
     def _folder(self) -> Path:
@@ -226,6 +236,8 @@ class Collection:
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
+        tolerance: float | None = None,
+        index: SimilarityIndex | str | None = None,
         version: int | None = None,
         limit: int = 50,
     ) -> SimilarDocuments:
@@ -237,8 +249,10 @@ class Collection:
             The document that is asked for; it is not among what is found.
         text : str, optional
             Instead of a document.
-        method, gamma, threshold, distance
+        method, gamma, threshold, distance, tolerance
             See `Tolerance`; range search with gamma 0.025 if nothing is given. All can be chosen anew with every query.
+        index : SimilarityIndex or str, optional
+            Of which method the similarity indexes must be: refused if the collection has others.
         limit : int
             Documents to tell; how many were found is told in any case.
 
@@ -247,39 +261,25 @@ class Collection:
         UnknownDocumentError
         ParameterError
             A parameter breaks its rule; or neither or both of ``doc_id`` and ``text`` are given.
+        FingerprintError
         """
         if (doc_id is None) == (text is None):
             raise ParameterError("Give the id of a document or a text to find what is similar to it: one of the two.")
-        tolerance = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance)
+        check_index(self.place, self.counting.similarity_index, index)
+        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
 
         def ask(seen: Snapshot) -> SimilarDocuments:
             itself = None if doc_id is None else document(seen.connection, doc_id, version)
             if itself is not None:
                 query = contents_of(seen.connection, [itself.content])[itself.content]
             else:
-                query = self._content_of(seen.connection, text or "")
-            return similar(
-                seen.connection, self.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
-            )
+                query = content_of(seen.connection, self.counting, text or "")
+            return similar(seen.connection, self.counting, seen.segments, query, alike, limit=limit, leave_out=itself)
 
+        if alike.method == "si":  # the store alone answers it
+            with self._store.reading() as connection:
+                return ask(Snapshot(connection, ()))
         return self.answered(ask)
-
-    def _content_of(self, connection: Connection, text: str) -> Content:
-        """A text that was given, counted and signed; with its number if the store has it."""
-        if not isinstance(text, str):
-            raise ParameterError.of("text", "similar", "a str", text)
-        try:
-            data = text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise ParameterError.of("text", "similar", "text that UTF-8 can hold", text[error.start]) from error
-        texts = strings([text])
-        vectors, signed = self.counting.count(texts), self.counting.sign(texts)
-        digest = hashlib.sha256(data).digest()
-        is_it = schema.contents.c.digest == digest
-        number = connection.execute(select(schema.contents.c.content).where(is_it)).scalar()
-        signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
-        own = _NOT_STORED if number is None else int(number)
-        return Content(own, digest, vectors.counts[0], bool(vectors.is_counted[0]), signature, text)
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
         """What ``ask`` makes of a snapshot; once more with a new index if the old one turns out to be damaged."""
@@ -294,6 +294,30 @@ class Collection:
                     for segment in seen.segments:
                         self._segments.forget(name_of(segment.first, segment.end))
         raise CollectionError(f"The index of {self.place} cannot be made.")
+
+    def check(self, text: str, *, options: CheckOptions | None = None, store: CheckIn | None = None) -> Checked:
+        """Whether something like a text is here: an exact copy, a near-duplicate, what contains it or is contained.
+
+        Parameters
+        ----------
+        text : str
+        options : CheckOptions, optional
+            How alike is alike.
+        store : CheckIn, optional
+            Store it, too, in the same transaction: of two look-alikes that are checked in at once the second sees the
+            first. If nothing is given nothing is stored.
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process is writing, and the text is to be stored.
+        ParameterError
+        """
+        from nearkin.collection.check_in.check_in import check_in, check_only
+        from nearkin.collection.check_in.results import CheckOptions
+
+        options = options or CheckOptions()
+        return check_only(self, text, options) if store is None else check_in(self, text, options, store)
 
     def info(self) -> Info:
         """What the collection holds, in figures."""
@@ -338,6 +362,7 @@ class Collection:
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
+        tolerance: float | None = None,
         version: int | None = None,
         limit: int = 50,
     ) -> Versions:
@@ -348,7 +373,7 @@ class Collection:
         Parameters
         ----------
         doc_id, version : str and int, optional
-        method, gamma, threshold, distance
+        method, gamma, threshold, distance, tolerance
             See `Tolerance`; range search with gamma 0.05 if nothing is given.
         limit : int
             Versions to tell.
@@ -359,10 +384,10 @@ class Collection:
         """
         from nearkin.collection.comparing import VERSIONS_GAMMA, versions
 
-        if gamma is None and threshold is None and distance is None and method in (None, "range"):
+        if all(one is None for one in (gamma, threshold, distance, tolerance)) and method in (None, "range"):
             gamma = VERSIONS_GAMMA
-        tolerance = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance)
-        return versions(self, doc_id, tolerance, version=version, limit=limit)
+        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        return versions(self, doc_id, alike, version=version, limit=limit)
 
     def conflicts(
         self, labels: Labels, *, gamma: float | None = None, limit: int = 1_000, threads: int = 1

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.bit_minhash import BitMinHash
+from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
 
 DEFAULT_ALPHABET: Alphabet = "universal"
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -23,6 +24,7 @@ SHINGLES = Words(5)
 NORMALISE = Normalisation()
 SIGNATURE = BitMinHash(256)
 """See docs/decisions/0006 for why this one."""
+_NAMED = {"similarity_index": "similarity indexes", "index": "similarity indexes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Counting:
     Parameters
     ----------
     letters : LetterCounts
+    similarity_index : SimilarityIndex
 
     Examples
     --------
@@ -40,6 +43,7 @@ class Counting:
     """
 
     letters: LetterCounts
+    similarity_index: SimilarityIndex = field(default_factory=SimilarityIndex)
 
     @property
     def signatures(self) -> str:
@@ -52,6 +56,8 @@ class Counting:
             "alphabet": self.letters.alphabet,
             "letters": self.letters.fingerprint,
             "signatures": self.signatures,
+            "index": self.similarity_index.spec,
+            "similarity_index": self.similarity_index.fingerprint,
         }
 
     @classmethod
@@ -65,12 +71,18 @@ class Counting:
         """
         if facts.get("alphabet") not in ("latin", "universal"):
             raise FingerprintError(f"The collection says {facts.get('alphabet')!r} where its alphabet should be.")
-        counting = cls(LetterCounts(facts["alphabet"]))  # type: ignore[arg-type]  # it was checked
+        try:
+            index = SimilarityIndex.parse(facts.get("index", ""))
+        except ParameterError as error:
+            raise FingerprintError(
+                f"The collection says {facts.get('index')!r} where its similarity index should be."
+            ) from error
+        counting = cls(LetterCounts(facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
         for name, value in counting.facts().items():
             if facts.get(name) != value:
                 raise FingerprintError(
-                    f"The collection's {name} were made as {facts.get(name)!r}; this Nearkin makes {value!r}. Use the "
-                    "version of Nearkin that made it, or add its documents to a new collection."
+                    f"The collection's {_NAMED.get(name, name)} were made as {facts.get(name)!r}; this Nearkin makes "
+                    f"{value!r}. Use the version of Nearkin that made it, or add its documents to a new collection."
                 )
         return counting
 
@@ -86,6 +98,10 @@ class Counting:
     def sign(self, texts: pa.LargeStringArray) -> BitSignatures:
         """The signatures of texts as they came."""
         return replace(SIGNATURE.sign(count_features(NORMALISE.apply(texts), SHINGLES)), fingerprint=self.signatures)
+
+    def index(self, texts: pa.LargeStringArray) -> SimilarityIndexes:
+        """The similarity indexes of texts as they came."""
+        return self.similarity_index.index(texts)
 
     def shingles(self, texts: pa.LargeStringArray) -> ShingleSets:
         """By which the Jaccard similarity is."""

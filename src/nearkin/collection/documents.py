@@ -11,12 +11,15 @@ import numpy as np
 import zstandard
 from sqlalchemy import Connection, Select, func, select
 
+from nearkin.collection.counting import Counting
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.kernels.buffers import strings
 from nearkin.records import U8, U32
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import contents, documents, loads, waves
 
+_NOT_STORED = -1
 _MOST_OF_A_NAME = 200
 _MOST_OF_A_HINT = 200
 
@@ -28,6 +31,7 @@ class Content:
     Parameters
     ----------
     number : int
+        -1: it is not in the store.
     digest : bytes
         SHA-256.
     counts : uint32 array, shape (n_dimensions,)
@@ -160,6 +164,28 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
                 _text_of_documents(connection, number, text, n_bytes, bytes(digest)),
             )
     return found
+
+
+def content_of(connection: Connection, counting: Counting, text: str) -> Content:
+    """A text that was given, counted and signed; with its number if the store has it.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(text, str):
+        raise ParameterError.of("text", "similar", "a str", text)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ParameterError.of("text", "similar", "text that UTF-8 can hold", text[error.start]) from error
+    texts = strings([text])
+    vectors, signed = counting.count(texts), counting.sign(texts)
+    digest = hashlib.sha256(data).digest()
+    number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
+    signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
+    own = _NOT_STORED if number is None else int(number)
+    return Content(own, digest, vectors.counts[0], bool(vectors.is_counted[0]), signature, text)
 
 
 def _text_of_documents(connection: Connection, number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:

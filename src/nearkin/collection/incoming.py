@@ -1,4 +1,4 @@
-"""Documents on their way into a collection: read, checked, counted, signed, compressed."""
+"""Documents on their way into a collection: read, checked, counted, signed, indexed, compressed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import zstandard
 
 from nearkin.collection.counting import AS_IT_CAME, Counting
+from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.records import U64, Bool
 from nearkin.stages.documents.preparing import prepare
 
@@ -51,6 +52,8 @@ class Examined:
     lines : list of int
     contents : dict of bytes to tuple
         By its digest each content that the store may not have yet: the columns of ``contents`` after its number.
+    profiles : dict of bytes to tuple
+        The same of ``profiles``.
     """
 
     doc_ids: list[str]
@@ -59,12 +62,13 @@ class Examined:
     problems: list[str | None]
     digests: list[bytes]
     contents: dict[bytes, tuple[Any, ...]]
+    profiles: dict[bytes, Profile]
 
 
 def examine(
     incoming: Incoming, counting: Counting, known: Callable[[Sequence[bytes]], set[bytes]], wave: str
 ) -> Examined:
-    """Check and digest the documents; count, sign and compress the contents that are not known yet."""
+    """Check and digest the documents; count, sign, index and compress the contents that are not known yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
     problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
@@ -74,22 +78,25 @@ def examine(
             firsts.setdefault(digest, row)
     for digest in known(list(firsts)):
         del firsts[digest]
-    contents = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
+    contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
     for digest, content in contents.items():
         if len(content[-1]) > _MOST_STORED:
             problems = [
                 f"too long to be stored: {len(content[-1]):,} bytes when compressed" if one == digest else problem
                 for one, problem in zip(digests, problems)
             ]
-    return Examined(doc_ids, incoming.sources.to_pylist(), prepared["line"].to_pylist(), problems, digests, contents)
+    sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
+    return Examined(doc_ids, sources, lines, problems, digests, contents, profiles)
 
 
-def _contents(prepared: pa.RecordBatch, counting: Counting) -> dict[bytes, tuple[Any, ...]]:
-    """The rows of the table ``contents``, without their numbers."""
+def _contents(
+    prepared: pa.RecordBatch, counting: Counting
+) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
+    """The rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:
-        return {}
+        return {}, {}
     texts = prepared["text"]
-    vectors, signed = counting.count(texts), counting.sign(texts)
+    vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
     counts = np.ascontiguousarray(vectors.counts, "<u4")
     compress = zstandard.ZstdCompressor(_LEVEL).compress
     digests = prepared["digest"].to_pylist()
@@ -104,7 +111,8 @@ def _contents(prepared: pa.RecordBatch, counting: Counting) -> dict[bytes, tuple
         [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
         [compress(text) for text in texts.view(pa.large_binary()).to_pylist()],
     ]
-    return dict(zip(digests, zip(*columns, strict=True)))
+    profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
+    return dict(zip(digests, zip(*columns, strict=True))), dict(zip(digests, profiles, strict=True))
 
 
 def _bad_id(doc_id: str) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select
 
+from nearkin.collection.by_index import n_indexed
 from nearkin.collection.documents import with_documents
 from nearkin.collection.results import StoredDocument
 from nearkin.store.schema import contents, documents, loads, problems, waves
@@ -71,6 +72,10 @@ class Info:
     waves : tuple of Wave
     n_segments : int
         Of the index.
+    similarity_index : str
+        How similarity indexes are made, as ``--index`` takes it.
+    n_indexed : int
+        Distinct texts that have one; the others have too few words.
     """
 
     place: str
@@ -85,6 +90,8 @@ class Info:
     size_bytes: int
     waves: tuple[Wave, ...]
     n_segments: int
+    similarity_index: str
+    n_indexed: int
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -120,6 +127,8 @@ def info(connection: Connection, place: str, facts: dict[str, str], n_segments: 
         size_bytes=int(size_bytes or 0),
         waves=waves_of(connection),
         n_segments=n_segments,
+        similarity_index=facts["index"],
+        n_indexed=n_indexed(connection),
     )
 
 

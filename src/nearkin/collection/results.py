@@ -72,6 +72,8 @@ class SimilarDocument:
         Of the sets of five words, case and spacing apart; in [0, 1].
     is_same_text : bool
         Not one character differs.
+    similarity_index : int or None
+        Of its text; None if that has too few words for one.
     """
 
     document: StoredDocument
@@ -81,6 +83,7 @@ class SimilarDocument:
     edit_similarity: float | None
     jaccard: float
     is_same_text: bool
+    similarity_index: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """For JSON and tables."""
@@ -100,6 +103,8 @@ class SimilarDocuments:
         Documents within the tolerance, shown or not.
     is_answered : bool
         False: almost nothing of the query can be compared by this method; only equal texts are told.
+    similarity_index : int or None
+        Of the query, if it was asked by method "si"; None if its text has too few words for one.
     stages : tuple of (str, int)
         What a text must pass, and how many did.
     elapsed_s : float
@@ -111,6 +116,7 @@ class SimilarDocuments:
     is_answered: bool
     stages: tuple[tuple[str, int], ...]
     elapsed_s: float
+    similarity_index: int | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -127,6 +133,7 @@ class SimilarDocuments:
             self.tolerance.parameter: self.tolerance.value,
             "expected_recall": self.tolerance.recall,
             "is_answered": self.is_answered,
+            "similarity_index": self.similarity_index,
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
             "stages": [{"stage": name, "n_left": n} for name, n in self.stages],

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.by_index import near_by_index
 from nearkin.collection.counting import Counting
 from nearkin.collection.documents import Content, contents_of, current_documents
+from nearkin.collection.near import Near
+from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
@@ -32,15 +34,6 @@ _NOTHING = np.zeros(0, np.int64)
 
 class StaleIndexError(Exception):
     """What a segment says is not what the store says: the segment is damaged, and to be made again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Contents that are near a query, the nearest first, and how many passed each stage."""
-
-    contents: I64
-    stages: tuple[tuple[str, int], ...]
-    is_answered: bool
 
 
 def similar(
@@ -75,7 +68,8 @@ def similar(
     """
     started = time.perf_counter()
     check_limit("similar", limit)
-    near = near_contents(connection, counting, segments, query, tolerance)
+    own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
+    near = near_contents(connection, counting, segments, query, tolerance, own)
     is_itself = leave_out is not None and leave_out.is_current
     found, n_found = current_documents(connection, near.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:
@@ -84,15 +78,25 @@ def similar(
     compared = compare_with(connection, counting, query, found)
     _check(compared, tolerance)
     elapsed_s = round(time.perf_counter() - started, 4)
-    return SimilarDocuments(tolerance, tuple(compared), n_found, near.is_answered, near.stages, elapsed_s)
+    return SimilarDocuments(tolerance, tuple(compared), n_found, near.is_answered, near.stages, elapsed_s, own)
 
 
 def near_contents(
-    connection: Connection, counting: Counting, segments: Sequence[Segment], query: Content, tolerance: Tolerance
+    connection: Connection,
+    counting: Counting,
+    segments: Sequence[Segment],
+    query: Content,
+    tolerance: Tolerance,
+    similarity_index: int | None = None,
 ) -> Near:
-    """The contents within the tolerance; those of documents that are gone are among them."""
+    """The contents within the tolerance; those of documents that are gone are among them.
+
+    The query's similarity index is asked by with method "si", which takes no segments.
+    """
     if tolerance.method == "range":
         near = _in_range(counting, segments, query, tolerance)
+    elif tolerance.method == "si":
+        near = near_by_index(connection, similarity_index, tolerance.value)
     else:
         near = _near_by_signature(segments, query, tolerance)
         if tolerance.method == "minhash" and near.is_answered:
@@ -190,7 +194,8 @@ def compare_with(
         stored.number: _measures(query, stored, jaccard, length)
         for stored, jaccard in _with_jaccards(connection, counting, query.text, numbers)
     }
-    return [SimilarDocument(one, *by_content[one.content]) for one in found]
+    indexes = similarity_indexes(connection, numbers)
+    return [SimilarDocument(one, *by_content[one.content], indexes.get(one.content)) for one in found]
 
 
 Measures = tuple[float | None, float | None, int | None, float | None, float, bool]
@@ -233,8 +238,8 @@ def _square(a: object, b: object) -> int:
 
 def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
     """Every distance once more, from the store: what is told is never what a damaged file says."""
-    if tolerance.method == "minhash":
-        return  # by the texts themselves
+    if tolerance.method in ("minhash", "si"):
+        return  # by what the store has
     most = tolerance.value * (1 + 1e-12)
     for one in found:
         distance = one.n_bits if tolerance.method == "hamming" else one.relative_distance

@@ -9,14 +9,17 @@ from typing import Literal
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError
 from nearkin.planning.signature_recall import RECALL, distance_for
+from nearkin.stages.signatures.similarity_index import TOLERANCE
 
-Method = Literal["range", "minhash", "hamming"]
-METHODS: tuple[Method, ...] = ("range", "minhash", "hamming")
+Method = Literal["range", "minhash", "hamming", "si"]
+METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si")
 GAMMA = 0.025
 """The article's own setting; 0.05 is its relaxed one."""
 THRESHOLD = 0.7
 DISTANCE = 32
-_PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance"}
+MOST_TOLERANCE = 10
+_PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance", "si": "tolerance"}
+_DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE, "si": TOLERANCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,14 @@ class Tolerance:
 
     Parameters
     ----------
-    method : {"range", "minhash", "hamming"}
+    method : {"range", "minhash", "hamming", "si"}
         "range": letter counts within ``gamma`` times the length of the query's. "minhash": a Jaccard similarity of at
         least ``threshold`` between the sets of five words. "hamming": signatures that differ in at most ``distance``
-        of their 256 bits.
+        of their 256 bits. "si": a similarity index that is nearer to the query's than ``tolerance`` times that one;
+        neither complete nor exact, as one number says little of a text, and not symmetric.
     value : float
-        gamma, at least 0; threshold, above 0 and at most 1; or distance, an int from 0 to 255.
+        gamma, at least 0; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance, above 0 and
+        at most 10.
 
     Examples
     --------
@@ -55,6 +60,8 @@ class Tolerance:
             raise ParameterError.of("threshold", "similar", "above 0 and at most 1", value)
         if self.method == "hamming" and (int(value) != value or not 0 <= value < SIGNATURE.bits):
             raise ParameterError.of("distance", "similar", f"an int from 0 to {SIGNATURE.bits - 1}", value)
+        if self.method == "si" and not 0 < value <= MOST_TOLERANCE:
+            raise ParameterError.of("tolerance", "similar", f"above 0 and at most {MOST_TOLERANCE}", value)
 
     @classmethod
     def of(
@@ -64,6 +71,7 @@ class Tolerance:
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
+        tolerance: float | None = None,
     ) -> Tolerance:
         """From what was given; the method follows from the number, and the number's default from the method.
 
@@ -72,7 +80,7 @@ class Tolerance:
         ParameterError
             Numbers of two methods, or a number that the method does not go by.
         """
-        given = {"range": gamma, "minhash": threshold, "hamming": distance}
+        given = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
         if method is None and len(named) <= 1:
             method = next(iter(named), "range")
@@ -80,9 +88,10 @@ class Tolerance:
             wrong = next(_PARAMETERS[other] for other in named if other != method)
             raise ParameterError(f"The method {method} goes by '{_PARAMETERS[str(method)]}', not by '{wrong}'.")
         if method is None:
-            raise ParameterError("Give one of 'gamma', 'threshold' and 'distance': each is of another method.")
-        default = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE}.get(method, 0.0)
-        return cls(method, named.get(method, default))  # type: ignore[arg-type]  # it checks it
+            raise ParameterError(
+                "Give one of 'gamma', 'threshold', 'distance' and 'tolerance': each is of another method."
+            )
+        return cls(method, named.get(method, _DEFAULTS.get(method, 0.0)))  # type: ignore[arg-type]  # it checks it
 
     @property
     def parameter(self) -> str:
@@ -97,9 +106,12 @@ class Tolerance:
         return distance_for(self.value, SIGNATURE.bits)
 
     @property
-    def recall(self) -> float:
-        """How much of what is within the tolerance is found, at the least: expected for "minhash", certain else."""
-        return RECALL if self.method == "minhash" else 1.0
+    def recall(self) -> float | None:
+        """How much of what is within the tolerance is found, at the least: expected for "minhash", certain for others.
+
+        None for "si": everything in the interval is found, but how much of what is alike lies in it nobody knows.
+        """
+        return {"minhash": RECALL, "si": None}.get(self.method, 1.0)
 
     def in_words(self) -> str:
         """For a sentence.
@@ -113,6 +125,8 @@ class Tolerance:
             return f"within {self.value:g} of {SIGNATURE.bits} bits"
         if self.method == "minhash":
             return f"with a Jaccard similarity of at least {self.value:g}"
+        if self.method == "si":
+            return f"with a similarity index within {self.value:g} of its own"
         return f"within gamma {self.value:g}"
 
     def __str__(self) -> str:

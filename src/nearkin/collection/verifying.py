@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select, update
 
+from nearkin.collection.check_in import stored_keys
 from nearkin.collection.counting import Counting
 from nearkin.collection.documents import text_of
+from nearkin.collection.profiles import COLUMNS, profiles_of
 from nearkin.collection.segments import LoadSpan, loads_of
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
-from nearkin.store.schema import contents, documents
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.schema import contents, documents, profiles
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
@@ -36,9 +39,10 @@ class Verified:
     damaged_documents : tuple of str
         Documents whose text is not what was stored; nothing here can bring it back.
     mended_texts : int
-        Texts of which the counts or the signature were wrong in the store; they were worked out anew.
+        Texts of which the counts, the signature, the similarity index or the columns for plain SQL were wrong in the
+        store; they were worked out anew.
     remade_segments : tuple of str
-        What was wrong with parts of the index; they were made again.
+        What was wrong with parts of the index, or with the keys of check-ins; they were made again.
     n_segments : int
         Parts of the index that there are now, each with the checksums that it was written with.
     faults : tuple of str
@@ -86,6 +90,11 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
             if differs is not None:
                 remade.append(differs)
                 collection.index.forget(name)
+        differs = stored_keys.difference(connection, collection.store, collection.progress)
+    if differs is not None:
+        remade.append(differs)
+        with collection.store.writing() as connection:
+            stored_keys.remake(connection, collection.store, collection.progress)
     collection.settle()
     with collection.snapshot() as seen:
         n_segments = len(seen.segments)
@@ -132,7 +141,13 @@ def _texts(
     def batches() -> Iterator[Sequence[Any]]:
         for start in range(0, end, _AT_A_TIME):
             is_in = (contents.c.content >= start) & (contents.c.content < start + _AT_A_TIME)
-            yield connection.execute(select(contents).where(is_in)).all()
+            columns: list[Any] = [
+                contents,
+                profiles.c.content.label("profiled"),
+                *(profiles.c[name] for name in COLUMNS),
+            ]
+            joined = contents.outerjoin(profiles, contents.c.content == profiles.c.content)
+            yield connection.execute(select(*columns).select_from(joined).where(is_in)).all()
 
     def check(rows: Sequence[Any]) -> tuple[int, list[int], dict[int, Any]]:
         return _checked(rows, collection.counting)
@@ -157,9 +172,10 @@ def _checked(rows: Sequence[Any], counting: Counting) -> tuple[int, list[int], d
     if not texts:
         return len(rows), lost, {}
     array = pa.array(texts, pa.large_string())
-    vectors, signed = counting.count(array), counting.sign(array)
+    vectors, signed, indexed = counting.count(array), counting.sign(array), counting.index(array)
+    profiles_here = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
     wrong = dict[int, Any]()
-    for i, (row, text) in enumerate(zip(whole, texts)):
+    for i, (row, text, profile) in enumerate(zip(whole, texts, profiles_here, strict=True)):
         right = {
             "n_bytes": len(text.encode()),
             "n_characters": len(text),
@@ -170,16 +186,23 @@ def _checked(rows: Sequence[Any], counting: Counting) -> tuple[int, list[int], d
             "signature": signed.packed[i].tobytes() if signed.has_features[i] else None,
         }
         stored = {name: getattr(row, name) for name in _DERIVED}
-        if {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} != right:
-            wrong[row.content] = right
+        is_right = {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} == right
+        is_profiled = row.profiled is not None and tuple(getattr(row, name) for name in COLUMNS) == profile
+        if not (is_right and is_profiled):
+            wrong[row.content] = None if is_right else right, profile
     return len(rows), lost, wrong
 
 
 def _mend(collection: Collection, wrong: dict[int, Any]) -> None:
     with collection.store.writing() as connection:
-        for number, right in wrong.items():
+        for some in named(list(wrong)):
+            connection.execute(profiles.delete().where(profiles.c.content.in_(some)))
+        insert_rows(connection, profiles, list(zip(*((number, *profile) for number, (_, profile) in wrong.items()))))
+        of_segments = {number: right for number, (right, _) in wrong.items() if right is not None}
+        for number, right in of_segments.items():
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
-        collection.store.raise_generation(connection)
+        if of_segments:  # else nothing that they are made of was wrong
+            collection.store.raise_generation(connection)
 
 
 def _documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:

@@ -54,7 +54,19 @@ def strings(texts: Sequence[str]) -> pa.LargeStringArray:
     >>> strings(["a", "", "für"]).to_pylist()
     ['a', '', 'für']
     """
-    parts = [text.encode("utf-8") for text in texts]
+    return binaries([text.encode("utf-8") for text in texts]).view(pa.large_string())
+
+
+def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
+    """The same for bytes.
+
+    Examples
+    --------
+    >>> binaries([b"a", b""]).to_pylist()
+    [b'a', b'']
+    """
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(offsets), pa.py_buffer(b"".join(parts)))
+    return pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(parts), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts))]
+    )

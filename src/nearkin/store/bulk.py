@@ -7,6 +7,8 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text
 
 from nearkin.errors import CollectionError
@@ -22,6 +24,8 @@ _PACKED: list[tuple[type[Any], Callable[[Any], bytes]]] = [
     (Text, str.encode),
     (LargeBinary, bytes),
 ]
+_HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0), b"\xff\xff"
+_FIELD = ("length", ">i4"), ("value", ">i8")
 
 
 def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
@@ -35,13 +39,17 @@ def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
         marks = ", ".join("?" * len(columns))
         connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", list(zip(*columns, strict=True)))
         return
+    _copy_in(connection, table, _copy(table, columns))
+
+
+def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
+    """PostgreSQL's COPY."""
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was given back before its rows were stored.")
-    rows = io.BytesIO(_copy(table, columns))
     cursor = driver.cursor()
     try:
-        cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=rows)
+        cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(rows))
     except OSError as error:
         connection.invalidate()
         raise CollectionError(f"The database does not answer: {error}.") from error
@@ -69,7 +77,7 @@ def _copy(table: Table, columns: Columns) -> bytes:
     """Rows as PostgreSQL's COPY has them: a header; each row with its number of fields, each field with its length."""
     packs = [next(pack for kind, pack in _PACKED if isinstance(column.type, kind)) for column in table.columns]
     length, width = struct.Struct(">i").pack, struct.pack(">h", len(columns))
-    out = [b"PGCOPY\n\xff\r\n\0", struct.pack(">ii", 0, 0)]
+    out = [_HEADER]
     for row in zip(*columns, strict=True):
         out.append(width)
         for pack, value in zip(packs, row):
@@ -78,5 +86,20 @@ def _copy(table: Table, columns: Columns) -> bytes:
             else:
                 packed = pack(value)
                 out += length(len(packed)), packed
-    out.append(b"\xff\xff")
+    out.append(_TRAILER)
     return b"".join(out)
+
+
+def insert_integers(connection: Connection, table: Table, columns: Sequence[NDArray[np.int64]]) -> None:
+    """Insert rows of a table that has BIGINT columns only, without an object for each number where that can be."""
+    if not len(columns[0]):
+        return
+    if connection.dialect.name == "sqlite":
+        insert_rows(connection, table, [column.tolist() for column in columns])
+        return
+    fields = [("width", ">i2"), *((f"{part}_{i}", kind) for i in range(len(columns)) for part, kind in _FIELD)]
+    rows = np.zeros(len(columns[0]), np.dtype(fields))
+    rows["width"] = len(columns)
+    for i, column in enumerate(columns):
+        rows[f"length_{i}"], rows[f"value_{i}"] = 8, column
+    _copy_in(connection, table, b"".join((_HEADER, rows.tobytes(), _TRAILER)))

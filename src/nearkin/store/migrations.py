@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select, update
 
 from nearkin.errors import CollectionError
 from nearkin.store import schema
+from nearkin.store.bulk import insert_rows
 
 Step = Callable[[Connection], None]
 
@@ -38,7 +39,13 @@ def _to_2(connection: Connection) -> None:
     schema.metadata.create_all(connection, [schema.groupings, schema.groups, schema.members])
 
 
-STEPS: dict[int, Step] = {1: _to_2}
+def _to_3(connection: Connection) -> None:
+    """Profiles; whoever knows what texts mean fills them, as the fact of how they are made is not there yet."""
+    schema.metadata.create_all(connection, [schema.profiles])
+    insert_rows(connection, schema.facts, [list(schema.FACTS_OF_3), list(schema.FACTS_OF_3.values())])
+
+
+STEPS: dict[int, Step] = {1: _to_2, 2: _to_3}
 """By the version that each starts from; it leads to the next."""
 
 

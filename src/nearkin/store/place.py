@@ -62,12 +62,10 @@ class Place:
         if "@" in (url.host or ""):  # of the password, which would be told as a part of the host
             raise ParameterError.of("collection", "nearkin", f"{rule}; @ in a password is %40", _hidden(path_or_url))
         schema = url.query.get("schema", "nearkin")
-        if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
-            rule = "lower-case letters, digits and _, not beginning with a digit"
-            raise ParameterError.of("schema", "the collection's URL", rule, schema)
+        check_schema(schema, "the collection's URL")
         if unknown := set(url.query) - {"schema"}:
             raise ParameterError.of("collection", "nearkin", f"{rule}; 'schema' is all that may follow ?", unknown)
-        return cls(None, url.set(drivername="postgresql+pg8000", query={}), schema)
+        return cls(None, url.set(drivername="postgresql+pg8000", query={}), str(schema))
 
     @property
     def address(self) -> str:
@@ -82,6 +80,18 @@ class Place:
         if self.directory is not None:
             return str(self.directory)
         return self.url.set(drivername="postgresql", query={"schema": self.schema or ""}).render_as_string(True)
+
+
+def check_schema(schema: object, owner: str) -> None:
+    """Refuse the name of a schema that would need quoting.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
+        rule = "lower-case letters, digits and _, not beginning with a digit"
+        raise ParameterError.of("schema", owner, rule, schema)
 
 
 def _hidden(url: str) -> str:

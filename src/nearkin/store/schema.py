@@ -11,6 +11,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -22,7 +23,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = 2
+VERSION = 3
 """Of the schema; `migrations` leads from any lower one to it."""
 
 metadata = MetaData()
@@ -33,7 +34,7 @@ facts = Table(
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What is said once of a collection: its schema, its own id, how its texts are counted and signed, its generation."""
+"""What is said once of a collection: its schema, its own id, how its texts are counted, signed and indexed, …"""
 
 waves = Table(
     "waves",
@@ -88,8 +89,8 @@ documents = Table(
     UniqueConstraint("doc_id", "version"),
 )
 # in words that both databases know: asked for by their own parameters, both dialects would be loaded by every command
-_OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
-event.listen(documents, "after_create", DDL(_OF_CURRENT))  # type: ignore[no-untyped-call]
+OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
+event.listen(documents, "after_create", DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
 Index("documents_of_content", documents.c.content)
 
 problems = Table(
@@ -133,3 +134,64 @@ members = Table(
     Column("group_number", BigInteger, nullable=False),
 )
 Index("members_of_group", members.c.grouping, members.c.group_number)
+
+# -- since version 3 ---------------------------------------------------------------------------------------------------
+
+LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
+"""Of which a profile has the counts."""
+OTHER_LETTERS = ("о", "е", "а", "и")  # Cyrillic
+PROJECTIONS = (
+    "length",
+    *(f"n_{letter}" for letter in LETTERS),
+    *(f"n_other_{place}" for place in range(1, len(OTHER_LETTERS) + 1)),
+)
+"""Columns in which two profiles differ by no more than their letter counts are apart."""
+
+profiles = Table(
+    "profiles",
+    metadata,
+    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
+    Column("similarity_index", BigInteger),  # null: too few words
+    # null from here on: too few letters
+    Column("squared_length", BigInteger),  # of the letter counts: the sum of their squares
+    *(Column(name, Integer) for name in PROJECTIONS),  # the length is rounded down; n_other_: of Cyrillic о, е, а, и
+)
+"""Of each content the numbers by which plain SQL finds what is like it; not in ``contents``, whose rows are wide."""
+Index("profiles_by_similarity_index", profiles.c.similarity_index)
+Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # it covers the question
+
+check_keys = Table(
+    "check_keys",
+    MetaData(),  # it is made by the words below
+    Column("key", BigInteger, primary_key=True),
+    Column("content", BigInteger, primary_key=True),
+)
+"""Contents by keys; the fact ``check_keys_end`` says how far they have been worked out."""
+CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
+CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
+
+INDEXED_DOCUMENTS = """
+CREATE VIEW indexed_documents AS
+SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, profiles.similarity_index,
+       documents.row
+FROM documents
+JOIN loads ON loads.load = documents.load
+JOIN waves ON waves.wave = loads.wave
+JOIN profiles ON profiles.content = documents.content
+WHERE documents.is_current
+""".strip()
+"""The documents that there are now."""
+
+profiles.add_is_dependent_on(documents)  # by the view
+event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
+event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
+event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
+FACTS_OF_3 = {"check_keys_end": "0"}
+"""That every store of this version begins with."""
+
+
+def say_method(connection: Connection, fingerprint: str) -> None:
+    """Say at the column itself what made the similarity indexes, where a database can."""
+    if connection.dialect.name == "postgresql":
+        quoted = fingerprint.replace("'", "''")
+        connection.exec_driver_sql(f"COMMENT ON COLUMN profiles.similarity_index IS '{quoted}'")

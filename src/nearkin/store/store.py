@@ -10,7 +10,7 @@ import socket
 import time
 import uuid
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,25 @@ class Store:
         found = connection.execute(select(schema.facts.c.value).where(schema.facts.c.name == "generation")).scalar()
         return _generation(found, self.place)
 
+    def fact(self, connection: Connection, name: str) -> str | None:
+        """What is said by now, which may be more than when the store was opened."""
+        return self.facts_now(connection, (name,)).get(name)
+
+    def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
+        """See `fact`: those of several names that are said."""
+        facts = schema.facts.c
+        rows = connection.execute(select(facts.name, facts.value).where(facts.name.in_(names)))
+        return {row.name: row.value for row in rows}
+
+    def say(self, connection: Connection, facts: Mapping[str, str]) -> None:
+        """Add to what is said of the collection; what was said under the same names goes."""
+        connection.execute(schema.facts.delete().where(schema.facts.c.name.in_(list(facts))))
+        insert_rows(connection, schema.facts, [list(facts), list(facts.values())])
+
+    def unsay(self, connection: Connection, name: str) -> None:
+        """Say no longer what was said under a name."""
+        connection.execute(schema.facts.delete().where(schema.facts.c.name == name))
+
     def raise_generation(self, connection: Connection) -> None:
         """Whatever was derived from the store so far is to be derived anew."""
         facts = schema.facts
@@ -171,7 +190,10 @@ def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> Non
         connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS asks for the right in any case
     schema.metadata.create_all(connection)
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
+    said |= schema.FACTS_OF_3
     insert_rows(connection, schema.facts, [list(said), list(said.values())])
+    if "similarity_index" in said:
+        schema.say_method(connection, said["similarity_index"])
 
 
 def _make_directory(directory: Path) -> None:

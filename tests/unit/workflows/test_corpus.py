@@ -37,18 +37,18 @@ def corpus_of(folder, rows, *, n_inputs=None, per_chunk=3):
 digests = st.tuples(*[st.integers(0, 1)] * 4)  # so that most agree in some words and differ in others
 
 
-@pytest.mark.parametrize("tiny_bytes", [-1, 4096])
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
 @given(st.lists(st.tuples(digests, st.sampled_from(["readable", "empty", "bad"])), max_size=25))
-def test_nodes_are_the_distinct_digests_in_order_of_first_occurrence(tmp_path_factory, tiny_bytes, documents):
+def test_nodes_are_the_distinct_digests_in_order_of_first_occurrence(tmp_path_factory, kind, documents):
     rows = [
         (f"d{i}", "" if kind == "empty" else "t", digest, "bad" if kind == "bad" else None)
         for i, (digest, kind) in enumerate(documents)
     ]
-    before, kernels.TINY_BYTES = kernels.TINY_BYTES, tiny_bytes
+    kernels.ALWAYS = kind
     try:
         corpus = corpus_of(tmp_path_factory.mktemp("corpus"), rows)
     finally:
-        kernels.TINY_BYTES = before
+        kernels.ALWAYS = None
     first: dict[tuple[int, ...], int] = {}
     for i, (digest, kind) in enumerate(documents):
         if kind == "readable":

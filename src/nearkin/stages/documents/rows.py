@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearkin.kernels.buffers import binaries, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
@@ -65,11 +67,20 @@ class RowList:
         """The rows as arrays."""
         return Piece(
             ids_from_python(self.doc_ids),
-            pa.array(self.texts, pa.large_binary()),
+            _array(self.texts, pa.large_binary()),
             np.asarray(self.lines, np.int64),
-            pa.array(self.problems, pa.large_string()),
-            pa.array(self.keep_values, pa.float64()),
+            _array(self.problems, pa.large_string()),
+            _array(self.keep_values, pa.float64()),
         )
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Values of Python as an array; Arrow's own way asks whether they are data of pandas, which it would import."""
+    if all(value is None for value in values):
+        return pa.nulls(len(values), kind)
+    if kind == pa.large_binary() and None not in values:
+        return binaries(values)
+    return pa.array(values, kind)
 
 
 def problem_piece(line: int, problem: str) -> Piece:
@@ -85,6 +96,8 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
         return pa.array(doc_ids, pa.int64())
+    if None not in doc_ids:
+        return strings([_printable(str(doc_id)) for doc_id in doc_ids])
     return pa.array([None if doc_id is None else _printable(str(doc_id)) for doc_id in doc_ids], pa.large_string())
 
 
@@ -118,10 +131,11 @@ class IdType:
 def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
     """The pieces as one batch, with the ids in one type."""
     doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
+    lines = np.concatenate([piece.line for piece in pieces]).astype(np.int64, copy=False)
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
-        pa.array(np.concatenate([piece.line for piece in pieces])),
+        pa.Array.from_buffers(pa.int64(), len(lines), [None, pa.py_buffer(lines)]),
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
     ]

@@ -1,7 +1,8 @@
-"""One file → its text."""
+"""One file → its text, with the id that adding it would give it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
@@ -12,8 +13,22 @@ from nearkin.workflows.signing.texts import Reading
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
+@dataclass(frozen=True, slots=True)
+class OneDocument:
+    """A file that is one document: its id, as `nearkin add` would make it, its text, and the name of the file."""
+
+    doc_id: str
+    text: str
+    source: str
+
+
 def read_one_text(path: Path, encoding: str = "utf-8") -> str:
-    """The text of a file that is one document.
+    """The text of a file that is one document; see `read_one_document`."""
+    return read_one_document(path, encoding).text
+
+
+def read_one_document(path: Path, encoding: str = "utf-8") -> OneDocument:
+    """A file that is one document.
 
     Raises
     ------
@@ -27,5 +42,5 @@ def read_one_text(path: Path, encoding: str = "utf-8") -> str:
             break
         if prepared["problem"][0].is_valid:
             raise SourceError(f"{path}: {prepared['problem'][0]}")
-        return str(prepared["text"][0])
+        return OneDocument(str(prepared["doc_id"][0]), str(prepared["text"][0]), texts.names[0])
     raise SourceError(f"{path} is not one file. Name the file that is asked for.")

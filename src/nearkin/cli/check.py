@@ -1,0 +1,163 @@
+"""``nearkin check``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.collection_options import FileEncoding, Json, Place, Tolerance
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.check_in.results import Checked
+
+EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
+_HELP = """
+Is something like it here already? Asked before a document is stored, or, with --store, in the transaction that stores \
+it: of two look-alikes that are checked in at once the second sees the first.
+
+The exit code is the answer: 0 nothing like it is here, 10 an exact copy (case and spacing apart), 11 a \
+near-duplicate, 12 it is contained in a document or contains one. Any other is a failure, and nothing was stored.
+
+[bold]Examples[/]
+
+  nearkin check matter draft.txt
+
+  nearkin check matter draft.txt --store --id lease-17 || echo "something like it was here"
+
+  nearkin check postgresql://ada:secret@localhost/matters draft.txt --method si --json
+"""
+_alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
+_storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
+CheckedFile = Annotated[Path, typer.Argument(metavar="FILE", help="The document, as text.", show_default=False)]
+NearThreshold = Annotated[
+    float, _alike("--threshold", help="From this Jaccard similarity of five words on it is a near-duplicate.")
+]
+Containment = Annotated[
+    float, _alike("--containment", help="From this part of the five words of the one on it is contained in the other.")
+]
+CheckMethod = Annotated[
+    str,
+    _alike(
+        "--method",
+        help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number a "
+        "document, which misses much. What is told was compared word by word.",
+    ),
+]
+CheckLimit = Annotated[int, typer.Option("--limit", min=1, help="Documents to tell.", rich_help_panel="Output")]
+Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer is.")]
+OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing like it is here.")]
+StoreId = Annotated[str | None, _storing("--id", help="Its id. [dim]default: as nearkin add calls the file[/]")]
+StoreWave = Annotated[str, _storing("--wave", help="The wave that it comes in. [dim]default: check-ins[/]")]
+
+
+@app.command(help=_HELP)
+def check(
+    collection: Place,
+    file: CheckedFile,
+    store: Store = False,
+    doc_id: StoreId = None,
+    wave: StoreWave = "check-ins",
+    only_new: OnlyNew = False,
+    threshold: NearThreshold = 0.7,
+    containment: Containment = 0.9,
+    method: CheckMethod = "minhash",
+    tolerance: Tolerance = None,
+    limit: CheckLimit = 10,
+    encoding: FileEncoding = "utf-8",
+    as_json: Json = False,
+) -> None:
+    """Check a document in."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.collection.check_in.results import CheckIn, CheckOptions
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+    from nearkin.stages.signatures.similarity_index import TOLERANCE
+    from nearkin.workflows.collection.one_text import read_one_document
+
+    if not store and (doc_id is not None or only_new or wave != "check-ins"):
+        raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
+    if method != "si" and tolerance is not None:
+        raise ParameterError("--tolerance is of --method si: give that too, or leave it out.")
+    own_tolerance = TOLERANCE if tolerance is None else tolerance
+    options = CheckOptions(threshold, containment, method, own_tolerance, limit)  # type: ignore[arg-type]  # it checks
+    document = read_one_document(file, encoding)
+    name = document.doc_id if doc_id is None else doc_id
+    under = CheckIn(name, wave, document.source, only_new) if store else None
+    with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
+        found = opened.check(document.text, options=options, store=under)
+    tell(found.to_dict, lambda console: _show(console, found, str(file), is_storing=store), as_json=as_json)
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+_SAID = {
+    "exact": "is here already: {}",
+    "near": "is nearly the same as {}",
+    "contained": "is contained in {}",
+    "contains": "contains {}",
+}
+
+
+def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
+    from nearkin.cli.printing import shown, table
+    from nearkin.reports.comparison_terminal import pieces_to_terminal
+
+    say = partial(console.print, highlight=False, soft_wrap=True)
+    if found.documents:
+        first = _SAID[found.verdict].format(shown(found.documents[0].document))
+        more = found.n_found - 1
+        also = f", and {more:,} more {'is' if more == 1 else 'are'} like it" if more else ""
+        say(f"[bold]{shown(name)} {first}[/]{also}; {1000 * found.elapsed_s:,.0f} ms")
+        rows = table("Jaccard", "in it", "of it", "edit", "relation", "id", "wave", numbers=4)
+        for one in found.documents:
+            edit = "–" if one.edit_similarity is None else f"{one.edit_similarity:.3f}"
+            numbers = [f"{one.jaccard:.3f}", f"{one.contained:.3f}", f"{one.contains:.3f}", edit]
+            same = " [dim](same text)[/]" if one.is_same_text else ""
+            rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
+        console.print(rows)
+        if found.is_truncated:
+            say(f"{found.n_found - len(found.documents):,} not shown: --limit", style="dim")
+    else:
+        say(f"[bold]{shown(name)}: nothing like it is here[/]; {1000 * found.elapsed_s:,.0f} ms")
+    if found.passage:
+        from rich.text import Text
+
+        from nearkin.reports.comparison_terminal import pieces_to_terminal
+
+        spans = pieces_to_terminal(found.passage)
+        say(Text.assemble("    ", *((text, style) for style, text in spans)))
+    _say_limits(say, found)
+    if found.stored_as is not None:
+        say(f"[bold]stored as {shown(found.stored_as)}[/]")
+    elif is_storing:
+        say("nothing was stored, because of --only-new")
+    else:
+        say("nothing was stored: --store does that", style="dim")
+
+
+def _say_limits(say: Callable[..., None], found: Checked) -> None:
+    """What the answer does not cover."""
+    if not found.is_answered:
+        say("[yellow]It has too few words to be compared: only equal texts are told.")
+    elif found.expected_recall is None:
+        say("[dim]by the similarity index, which misses much: without --method si more is found[/]")
+    elif found.verdict in ("new", "contained", "contains"):
+        part, threshold = found.expected_recall, found.options.threshold
+        alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
+        say(f"[dim]of {alike}, {part:.1%} are found; of those more alike, more[/]")
+    if found.n_crowded_keys and found.verdict != "exact":
+        say(
+            f"[yellow]{found.n_crowded_keys:,} of its keys are shared by more texts than are looked at for one key: "
+            "the wording of many documents; something like it may have been missed"
+        )
+    if found.n_compared < found.n_candidates:
+        say(
+            f"[yellow]{found.n_compared:,} of {found.n_candidates:,} candidates were compared, the most promising first"
+        )

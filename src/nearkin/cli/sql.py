@@ -1,0 +1,180 @@
+"""``nearkin sql``: what whoever has only SQL can ask of a collection."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
+from nearkin.cli.options import Overwrite
+from nearkin.cli.shell import sql
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.plain_sql.duckdb_copy import Copied
+    from nearkin.collection.plain_sql.installing import Installed
+
+_SIMILAR = """
+Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
+similarity index, or by range search, of which nothing is missed. It asks the stored tables and nothing else.
+
+[bold]Examples[/]
+
+  nearkin sql similar lease-17 --gamma 0.05 | psql postgresql://ada:secret@localhost/matters
+
+  nearkin sql similar lease-17 --method si --dialect sqlite | sqlite3 matter/nearkin.sqlite
+"""
+_SCHEMA = """
+Print the tables, the indexes and the view of a collection, as SQL.
+
+[bold]Example[/]
+
+  nearkin sql schema --dialect sqlite
+"""
+_INSTALL = """
+Put functions and views for plain SQL into a collection in PostgreSQL, which is made if it is not there: then \
+similar_documents and similar_by_index answer without Nearkin. It may be given again, after an update of Nearkin, say.
+
+[bold]Examples[/]
+
+  nearkin sql install postgresql://ada:secret@localhost/matters
+
+  nearkin sql install postgresql://ada:secret@localhost/matters --flag-look-alikes 0.05
+"""
+_COPY = """
+Copy the tables of a collection into a file of DuckDB, with the same names, to be asked there: nearkin sql similar \
+ID --dialect duckdb. The copy stays as it is when documents are added.
+
+[bold]Example[/]
+
+  nearkin sql copy matter matter.duckdb
+"""
+_option = partial(typer.Option, rich_help_panel="SQL", show_default=False)
+_Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        help="range: letter counts, by --gamma. si: the similarity index, by --tolerance. [dim]default: range[/]",
+        rich_help_panel="How alike",
+        show_default=False,
+    ),
+]
+_Dialect = Annotated[str, _option("--dialect", help="postgresql, sqlite or duckdb. [dim]default: postgresql[/]")]
+_Schema = Annotated[
+    str, _option("--schema", help="In which the collection is, in PostgreSQL. [dim]default: nearkin[/]")
+]
+_FlagLookAlikes = Annotated[
+    float | None,
+    _option(
+        "--flag-look-alikes",
+        metavar="GAMMA",
+        help="From now on store in the table look_alikes what is within this gamma of each document that is added, and "
+        "NOTIFY nearkin_look_alike.",
+    ),
+]
+_NoFlag = Annotated[bool, _option("--no-flag", help="Flag nothing from now on.")]
+_File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="That is written, such as matter.duckdb.", show_default=False)
+]
+
+
+@sql.command(help=_SIMILAR)
+def similar(
+    doc_id: DocId,
+    method: _Method = None,
+    gamma: Gamma = None,
+    tolerance: Tolerance = None,
+    dialect: _Dialect = "postgresql",
+    schema: _Schema = "nearkin",
+) -> None:
+    """Print a query."""
+    from nearkin.collection.plain_sql.queries import similar_query
+    from nearkin.collection.tolerance import Tolerance
+
+    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)
+    typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema), nl=False)
+
+
+@sql.command(help=_SCHEMA)
+def schema(dialect: _Dialect = "postgresql", schema: _Schema = "nearkin") -> None:
+    """Print the tables."""
+    from nearkin.collection.plain_sql.ddl import schema_script
+
+    typer.echo(schema_script(dialect=dialect, schema_name=schema), nl=False)
+
+
+@sql.command(help=_INSTALL)
+def install(
+    collection: Place,
+    flag_look_alikes: _FlagLookAlikes = None,
+    no_flag: _NoFlag = False,
+    alphabet: ChosenAlphabet = None,
+    index: ChosenIndex = None,
+    as_json: Json = False,
+) -> None:
+    """Put functions into PostgreSQL."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.plain_sql.installing import check_flagging
+    from nearkin.collection.plain_sql.installing import install as put
+
+    check_flagging(collection, flag_look_alikes, stops_flagging=no_flag)  # before anything is made
+    with (
+        bars_shown(is_quiet=as_json) as bars,
+        Collection.open(
+            collection,
+            create=True,
+            alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
+            similarity_index=index,
+            progress=bars,
+        ) as opened,
+    ):
+        installed = put(opened, flag_look_alikes=flag_look_alikes, stops_flagging=no_flag)
+    tell(installed.to_dict, lambda console: _show_installed(console, installed), as_json=as_json)
+
+
+def _show_installed(console: Console, installed: Installed) -> None:
+    from nearkin.cli.printing import shown
+
+    say = partial(console.print, highlight=False, soft_wrap=True)
+    say(f"[bold]{shown(installed.place)}[/]: similarity indexes by {shown(installed.similarity_index)}")
+    say(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}")
+    if installed.functions:
+        say(f"functions {', '.join(installed.functions)}")
+    else:
+        say("SQLite has no functions that stay: ask by nearkin sql similar ID --dialect sqlite")
+    if installed.flags_look_alikes is not None:
+        say(f"what is within gamma {installed.flags_look_alikes:g} of a new document is stored in look_alikes")
+    say(f"Try: {shown(installed.example)}")
+
+
+@sql.command(help=_COPY)
+def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
+    """Copy into a file of DuckDB."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
+
+    check_free(file, overwrite=overwrite, inputs=(), option="FILE")
+    check_duckdb()
+    with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
+        copied = copy_to_duckdb(opened, file)
+    tell(copied.to_dict, lambda console: _show_copied(console, copied), as_json=as_json)
+
+
+def _show_copied(console: Console, copied: Copied) -> None:
+    from nearkin.cli.printing import shown
+
+    console.print(
+        f"[bold]{shown(copied.file)}[/]: {copied.n_rows['documents']:,} documents, of all versions, with "
+        f"{copied.n_rows['contents']:,} texts",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,65 @@
+"""Documents with a similarity index near another one: one question to one indexed column, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.near import Near
+from nearkin.errors import FingerprintError
+from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
+from nearkin.store import schema
+
+MOST, LEAST = 2**63 - 1, -(2**63)
+"""That a column holds."""
+
+
+def near_by_index(connection: Connection, own: int | None, tolerance: float) -> Near:
+    """The contents in the interval of a similarity index, those with the nearest first.
+
+    The interval of 0 is empty, as the paper has it; so a text with the index 0 cannot be asked for, as one without.
+    """
+    stage = "texts with a similarity index in the interval"
+    low, high = interval(own, tolerance) if own is not None else (1, 0)
+    if own is None or low > high:
+        return Near(np.zeros(0, np.int64), ((stage, 0),), False)
+    profiles = schema.profiles.c
+    value = profiles.similarity_index
+    is_near = value.between(max(low, LEAST), min(high, MOST))
+    rows = connection.execute(select(profiles.content, value).where(is_near)).all()
+    nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
+    return Near(np.array([row[0] for row in nearest], np.int64), ((stage, len(nearest)),), True)
+
+
+def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
+    """The method that a user named.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if index is None or isinstance(index, SimilarityIndex):
+        return index
+    return SimilarityIndex.parse(index)
+
+
+def check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | str | None) -> None:
+    """Refuse a method that is not the collection's.
+
+    Raises
+    ------
+    FingerprintError
+        It names both.
+    """
+    method = chosen(asked)
+    if method is not None and method.fingerprint != own.fingerprint:
+        raise FingerprintError(
+            f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}): "
+            "numbers of two methods say nothing about one another. The method is chosen when a collection is made: "
+            f"leave --index out, or add the documents to a new collection with --index {method.spec}"
+        )
+
+
+def n_indexed(connection: Connection) -> int:
+    """Texts with a similarity index."""
+    return int(connection.execute(select(func.count(schema.profiles.c.similarity_index))).scalar_one())

@@ -1,0 +1,62 @@
+"""Ask whether something like a text is here; store it in the same transaction if that is wanted."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from nearkin.collection.adding import Added, add_one
+from nearkin.collection.check_in.checking import check
+from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
+from nearkin.collection.check_in.stored_keys import fill, is_behind
+from nearkin.collection.documents import check_id, checked_wave
+from nearkin.collection.incoming import Incoming
+from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.records import DOCUMENTS_SCHEMA
+
+if TYPE_CHECKING:
+    from nearkin.collection.collection import Collection
+
+
+def check_only(collection: Collection, text: str, options: CheckOptions) -> Checked:
+    """See `Collection.check`: nothing of the text is stored."""
+    store = collection.store
+    with store.reading() as connection:
+        if not is_behind(connection, store):
+            return check(connection, store, collection.counting, text, options)
+    try:
+        with store.writing() as connection:
+            fill(connection, store, collection.progress)
+    except CollectionBusyError:  # what has no stored keys yet is read for this question
+        collection.progress.say("another process is writing; the keys of new documents are worked out for this once")
+    with store.reading() as connection:
+        return check(connection, store, collection.counting, text, options)
+
+
+def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
+    """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
+    check_id(under.doc_id)
+    wave, store = checked_wave(under.wave), collection.store
+    started = time.perf_counter()
+    with store.writing() as connection:
+        fill(connection, store, collection.progress)
+        checked = check(connection, store, collection.counting, text, options)
+        if under.only_new and checked.verdict != "new":
+            return checked
+        columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]
+        fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
+        batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
+        incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
+        _check_stored(add_one(connection, collection.counting, incoming, wave=wave), under)
+        fill(connection, store, collection.progress)
+    return replace(checked, stored_as=under.doc_id, elapsed_s=round(time.perf_counter() - started, 4))
+
+
+def _check_stored(added: tuple[Added, str | None], under: CheckIn) -> None:
+    """A document that cannot be stored ends the transaction: nothing of it stays."""
+    _, problem = added
+    if problem is not None:
+        raise ParameterError(f"The document {under.doc_id[:200]!r} cannot be stored: {problem}. Nothing was stored.")

@@ -1,0 +1,84 @@
+"""The keys of a text: texts that share one may be equal, alike, or the one a part of the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.collection.counting import NORMALISE, SHINGLES
+from nearkin.kernels.buffers import strings
+from nearkin.records import I64, U64, ShingleSets
+from nearkin.stages.search.bands import Bands
+from nearkin.stages.search.sampling import Sampling
+from nearkin.stages.signatures.minhash import MinHash
+
+BANDS = Bands(12, 3)
+"""A pair with a Jaccard similarity of 0.7 shares one of them with a probability of 0.993."""
+SAMPLING = Sampling(1 / 32)
+"""A text that is a part of another shares one with it with a probability of 0.96 if it has 100 shingles."""
+_MINHASH = MinHash(BANDS.size)
+EXACT, BAND, SAMPLE = 0, 1, 2
+"""Kinds of keys: of the whole text, case and spacing apart; of a band; a sampled shingle."""
+FINGERPRINT = ";".join((NORMALISE.fingerprint, SHINGLES.fingerprint, _MINHASH.fingerprint, BANDS.fingerprint)) + (
+    f";{SAMPLING.fingerprint}"
+)
+_APART = {EXACT: np.uint64(0x243F6A8885A308D3), BAND: np.uint64(0x13198A2E03707344), SAMPLE: np.uint64(0)}
+"""So that keys of different kinds are no more likely to be equal than any two numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of some texts, each once for a text.
+
+    Parameters
+    ----------
+    values : int64 array, shape (n_keys,)
+    texts : int64 array, shape (n_keys,)
+        The text, by its place, that each belongs to.
+    kinds : uint8 array, shape (n_keys,)
+        EXACT, BAND or SAMPLE.
+    sets : ShingleSets
+        The shingles that they were made of.
+    """
+
+    values: I64
+    texts: I64
+    kinds: NDArray[np.uint8]
+    sets: ShingleSets
+
+
+def keys_of(texts: Sequence[str]) -> Keys:
+    """The keys of some texts.
+
+    Examples
+    --------
+    >>> keys = keys_of(["To be, or not to be, that is the question.", "to be,  or not to be, THAT is the question."])
+    >>> exact = keys.values[keys.kinds == EXACT]
+    >>> bool(exact[0] == exact[1]), int((keys.kinds == BAND).sum())
+    (True, 24)
+    """
+    normalised = NORMALISE.apply(strings(texts))
+    sets = SHINGLES.sets(normalised)
+    digests = [hashlib.sha256(text.as_buffer()).digest()[:8] for text in normalised]
+    exact = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
+    everything = np.arange(len(texts), dtype=np.int64)
+    has_shingles = np.flatnonzero(sets.sizes)
+    bands: U64 = BANDS.keys(_MINHASH.sign(sets))[:, has_shingles] if len(has_shingles) else np.zeros((0, 0), np.uint64)
+    sampled, set_of_key = SAMPLING.keys(sets)
+    parts = [
+        (EXACT, exact, everything),
+        (BAND, bands.ravel(), np.tile(has_shingles.astype(np.int64), len(bands))),
+        (SAMPLE, sampled, set_of_key),
+    ]
+    values = np.concatenate([part ^ _APART[kind] for kind, part, _ in parts]).view(np.int64)
+    owners = np.concatenate([own for _, _, own in parts])
+    kinds = np.concatenate([np.full(len(part), kind, np.uint8) for kind, part, _ in parts])
+    order = np.lexsort((values, owners))
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(values[order]) != 0) | (np.diff(owners[order]) != 0)
+    kept = order[is_first]
+    return Keys(values[kept], owners[kept], kinds[kept], sets)

@@ -1,0 +1,48 @@
+"""The tables, the indexes and the view of a collection, as SQL of each database."""
+
+from __future__ import annotations
+
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from nearkin.collection.plain_sql.queries import check_dialect
+from nearkin.store import schema
+from nearkin.store.place import check_schema
+
+
+def table_statements(dialect: str) -> list[str]:
+    """What makes the tables, each after those that it refers to; without semicolons.
+
+    DuckDB has no indexes of a part of a table: there the current documents are not kept distinct.
+    """
+    check_dialect(dialect)
+    words = sqlite.dialect() if dialect == "sqlite" else postgresql.dialect()  # type: ignore[no-untyped-call]
+    made = [_plain(CreateTable(table).compile(dialect=words)) for table in schema.metadata.sorted_tables]
+    return [*made, schema.CHECK_KEYS_OF_SQLITE if dialect == "sqlite" else schema.CHECK_KEYS, schema.INDEXED_DOCUMENTS]
+
+
+def index_statements(dialect: str) -> list[str]:
+    """What makes the indexes."""
+    check_dialect(dialect)
+    words = sqlite.dialect() if dialect == "sqlite" else postgresql.dialect()  # type: ignore[no-untyped-call]
+    tables = schema.metadata.sorted_tables
+    made = [
+        _plain(CreateIndex(index).compile(dialect=words))
+        for table in tables
+        for index in sorted(table.indexes, key=lambda index: str(index.name))
+    ]
+    return made if dialect == "duckdb" else [schema.OF_CURRENT, *made]
+
+
+def schema_script(*, dialect: str = "postgresql", schema_name: str = "nearkin") -> str:
+    """Everything that makes an empty collection but for what it says of itself, which Nearkin writes."""
+    head = ["-- The tables of a collection; what they say of themselves, in facts, is written by: nearkin sql install"]
+    if dialect == "postgresql":
+        check_schema(schema_name, "nearkin sql")
+        head += [f"CREATE SCHEMA IF NOT EXISTS {schema_name};", f"SET search_path TO {schema_name};"]
+    made = [f"{statement};" for statement in (*table_statements(dialect), *index_statements(dialect))]
+    return "\n\n".join(["\n".join(head), *made]) + "\n"
+
+
+def _plain(compiled: object) -> str:
+    return "\n".join(line.rstrip().replace("\t", "    ") for line in str(compiled).strip().splitlines())

@@ -1,0 +1,123 @@
+"""A collection's tables in a file of DuckDB: a copy to ask, which the collection knows nothing of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text, select
+
+from nearkin.collection.plain_sql.ddl import index_statements, table_statements
+from nearkin.errors import MissingExtraError, OutputError
+from nearkin.runs.files import published
+from nearkin.store import schema
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from nearkin.collection.collection import Collection
+
+_AT_A_TIME = 512
+_KINDS = (
+    (BigInteger, pa.int64()),  # before Integer, of which it is a kind
+    (Integer, pa.int32()),
+    (Boolean, pa.bool_()),
+    (Text, pa.large_string()),
+    (LargeBinary, pa.large_binary()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What was copied: the file, and the rows of each table."""
+
+    file: str
+    n_rows: dict[str, int]
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
+    """Write the tables, their indexes and the view as they are at this moment; the file is whole or not there.
+
+    Parameters
+    ----------
+    collection : Collection
+    file : Path
+        Replaced if it is there.
+
+    Raises
+    ------
+    MissingExtraError
+        DuckDB is not installed.
+    OutputError
+    """
+    check_duckdb()
+    import duckdb
+
+    n_rows = dict[str, int]()
+    try:
+        with (
+            published(file) as aside,
+            collection.store.reading() as connection,
+            _without_log(aside),
+            duckdb.connect(str(aside)) as made,
+        ):
+            for statement in table_statements("duckdb"):
+                made.execute(statement)
+            for table in (*schema.metadata.sorted_tables, schema.check_keys):
+                n_rows[table.name] = sum(_insert(made, table, rows) for rows in _batches(connection, table))
+            for statement in index_statements("duckdb"):
+                made.execute(statement)
+            made.execute("CHECKPOINT")
+    except duckdb.Error as error:
+        raise OutputError(f"Cannot write {file}: DuckDB says that {error}.") from error
+    return Copied(str(file), n_rows)
+
+
+@contextlib.contextmanager
+def _without_log(file: Path) -> Iterator[None]:
+    """DuckDB's own log goes with the file if something fails."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
+
+
+def check_duckdb() -> None:
+    """Say what is missing before anything is opened.
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    if find_spec("duckdb") is None:
+        raise MissingExtraError.of("A copy for DuckDB", "duckdb")
+
+
+def _batches(connection: Connection, table: Table) -> Iterator[pa.Table]:
+    """The rows in the order of the primary key, some at a time."""
+    fields = [
+        pa.field(column.name, next(to for kind, to in _KINDS if isinstance(column.type, kind)))
+        for column in table.columns
+    ]
+    ordered = select(table).order_by(*(table.primary_key.columns or table.columns))
+    rows = connection.execution_options(yield_per=_AT_A_TIME).execute(ordered)
+    for some in rows.partitions():
+        columns = list(zip(*some, strict=True))
+        yield pa.table([pa.array(column, field.type) for column, field in zip(columns, fields)], pa.schema(fields))
+
+
+def _insert(made: DuckDBPyConnection, table: Table, rows: pa.Table) -> int:
+    made.register("some_rows", rows)
+    made.execute(f'INSERT INTO "{table.name}" SELECT * FROM some_rows')
+    made.unregister("some_rows")
+    return int(rows.num_rows)

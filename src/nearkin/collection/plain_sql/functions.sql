@@ -1,0 +1,208 @@
+-- What `nearkin sql install` puts beside the tables of a collection in PostgreSQL. {schema} is its schema.
+
+CREATE OR REPLACE FUNCTION {schema}.letter_counts(counts bytea) RETURNS integer[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
+    SELECT array_agg(
+        get_byte(counts, 4 * place) + 256 * get_byte(counts, 4 * place + 1)
+            + 65536 * get_byte(counts, 4 * place + 2) + 16777216 * get_byte(counts, 4 * place + 3)
+        ORDER BY place
+    )
+    FROM generate_series(0, octet_length(counts) / 4 - 1) AS place
+$function$;
+COMMENT ON FUNCTION {schema}.letter_counts(bytea) IS 'The letter counts of contents.counts, as numbers.';
+
+CREATE OR REPLACE FUNCTION {schema}.squared_distance(a bytea, b bytea) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
+DECLARE
+    gap bigint;
+    total bigint := 0;
+BEGIN
+    IF octet_length(a) <> octet_length(b) THEN
+        RAISE EXCEPTION 'Letter counts of % and % bytes cannot be compared.', octet_length(a), octet_length(b)
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Both must be of one collection: contents.counts';
+    END IF;
+    FOR byte IN 0 .. octet_length(a) - 4 BY 4 LOOP
+        CONTINUE WHEN substr(a, byte + 1, 4) = substr(b, byte + 1, 4);
+        gap := get_byte(a, byte) - get_byte(b, byte)
+            + 256 * (get_byte(a, byte + 1) - get_byte(b, byte + 1))
+            + 65536 * (get_byte(a, byte + 2) - get_byte(b, byte + 2))
+            + 16777216 * (get_byte(a, byte + 3) - get_byte(b, byte + 3))::bigint;
+        total := total + gap * gap;
+    END LOOP;
+    RETURN total;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.squared_distance(bytea, bytea) IS
+    'The square of the Euclidean distance between two contents.counts, exact.';
+
+CREATE OR REPLACE FUNCTION {schema}.near_contents(asked bigint, gamma numeric)
+RETURNS TABLE (content bigint, squared_distance bigint)
+LANGUAGE plpgsql STABLE ROWS 10 PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+DECLARE
+    own record;
+    most numeric;
+    reach bigint;
+BEGIN
+    SELECT p.*, c.counts INTO own FROM profiles p JOIN contents c ON c.content = p.content WHERE p.content = asked;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF own.length IS NULL THEN  -- too few letters: like its equals only
+        RETURN QUERY SELECT asked, NULL::bigint;
+        RETURN;
+    END IF;
+    most := floor(gamma * gamma * own.squared_length);
+    reach := least(ceil(gamma * (own.length + 1)), 2147483648);
+    RETURN QUERY
+        SELECT found.content, found.square
+        FROM (
+            SELECT p.content, squared_distance(c.counts, own.counts) AS square
+            FROM profiles p
+            JOIN contents c ON c.content = p.content
+            WHERE p.length BETWEEN own.length - reach - 1 AND own.length + reach + 1
+              {conditions}
+            OFFSET 0  -- the distance is worked out once
+        ) AS found
+        WHERE found.square <= most;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.near_contents(bigint, numeric) IS
+    'The contents within gamma of a content, itself among them, with the squares of their distances.';
+
+CREATE OR REPLACE FUNCTION {schema}.similar_documents(asked text, gamma numeric DEFAULT 0.025)
+RETURNS TABLE (
+    doc_id text, version integer, wave text, distance double precision, relative_distance double precision,
+    is_same_text boolean
+)
+LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+DECLARE
+    own record;
+BEGIN
+    IF gamma IS NULL OR gamma < 0 OR gamma::text IN ('NaN', 'Infinity') THEN
+        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be finite and at least 0. Got % instead.',
+            coalesce(gamma::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = '0.025 finds copies with small edits, 0.05 versions: similar_documents(''ID'', 0.05)';
+    END IF;
+    IF asked IS NULL THEN
+        RAISE EXCEPTION 'similar_documents takes the id of a document. Got NULL instead.'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'similar_documents(''ID'', 0.05)';
+    END IF;
+    SELECT d.row, d.content, p.squared_length INTO own
+    FROM documents d JOIN profiles p ON p.content = d.content WHERE d.doc_id = asked AND d.is_current;
+    IF NOT FOUND THEN
+        IF EXISTS (SELECT FROM documents d WHERE d.doc_id = asked) THEN
+            RAISE EXCEPTION 'The document % was removed.', quote_literal(asked)
+                USING ERRCODE = 'no_data_found', HINT = 'Its versions are kept; add it again to bring it back.';
+        END IF;
+        RAISE EXCEPTION 'There is no document %.', quote_literal(asked)
+            USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM indexed_documents';
+    END IF;
+    IF own.squared_length IS NULL THEN
+        RAISE NOTICE 'The document % has too few letters to be compared: only equal texts are told.',
+            quote_literal(asked);
+    END IF;
+    RETURN QUERY
+        SELECT d.doc_id, d.version, w.name, sqrt(n.squared_distance::double precision),
+               sqrt(n.squared_distance::double precision) / sqrt(own.squared_length::double precision),
+               n.content = own.content
+        FROM near_contents(own.content, gamma) n
+        JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
+        JOIN loads l ON l.load = d.load
+        JOIN waves w ON w.wave = l.wave
+        ORDER BY n.squared_distance, n.content, d.row;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.similar_documents(text, numeric) IS
+    'Every current document within gamma of one, the nearest first: what nearkin similar ID --gamma tells.';
+
+CREATE OR REPLACE FUNCTION {schema}.similar_by_index(
+    si bigint, tolerance numeric DEFAULT 0.3, made_by text DEFAULT NULL
+)
+RETURNS TABLE (doc_id text, version integer, wave text, similarity_index bigint)
+LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+DECLARE
+    own text[] := ARRAY(SELECT value FROM facts WHERE name IN ('index', 'similarity_index') ORDER BY name);
+    low bigint;
+    high bigint;
+BEGIN
+    IF si IS NULL THEN
+        RAISE EXCEPTION 'similar_by_index takes a similarity index. Got NULL instead.'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'A text with too few words has none; similar_documents(ID, 0.05) compares letters instead.';
+    END IF;
+    IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {most_tolerance} THEN
+        RAISE EXCEPTION
+            'The ''tolerance'' parameter of similar_by_index must be above 0 and at most {most_tolerance}. Got % instead.',
+            coalesce(tolerance::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'The paper''s is 0.3.';
+    END IF;
+    IF made_by IS NOT NULL AND made_by <> ALL (own || split_part(own[1], ',', 1)) THEN
+        RAISE EXCEPTION 'The similarity indexes of this collection are made by % (%), not by %.',
+            own[1], own[2], made_by
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Numbers of two methods say nothing about one another; make the number by the same method.';
+    END IF;
+    low := greatest(floor(si - abs(tolerance * si)) + 1, -9223372036854775808);
+    high := least(ceil(si + abs(tolerance * si)) - 1, 9223372036854775807);
+    RETURN QUERY
+        SELECT d.doc_id, d.version, d.wave, d.similarity_index
+        FROM indexed_documents d
+        WHERE d.similarity_index BETWEEN low AND high
+        ORDER BY abs(d.similarity_index::numeric - si), d.content, d.row;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.similar_by_index(bigint, numeric, text) IS
+    'The current documents whose similarity index is near a number, the nearest first; neither complete nor exact.';
+
+CREATE OR REPLACE VIEW {schema}.near_duplicate_pairs AS
+SELECT one.doc_id, other.doc_id AS similar_doc_id,
+       sqrt(near.squared_distance::double precision) AS distance,
+       sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision)
+           AS relative_distance
+FROM {schema}.documents AS one
+JOIN {schema}.profiles ON profiles.content = one.content
+CROSS JOIN LATERAL {schema}.near_contents(one.content, 0.05) AS near
+JOIN {schema}.documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
+WHERE one.is_current;
+COMMENT ON VIEW {schema}.near_duplicate_pairs IS
+    'Pairs within gamma 0.05, from the side of each document. Quick with: WHERE doc_id = ''ID''';
+
+CREATE TABLE IF NOT EXISTS {schema}.look_alikes (
+    "row" bigint NOT NULL REFERENCES {schema}.documents ("row"),
+    doc_id text NOT NULL,
+    other_doc_id text NOT NULL,
+    distance double precision,
+    relative_distance double precision,
+    flagged_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX IF NOT EXISTS look_alikes_of_document ON {schema}.look_alikes (doc_id);
+COMMENT ON TABLE {schema}.look_alikes IS
+    'What was like a document when it was added; filled by: nearkin sql install --flag-look-alikes GAMMA';
+
+CREATE OR REPLACE FUNCTION {schema}.flag_look_alikes() RETURNS trigger
+LANGUAGE plpgsql SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    gamma numeric := (SELECT value::numeric FROM facts WHERE name = 'look_alikes_gamma');
+    n_flagged bigint;
+BEGIN
+    INSERT INTO look_alikes ("row", doc_id, other_doc_id, distance, relative_distance)
+    SELECT one.row, one.doc_id, other.doc_id, sqrt(near.squared_distance::double precision),
+           sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision)
+    FROM added AS one
+    JOIN profiles ON profiles.content = one.content
+    CROSS JOIN LATERAL near_contents(one.content, gamma) AS near
+    JOIN documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
+    WHERE one.is_current
+    ORDER BY one.row, near.squared_distance, near.content, other.row;
+    GET DIAGNOSTICS n_flagged = ROW_COUNT;
+    IF n_flagged > 0 THEN  -- equal notices of one transaction are told once
+        PERFORM pg_notify('nearkin_look_alike', '{schema}');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.flag_look_alikes() IS 'Stores what is like each document that is added.';

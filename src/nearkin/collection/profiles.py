@@ -1,0 +1,91 @@
+"""Of each text the numbers by which plain SQL finds what is like it: its similarity index, and some of its letters.
+
+Two vectors of letter counts that are a distance apart differ in length by no more than it, and in each count by no
+more: so conditions on these columns lose nothing of what is within a distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import Counting
+from nearkin.collection.documents import Content
+from nearkin.kernels.buffers import strings
+from nearkin.kernels.plain.letters import LATIN, N_LATIN
+from nearkin.kernels.plain.mixing import mix
+from nearkin.records import I64, U32, Bool
+from nearkin.stages.search.range_directions import squared_lengths
+from nearkin.store import schema
+from nearkin.store.bulk import named
+
+COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
+"""Of a profile, without the number of its content."""
+Profile = tuple[int | None, ...]
+_PLACES = tuple(LATIN.index(letter) for letter in schema.LETTERS)
+_OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OTHER_LETTERS)
+
+
+def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> list[Profile]:
+    """The rows of the table ``profiles``, without their numbers.
+
+    Parameters
+    ----------
+    counts : uint32 array, shape (n_texts, n_dimensions)
+    is_counted : bool array, shape (n_texts,)
+    values : int64 array, shape (n_texts,)
+        Similarity indexes.
+    has_value : bool array, shape (n_texts,)
+
+    Examples
+    --------
+    >>> counts = np.zeros((1, 62), np.uint32)
+    >>> counts[0, [LATIN.index("e"), LATIN.index("t")]] = 30, 40
+    >>> dict(zip(COLUMNS[:5], profiles_of(counts, np.ones(1, bool), np.array([-7]), np.ones(1, bool))[0]))
+    {'similarity_index': -7, 'squared_length': 2500, 'length': 50, 'n_e': 30, 'n_t': 40}
+    """
+    squares = squared_lengths(counts)
+    nothing = np.zeros(len(counts), np.int64)
+    others = [counts[:, place] if place < counts.shape[1] else nothing for place in _OTHER_PLACES]
+    columns = [squares, whole_roots(squares), *(counts[:, place] for place in _PLACES), *others]
+    told = [_told(values, has_value), *(_told(column, is_counted) for column in columns)]
+    return list(zip(*told, strict=True))
+
+
+def _told(column: I64 | U32, mask: Bool) -> list[int | None]:
+    numbers = column.astype(object)
+    numbers[~mask] = None
+    return numbers.tolist()  # type: ignore[no-any-return]
+
+
+def whole_roots(squares: I64) -> I64:
+    """The greatest whole numbers whose squares are not above these.
+
+    Examples
+    --------
+    >>> whole_roots(np.array([0, 24, 25, 2**60 - 1, 2**60])).tolist()
+    [0, 4, 5, 1073741823, 1073741824]
+    """
+    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # may be one too great, or one too small
+    roots -= roots * roots > squares
+    roots += (roots + 1) * (roots + 1) <= squares
+    return roots
+
+
+def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
+    """Of contents that are stored, by their numbers."""
+    profiles, found = schema.profiles.c, dict[int, int | None]()
+    for some in named(numbers):
+        query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
+        found |= {row.content: row.similarity_index for row in connection.execute(query)}
+    return found
+
+
+def similarity_index_of(connection: Connection, counting: Counting, query: Content) -> int | None:
+    """Of a text that may be stored."""
+    if query.number >= 0:
+        return similarity_indexes(connection, [query.number]).get(query.number)
+    made = counting.index(strings([query.text]))
+    return int(made.values[0]) if made.has_value[0] else None

@@ -1,0 +1,295 @@
+"""Check-in: the right verdict before anything is stored; in one transaction with what is stored."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from made_up_prose import Prose
+from nearkin.collection.check_in import check_in as rooms
+from nearkin.collection.check_in.keys import BANDS
+from nearkin.collection.check_in.results import CheckIn, CheckOptions
+from nearkin.collection.check_in.stored_keys import MOST_OF_A_KEY, fill
+from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
+
+prose = Prose(17)
+LONG = prose.text(400)
+OTHER = prose.text(300)
+
+
+def ids(checked) -> list[str]:
+    return [one.document.doc_id for one in checked.documents]
+
+
+def grams(text: str) -> set[tuple[str, ...]]:
+    words = text.lower().split()
+    return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
+
+
+def exhaustive(text: str, others: dict[str, str], options: CheckOptions) -> dict[str, str]:
+    """The relation of every document that is like a text, by the definitions."""
+    own, told = grams(text), dict[str, str]()
+    for doc_id, other in others.items():
+        theirs = grams(other)
+        common = len(own & theirs)
+        if text.lower().split() == other.lower().split():
+            told[doc_id] = "exact"
+        elif common and common / len(own | theirs) >= options.threshold:
+            told[doc_id] = "near"
+        elif common >= 8 and max(common / len(own), common / len(theirs)) >= options.containment:
+            told[doc_id] = "contained" if len(own) <= len(theirs) else "contains"
+    return told
+
+
+@pytest.fixture
+def collection(place):
+    with place.open() as opened:
+        opened.add([("long", LONG), ("other", OTHER), ("tiny", "No."), ("empty", "")], wave="first")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "first"),
+    [
+        (LONG, "exact", "long"),
+        (LONG.upper().replace(" ", "\n "), "exact", "long"),
+        (prose.altered(LONG, 4), "near", "long"),
+        (" ".join(LONG.split()[100:250]), "contained", "long"),
+        (f"{OTHER} {prose.text(500)}", "contains", "other"),
+        (prose.text(200), "new", None),
+        ("No.", "exact", "tiny"),
+        ("", "exact", "empty"),
+        ("Yes.", "new", None),
+    ],
+)
+def test_verdicts(collection, text, verdict, first):
+    checked = collection.check(text)
+    assert checked.verdict == verdict
+    assert ids(checked)[:1] == ([first] if first else [])
+    assert checked.n_found == len(checked.documents) == (first is not None)
+    assert checked.stored_as is None
+    assert collection.info().n_documents == 4
+    if verdict in ("near", "contained", "contains"):
+        assert checked.passage
+        assert {"only_a", "only_b"} & {piece.kind for piece in checked.passage}
+
+
+def test_every_verdict_is_the_one_of_an_exhaustive_search(place):
+    maker = Prose(5)
+    documents = maker.families(60)
+    parts = [(f"part-{doc_id}", " ".join(text.split()[5:-20])) for doc_id, text in documents if len(text.split()) > 120]
+    stored = dict([*documents, *parts][::2])
+    asked = [text for _, text in [*documents, *parts][1::2]]
+    options = CheckOptions(limit=1_000)
+    n_expected = n_missed = 0
+    with place.open() as collection:
+        collection.add(list(stored.items())[:50])
+        collection.check("anything")  # the keys of these are stored, those of the others are not
+        collection.add(list(stored.items())[50:])
+        for text in asked:
+            told = {one.document.doc_id: one.relation for one in collection.check(text, options=options).documents}
+            expected = exhaustive(text, stored, options)
+            assert told.items() <= expected.items()
+            n_expected, n_missed = n_expected + len(expected), n_missed + len(expected) - len(told)
+    assert n_expected > 80
+    assert n_missed <= 0.02 * n_expected
+
+
+def test_what_is_not_yet_in_the_table_of_keys_is_found_too(collection, monkeypatch):
+    collection.check(LONG)
+    collection.add([("late", prose.altered(OTHER, 1))])
+
+    def busy(*_: object) -> None:
+        raise CollectionBusyError("another process is writing")
+
+    monkeypatch.setattr(rooms, "fill", busy)
+    assert set(ids(collection.check(OTHER))) == {"other", "late"}
+
+
+def test_removed_documents_and_older_versions_are_not_found(collection):
+    collection.add([("long", prose.text(300))], wave="second")
+    assert collection.check(LONG).verdict == "new"
+    collection.remove(["other"])
+    assert collection.check(OTHER).verdict == "new"
+
+
+def test_storing_tells_what_was_there_before(collection):
+    text = prose.text(120)
+    first = collection.check(text, store=CheckIn("draft"))
+    assert (first.verdict, first.stored_as) == ("new", "draft")
+    second = collection.check(prose.altered(text, 1), store=CheckIn("draft 2", wave="later"))
+    assert (second.verdict, second.stored_as, ids(second)) == ("near", "draft 2", ["draft"])
+    third = collection.check(text, store=CheckIn("draft 3", only_new=True))
+    assert (third.verdict, third.stored_as) == ("exact", None)
+    again = collection.check(text, store=CheckIn("draft"))
+    assert (again.verdict, again.stored_as) == ("exact", "draft")
+    assert collection.info().n_documents == 6
+    assert collection.document("draft").wave == "check-ins"
+    assert collection.document("draft 2").wave == "later"
+    assert set(ids(collection.check(text))) == {"draft", "draft 2"}
+    assert {one.document.doc_id for one in collection.similar("draft", gamma=0.2).documents} == {"draft 2"}
+
+
+@pytest.mark.parametrize("doc_id", ["a\0b", "x" * 3_000])
+def test_an_id_that_cannot_be_stored_stores_nothing(collection, doc_id):
+    with pytest.raises(ParameterError, match="Nothing was stored"):
+        collection.check(prose.text(50), store=CheckIn(doc_id))
+    assert collection.info().n_documents == 4
+    assert "check-ins" not in {wave.name for wave in collection.info().waves}
+
+
+def test_look_alikes_that_are_checked_in_at_once_see_each_other(place):
+    text = prose.text(200)
+    texts = [prose.altered(text, 1) for _ in range(6)]
+    with place.open() as collection:
+        collection.add([("seed", OTHER)])
+
+    def one(i: int) -> str:
+        with place.open() as own:
+            while True:
+                try:
+                    return own.check(texts[i], store=CheckIn(f"draft {i}")).verdict
+                except CollectionBusyError:
+                    time.sleep(0.05)
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        verdicts = list(pool.map(one, range(len(texts))))
+    assert sorted(verdicts) == ["near"] * 5 + ["new"]
+
+
+def test_a_check_does_not_wait_for_who_is_writing(place):
+    with place.open() as collection, place.open() as reader:
+        collection.add([("long", LONG)])
+        reader.check(LONG)
+        is_writing, may_end = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with collection.store.writing():
+                is_writing.set()
+                may_end.wait(30)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            assert is_writing.wait(10)
+            assert reader.check(LONG).verdict == "exact"
+            with pytest.raises(CollectionBusyError):
+                reader.check(LONG, store=CheckIn("draft"))
+        finally:
+            may_end.set()
+            thread.join()
+
+
+def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypatch):
+    with place.open() as collection:
+        collection.add([("long", LONG)])
+        collection.check(LONG)
+        n_fills = 0
+
+        def cut(connection, store, progress) -> None:
+            nonlocal n_fills
+            n_fills += 1
+            fill(connection, store, progress)
+            if n_fills == 2:  # the document and its keys are written, nothing is committed
+                if place.server is not None:
+                    pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+                    place.server.sql(f"SELECT pg_terminate_backend({pid})")
+                    time.sleep(0.2)
+                else:
+                    connection.connection.driver_connection.close()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(rooms, "fill", cut)
+            with pytest.raises(CollectionError, match="Nothing of this command was stored"):
+                collection.check(OTHER, store=CheckIn("draft"))
+    with place.open() as again:
+        assert again.info().n_documents == 1
+        assert again.check(OTHER).verdict == "new"
+        assert again.check(OTHER, store=CheckIn("draft")).verdict == "new"
+        assert again.check(OTHER).verdict == "exact"
+
+
+def test_wording_that_everybody_has_is_counted(place):
+    header = prose.text(60)
+    with place.open() as collection:
+        collection.add([(f"d{i}", f"{header} {prose.text(25)}") for i in range(MOST_OF_A_KEY + 60)])
+        checked = collection.check(f"{header} {prose.text(300)}")
+        assert checked.n_crowded_keys > 0
+
+
+def test_keys_of_another_method_are_made_anew(place):
+    with place.open() as collection:
+        collection.add([("long", LONG)])
+        assert collection.check(LONG).verdict == "exact"
+        place.sql("UPDATE facts SET value = 'bands of old' WHERE name = 'check_keys'")
+        place.sql("UPDATE check_keys SET key = key + 1")
+        assert collection.check(LONG).verdict == "exact"
+        assert place.fact("check_keys_end") == "1"
+        place.sql("UPDATE facts SET value = 'many' WHERE name = 'check_keys_end'")
+        with pytest.raises(CollectionError, match="damaged"):
+            collection.check(LONG)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE check_keys SET key = key + 1",
+        "DELETE FROM check_keys WHERE content = 1",
+        "UPDATE check_keys SET content = 9",
+    ],
+)
+def test_verify_mends_the_keys(place, damage):
+    with place.open() as collection:
+        collection.add([("long", LONG), ("other", OTHER)])
+        assert collection.verify().remade_segments == ()
+        collection.check(LONG)
+        assert collection.verify().remade_segments == ()
+        place.sql(damage)
+        (told,) = collection.verify().remade_segments
+        assert "keys of check-ins" in told
+        assert collection.verify().remade_segments == ()
+        assert collection.check(prose.altered(OTHER, 2)).verdict == "near"
+
+
+def test_a_check_by_the_similarity_index_alone(collection):
+    options = CheckOptions(method="si", tolerance=0.3)
+    exact = collection.check(LONG, options=options)
+    assert (exact.verdict, exact.expected_recall) == ("exact", None)
+    assert exact.documents[0].similarity_index == exact.similarity_index
+    near = LONG + " " + LONG.split()[0]
+    assert collection.check(near, options=options).n_candidates >= 0
+    assert collection.check("No.", options=options).verdict == "exact"
+    assert collection.check("Yes.", options=options).verdict == "new"
+
+
+def test_the_expected_recall_is_the_bands_own(collection):
+    for threshold in (0.5, 0.7, 1.0):
+        checked = collection.check(LONG, options=CheckOptions(threshold=threshold))
+        assert checked.expected_recall == pytest.approx(1 - (1 - threshold**BANDS.rows) ** BANDS.bands, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 0},
+        {"threshold": 1.1},
+        {"containment": float("nan")},
+        {"containment": True},
+        {"method": "soundex"},
+        {"tolerance": 0},
+        {"tolerance": float("inf")},
+        {"limit": 0},
+    ],
+)
+def test_options_that_break_their_rule(options):
+    with pytest.raises(ParameterError):
+        CheckOptions(**options)
+
+
+@pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800"])
+def test_what_is_no_text(collection, text):
+    with pytest.raises(ParameterError):
+        collection.check(text)

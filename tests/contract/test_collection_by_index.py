@@ -1,0 +1,245 @@
+"""Similarity indexes in the store: filled with every text, asked by method "si", never of two methods."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from golden.stored_collection import WAVES
+from made_up_prose import Prose
+from nearkin.collection import filling
+from nearkin.collection.collection import Collection
+from nearkin.collection.profiles import COLUMNS
+from nearkin.errors import CollectionBusyError, FingerprintError, ParameterError
+from nearkin.runs.progress import Silent
+from nearkin.stages.features.letters import LetterCounts
+from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
+from nearkin.store.place import Place
+from nearkin.store.schema import LETTERS
+from nearkin.store.store import Store
+from places import SomePlace
+
+INDEX = SimilarityIndex.parse("1B:k=3")
+RUSSIAN = "Наниматель платит за дом девятьсот крон первого числа каждого месяца, и дом остаётся цел. "
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[tuple[str, str]]:
+    made = Prose(1).families(25)
+    return [*made, ("russian", RUSSIAN * 3), ("short", "No"), ("short too", "No"), ("empty", "")]
+
+
+@pytest.fixture
+def collection(place, documents):
+    with place.open(similarity_index=INDEX) as collection:
+        collection.add(documents, wave="one")
+        yield collection
+
+
+def profiles(place) -> list[tuple[object, ...]]:
+    table = f"{place.schema}.profiles" if place.server else "profiles"
+    return place.rows(f"SELECT content, {', '.join(COLUMNS)} FROM {table} ORDER BY content")
+
+
+# -- what is stored ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alphabet", ["universal", "latin"])
+def test_every_text_has_its_profile(place, documents, alphabet):
+    with place.open(alphabet=alphabet, similarity_index=INDEX) as collection:
+        collection.add(documents[:40])
+        collection.add(documents)
+        numbers = {collection.document(doc_id).content: text for doc_id, text in documents}
+    texts = pa.array([numbers[i] for i in range(len(numbers))], pa.large_string())
+    indexes, letters = INDEX.index(texts), LetterCounts(alphabet).count(texts)
+    stored = profiles(place)
+    assert [row[0] for row in stored] == list(range(len(numbers)))
+    for row, text in zip(stored, texts.to_pylist(), strict=True):
+        told = dict(zip(("content", *COLUMNS), row, strict=True))
+        i = told["content"]
+        assert told["similarity_index"] == (int(indexes.values[i]) if indexes.has_value[i] else None)
+        if not letters.is_counted[i]:
+            assert {told[name] for name in COLUMNS[1:]} == {None}
+            continue
+        assert told["squared_length"] == int((letters.counts[i].astype(np.int64) ** 2).sum())
+        assert told["length"] == int(np.sqrt(told["squared_length"]))
+        assert [told[f"n_{letter}"] for letter in LETTERS] == [text.count(letter) for letter in LETTERS]
+        others = [told[f"n_other_{place}"] for place in (1, 2, 3, 4)]
+        if alphabet == "latin" or text.isascii():
+            assert others == [0, 0, 0, 0]
+        else:  # other letters may share their buckets
+            assert all(n >= text.count(letter) > 0 for n, letter in zip(others, "оеаи", strict=True))
+
+
+def test_verify_mends_what_was_falsified(place, collection):
+    right = profiles(place)
+    assert collection.verify().mended_texts == 0
+    generation = place.fact("generation")
+    place.sql("UPDATE profiles SET similarity_index = 7 WHERE content = 3")
+    place.sql("UPDATE profiles SET n_e = n_e + 1, length = 0 WHERE content = 4")
+    place.sql("DELETE FROM profiles WHERE content = 5")
+    assert collection.verify().mended_texts == 3
+    assert profiles(place) == right
+    assert (collection.verify().mended_texts, place.fact("generation")) == (0, generation)
+
+
+def test_postgresql_says_the_method_at_the_column(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    with place.open(similarity_index=INDEX):
+        said = place.sql("SELECT col_description('profiles'::regclass, 2)")
+    assert said == INDEX.fingerprint == place.fact("similarity_index")
+
+
+def test_info_tells_the_method_and_how_many_texts_have_one(collection, documents):
+    info = collection.info()
+    assert (info.similarity_index, info.n_texts) == (INDEX.spec, len({text for _, text in documents}))
+    assert info.n_indexed == info.n_texts - 2  # "No" and nothing
+
+
+# -- what is asked ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", [0.001, 0.3, 1.0, 2.5])
+def test_what_lies_in_the_interval_is_found(collection, documents, tolerance):
+    texts = dict(documents)
+    made = INDEX.index(pa.array(texts.values(), pa.large_string()))
+    own = {doc_id: int(v) if has else None for doc_id, v, has in zip(texts, made.values, made.has_value, strict=True)}
+    for doc_id in [*texts][::9]:
+        found = collection.similar(doc_id, method="si", tolerance=tolerance, limit=1000)
+        low, high = interval(own[doc_id], tolerance)
+        expected = {other for other, si in own.items() if si is not None and low <= si <= high} - {doc_id}
+        assert {one.document.doc_id for one in found.documents} == expected
+        assert (found.n_found, found.is_answered, found.similarity_index) == (len(expected), True, own[doc_id])
+        gaps = [abs(one.similarity_index - own[doc_id]) for one in found.documents]
+        assert gaps == sorted(gaps)
+        assert found.tolerance.recall is None
+        by_text = collection.similar(text=texts[doc_id], method="si", tolerance=tolerance, limit=1000)
+        assert {one.document.doc_id for one in by_text.documents} == expected | {doc_id}
+
+
+def test_a_text_that_is_not_stored_is_asked_by_its_own_index(collection, documents):
+    text = documents[0][1] + " and so on"
+    found = collection.similar(text=text, tolerance=0.5)
+    made = INDEX.index(pa.array([text], pa.large_string()))
+    assert (found.similarity_index, found.is_answered) == (int(made.values[0]), True)
+
+
+def test_without_an_index_only_equal_texts_are_told(collection):
+    found = collection.similar("short", method="si")
+    assert (found.is_answered, found.similarity_index) == (False, None)
+    assert [(one.document.doc_id, one.is_same_text) for one in found.documents] == [("short too", True)]
+    assert collection.similar(text="xy", method="si").documents == ()
+
+
+def test_no_part_of_the_index_of_letters_is_made_for_it(place, collection):
+    shutil.rmtree(place.segments)
+    assert collection.similar("f0", method="si").is_answered
+    assert not place.segments.exists()
+
+
+def test_old_versions_and_what_was_removed_are_not_found(collection, documents):
+    text = dict(documents)["f1"]
+    collection.add([("again", text)])
+    assert "again" in {one.document.doc_id for one in collection.similar("f1", method="si").documents}
+    collection.remove(["again"])
+    assert "again" not in {one.document.doc_id for one in collection.similar("f1", method="si").documents}
+    assert collection.versions("f1", method="si", tolerance=0.1).tolerance.value == 0.1
+
+
+# -- two methods ------------------------------------------------------------------------------------------------------
+
+
+def test_another_method_is_refused_with_both_named(place, collection):
+    for ask in (
+        lambda: collection.similar("f0", method="si", index="43B:k=40"),
+        lambda: place.open(similarity_index="1B:k=4"),
+    ):
+        with pytest.raises(FingerprintError, match="1B, k 3"):
+            ask()
+    assert collection.similar("f0", method="si", index="1B:k=3,w=5").is_answered  # the window plays no part
+    with place.open(similarity_index=INDEX) as again:
+        assert again.counting.similarity_index.fingerprint == INDEX.fingerprint
+    with pytest.raises(ParameterError, match="43B"):
+        place.open(similarity_index="nonsense")
+
+
+@pytest.mark.parametrize("name", ["index", "similarity_index"])
+def test_a_method_of_another_nearkin_is_refused(place, collection, name):
+    place.sql(f"UPDATE facts SET value = 'similarity-index=99' WHERE name = '{name}'")
+    with pytest.raises(FingerprintError, match="similarity-index=99"):
+        place.open()
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, float("nan"), float("inf"), 10.5, True, "0.3"])
+def test_a_tolerance_that_is_none_is_refused(collection, tolerance):
+    with pytest.raises(ParameterError, match="tolerance"):
+        collection.similar("f0", method="si", tolerance=tolerance)
+
+
+def test_numbers_of_two_methods_are_refused(collection):
+    with pytest.raises(ParameterError, match="goes by 'tolerance', not by 'gamma'"):
+        collection.similar("f0", method="si", gamma=0.1)
+
+
+# -- a collection of an older schema ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def old(tmp_path) -> Path:
+    shutil.copytree(WAVES / "schema-2" / "stored", tmp_path / "old")
+    return tmp_path / "old"
+
+
+def test_an_old_collection_is_filled_when_it_is_opened(old):
+    with Collection.open(old, similarity_index="1A:k=3") as collection:
+        info = collection.info()
+        assert (info.similarity_index, info.schema) == ("1A:k=3,w=100", 3)
+        assert info.n_indexed > 5
+        assert collection.verify().mended_texts == 0
+        assert collection.similar("d00", method="si").is_answered
+        collection.add([("late", Prose(2).text(80))])
+    with Collection.open(old) as collection:
+        assert collection.info().similarity_index == "1A:k=3,w=100"
+
+
+def test_a_filling_that_fails_is_done_by_the_next(old, monkeypatch):
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(filling, "profiles_of_stored", fail)
+        with pytest.raises(KeyboardInterrupt):
+            Collection.open(old)
+    with Collection.open(old) as collection:
+        assert collection.verify().mended_texts == 0
+
+
+def test_two_who_fill_at_the_same_time_do_not_disagree(old):
+    with Store.open(Place.parse(old)) as store:  # it saw that nothing is filled
+        with Collection.open(old, similarity_index="1A:k=3"):
+            pass
+        filling.fill(store, SimilarityIndex(), Silent())
+        assert store.facts["index"] == "1A:k=3,w=100"
+
+
+def test_filling_waits_for_nobody_for_ever(old):
+    with Store.open(Place.parse(old)) as store, store.writing(), pytest.raises(CollectionBusyError):
+        Collection.open(old)
+
+
+def test_a_damaged_text_does_not_stop_the_filling(old):
+    import sqlite3
+
+    with sqlite3.connect(old / "nearkin.sqlite") as connection:
+        connection.execute("UPDATE contents SET text = x'00' WHERE content = 0")
+    with Collection.open(old, similarity_index="1A:k=3") as collection:
+        assert collection.verify().damaged_documents
+        with sqlite3.connect(old / "nearkin.sqlite") as connection:
+            rows = connection.execute("SELECT similarity_index, length FROM profiles WHERE content < 2").fetchall()
+    assert rows[0][0] is None
+    assert rows[0][1] > 0
+    assert None not in rows[1]

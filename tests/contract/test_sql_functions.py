@@ -1,0 +1,293 @@
+"""The functions, views and the trigger of a collection in PostgreSQL: asked by psql or a driver, without Nearkin."""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pg8000.dbapi import DatabaseError
+
+from made_up_prose import Prose
+from nearkin.collection.collection import Collection
+from nearkin.collection.plain_sql.installing import FUNCTIONS, install
+from nearkin.errors import ParameterError
+from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from places import SomePlace
+
+INDEX = SimilarityIndex.parse("1B:k=3")
+ODD = "'; DROP TABLE documents; -- \\ {schema}"
+
+
+@pytest.fixture
+def place(server, tmp_path) -> SomePlace:
+    return SomePlace.new(tmp_path, server)
+
+
+@pytest.fixture
+def collection(place):
+    prose = Prose(7)
+    families = prose.families(25)
+    with place.open(similarity_index=INDEX) as collection:
+        install(collection)
+        collection.add(families, wave="one")
+        collection.add([(ODD, prose.altered(families[0][1], 1)), ("short", "No"), ("short too", "No"), ("none", "")])
+        collection.add([("f3", prose.altered(dict(families)["f3"], 2)), ("f4", prose.text(80))], wave="later")
+        collection.remove(["f7"])
+        yield collection
+
+
+@pytest.fixture
+def ask(place):
+    """A query with parameters, in the collection's schema."""
+    with closing(place.server.connection()) as connection, closing(connection.cursor()) as cursor:
+
+        def run(query: str, *parameters: object) -> list[tuple[object, ...]]:
+            try:
+                cursor.execute(query.replace("@", f"{place.schema}."), parameters)
+                rows = [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+            except DatabaseError:
+                connection.rollback()
+                raise
+            connection.commit()
+            return rows
+
+        run.notices = connection.notices
+        yield run
+
+
+def failed(ask, query: str, *parameters: object) -> tuple[str, str, str]:
+    with pytest.raises(DatabaseError) as caught:
+        ask(query, *parameters)
+    fields = caught.value.args[0]
+    return fields["C"], fields["M"], fields.get("H", "")
+
+
+def current(collection: Collection) -> list[str]:
+    with collection.store.reading() as connection:
+        return list(connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").scalars())
+
+
+# -- similar_documents ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "1.5", "123456789012345678901234567890"]
+)
+def test_it_tells_what_the_collection_tells(collection, ask, gamma):
+    sample = random.Random(1).sample(current(collection), 15)
+    for doc_id in [ODD, "short", "none", "f3", "f4", *sample]:
+        found = collection.similar(doc_id, gamma=float(gamma), limit=10_000).documents
+        right = [
+            (o.document.doc_id, o.document.version, o.document.wave, o.distance, o.relative_distance, o.is_same_text)
+            for o in found
+        ]
+        assert ask(f"SELECT * FROM @similar_documents(%s, {gamma})", doc_id) == right
+        if gamma == "0.025":
+            assert ask("SELECT * FROM @similar_documents(%s)", doc_id) == right
+            assert ask("SELECT * FROM @similar_documents(asked => %s, gamma => 0.025)", doc_id) == right
+
+
+def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
+    assert ask("SELECT doc_id, distance, is_same_text FROM @similar_documents('short')") == [("short too", None, True)]
+    assert b"too few letters" in ask.notices[-1][b"M"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said", "hint"),
+    [
+        ("similar_documents('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
+        ("similar_documents('f7')", "P0002", "The document 'f7' was removed", "add it again"),
+        ("similar_documents(NULL)", "22023", "takes the id of a document. Got NULL", "similar_documents('ID'"),
+        ("similar_documents('f3', NULL)", "22023", "'gamma' parameter of similar_documents must be", "0.025"),
+        ("similar_documents('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
+        ("similar_documents('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
+        ("similar_documents('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
+        ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
+        ("similar_by_index(5, 0)", "22023", "above 0 and at most 10. Got 0", "0.3"),
+        ("similar_by_index(5, NULL)", "22023", "Got NULL", "0.3"),
+        ("similar_by_index(5, 'NaN')", "22023", "Got NaN", "0.3"),
+        ("similar_by_index(5, 11)", "22023", "Got 11", "0.3"),
+        ("similar_by_index(5, 0.3, '43B:k=40')", "22023", "made by 1B:k=3,w=100", "the same method"),
+        ("squared_distance('ab', 'abcd')", "22023", "2 and 4 bytes", "contents.counts"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_hint(collection, ask, call, code, said, hint):
+    told = failed(ask, f"SELECT * FROM @{call}")
+    assert told[0] == code
+    assert said in told[1]
+    assert hint in told[2]
+
+
+# -- similar_by_index -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", ["0.3", "0.001", "2.5", "10"])
+def test_an_index_finds_what_the_collection_finds(collection, ask, tolerance):
+    for doc_id, si in ask("SELECT doc_id, similarity_index FROM @indexed_documents WHERE similarity_index IS NOT NULL")[
+        ::5
+    ]:
+        found = collection.similar(doc_id, tolerance=float(tolerance), limit=10_000).documents
+        right = [(o.document.doc_id, o.document.version, o.document.wave, o.similarity_index) for o in found]
+        for made_by in (None, INDEX.spec, "1B:k=3", INDEX.fingerprint):
+            told = ask(f"SELECT * FROM @similar_by_index(%s, {tolerance}, %s)", si, made_by)
+            assert [row for row in told if row[0] != doc_id] == right
+
+
+def test_the_ends_of_the_whole_numbers_are_no_fault(collection, ask):
+    for si in (2**63 - 1, -(2**63), 0, 1, -1):
+        ask("SELECT * FROM @similar_by_index(%s, 10)", si)
+
+
+def test_null_is_an_error_and_nothing_else(collection, ask):
+    query = "SELECT * FROM @indexed_documents d, LATERAL @similar_by_index(d.similarity_index) WHERE d.doc_id = 'none'"
+    assert failed(ask, query)[0] == "22023"
+
+
+# -- the smaller ones, and the view -----------------------------------------------------------------------------------
+
+
+def test_counts_and_distances_are_exact(collection, ask):
+    rows = ask("SELECT counts, @letter_counts(counts) FROM @contents ORDER BY content")
+    for counts, told in rows:
+        assert told == [int.from_bytes(counts[i : i + 4], "little") for i in range(0, len(counts), 4)]
+    for (a, of_a), (b, of_b) in pairwise(rows):
+        right = sum((x - y) ** 2 for x, y in zip(of_a, of_b, strict=True))
+        assert ask("SELECT @squared_distance(%s, %s)", a, b) == [(right,)]
+    most = (2**27 - 1).to_bytes(4, "little") * 126
+    assert ask("SELECT @squared_distance(%s, %s)", most, bytes(504)) == [(126 * (2**27 - 1) ** 2,)]
+    assert ask("SELECT @letter_counts(NULL), @squared_distance(NULL, %s)", most) == [(None, None)]
+
+
+def test_a_content_that_is_not_there_is_near_nothing(collection, ask):
+    assert ask("SELECT * FROM @near_contents(123456, 0.05)") == []
+    assert ask("SELECT * FROM @near_contents(NULL, 0.05)") == []
+    assert ask("SELECT * FROM @near_contents(0, -1)") == []
+
+
+def test_the_view_has_the_pairs(collection, ask):
+    pairs = set(ask("SELECT doc_id, similar_doc_id, distance, relative_distance FROM @near_duplicate_pairs"))
+    right = {
+        (doc_id, one.document.doc_id, one.distance, one.relative_distance)
+        for doc_id in current(collection)
+        for one in collection.similar(doc_id, gamma=0.05, limit=10_000).documents
+    }
+    assert pairs == right
+    assert len(pairs) > 20
+    of_one = ask("SELECT similar_doc_id FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
+    assert {row[0] for row in of_one} == {pair[1] for pair in right if pair[0] == ODD}
+    plan = "\n".join(row[0] for row in ask("EXPLAIN SELECT * FROM @near_duplicate_pairs WHERE doc_id = 'f3'"))
+    assert "current_documents" in plan
+
+
+# -- who may ask ------------------------------------------------------------------------------------------------------
+
+
+def test_whoever_may_only_read_can_ask(collection, place, ask):
+    reader = f"reader_of_{place.schema}"
+    ask(f"CREATE ROLE {reader}")
+    ask(f"GRANT USAGE ON SCHEMA {place.schema} TO {reader}")
+    ask(f"GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO {reader}")
+    ask("SELECT set_config('role', %s, false)", reader)
+    assert ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD)
+    assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
+    ask("SELECT * FROM @similar_by_index(5)")
+    assert failed(ask, "DELETE FROM @profiles")[0] == "42501"
+    ask("RESET ROLE")
+
+
+def test_a_schema_in_front_changes_nothing(collection, place, ask):
+    """Functions look into their own schema, whatever search path the one who asks has."""
+    right = ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD)
+    ask("CREATE TEMPORARY TABLE documents (doc_id text)")
+    ask("SET search_path TO pg_temp, public")
+    assert ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD) == right
+
+
+# -- installing -------------------------------------------------------------------------------------------------------
+
+
+def test_it_may_be_installed_again_and_by_many(place):
+    with place.open() as collection:
+        first = install(collection)
+        assert (first.functions, first.flags_look_alikes) == (FUNCTIONS, None)
+        assert install(collection) == first
+        collection.add([(ODD, Prose(1).text(30))])
+        assert install(collection).example.count("''") == 1
+        ran = place.rows(install(collection).example.rstrip(";"))
+    assert ran == []
+
+
+def test_it_is_put_into_a_directory_too(tmp_path: Path):
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        installed = install(collection)
+        assert (installed.dialect, installed.functions) == ("sqlite", ())
+        with pytest.raises(ParameterError, match="only PostgreSQL flags"):
+            install(collection, flag_look_alikes=0.05)
+        collection.add([("a", "one")])
+        assert SomePlace(str(tmp_path / "m"), tmp_path).rows(installed.example.rstrip(";")) == [("a", None)]
+
+
+# -- flagging ---------------------------------------------------------------------------------------------------------
+
+
+def flagged(ask) -> list[tuple[object, ...]]:
+    return ask("SELECT doc_id, other_doc_id, distance, relative_distance FROM @look_alikes ORDER BY ctid")
+
+
+def test_what_is_like_a_new_document_is_flagged(collection, ask):
+    assert install(collection, flag_look_alikes=0.05).flags_look_alikes == 0.05
+    texts = {doc_id: collection.text(doc_id) for doc_id in current(collection)}
+    prose = Prose(9)
+    new = [(f"new-{i}", prose.altered(text, i % 3)) for i, text in enumerate(texts.values())]
+    collection.add([*new, ("short three", "No"), ("f3", texts["f3"] + " more")])
+    right = [
+        (doc_id, one.document.doc_id, one.distance, one.relative_distance)
+        for doc_id in [*dict(new), "short three", "f3"]
+        for one in collection.similar(doc_id, gamma=0.05, limit=10_000).documents
+    ]
+    assert flagged(ask) == right
+    assert len(right) > 60
+    collection.add(new)  # nothing new
+    collection.remove(["new-0"])
+    assert flagged(ask) == right
+    assert install(collection).flags_look_alikes == 0.05  # it stays
+    install(collection, flag_look_alikes=0.0)
+    collection.add([("equal", texts["f3"])])
+    assert all(row[2] in (0.0, None) for row in flagged(ask)[len(right) :])
+    before = flagged(ask)
+    assert install(collection, stops_flagging=True).flags_look_alikes is None
+    collection.add([("equal too", texts["f3"])])
+    assert flagged(ask) == before
+
+
+def test_someone_who_listens_is_told(collection, place):
+    install(collection, flag_look_alikes=0.05)
+    with closing(place.server.connection()) as listener, closing(listener.cursor()) as cursor:
+        cursor.execute("LISTEN nearkin_look_alike")
+        listener.commit()
+        collection.add([("alone", Prose(11).text(70))])
+        collection.add([("alone too", collection.text("alone"))])
+        cursor.execute("SELECT 1")
+        told = [(channel, payload) for _, channel, payload in listener.notifications]
+    assert told == [("nearkin_look_alike", place.schema)]
+
+
+@pytest.mark.parametrize("gamma", [-1, float("nan"), True])
+def test_a_gamma_that_is_none_is_refused(collection, gamma):
+    with pytest.raises(ParameterError, match="gamma"):
+        install(collection, flag_look_alikes=gamma)
+    with pytest.raises(ParameterError, match="one of the two"):
+        install(collection, flag_look_alikes=0.05, stops_flagging=True)
+
+
+def test_questions_are_answered_while_documents_are_added(collection, ask):
+    right = ask("SELECT * FROM @similar_documents('f3', 0.05)")
+    adding = threading.Thread(target=collection.add, args=([(f"x{i}", Prose(i).text(40)) for i in range(50)],))
+    adding.start()
+    for _ in range(20):
+        assert ask("SELECT * FROM @similar_documents('f3', 0.05)") == right
+    adding.join()

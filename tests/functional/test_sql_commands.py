@@ -1,0 +1,181 @@
+"""``nearkin sql``, and the index of a collection, as a user gives the commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import postgresql
+from functional.conftest import Ended, nearkin_here, write_jsonl
+from made_up_prose import Prose
+from places import SomePlace
+
+ODD = "'; DROP TABLE documents; --\n\\dt"
+
+
+def run(*arguments: str | Path, code: int = 0) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    assert ended.code == code, ended.err
+    return ended
+
+
+def told(*arguments: str | Path) -> Any:
+    return json.loads(run(*arguments, "--json").out)
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    prose = Prose(21)
+    original = prose.text(120)
+    records = [{"id": ODD, "text": original}, {"id": "copy", "text": prose.altered(original, 1)}]
+    records += [{"id": "other", "text": prose.text(100)}, {"id": "short", "text": "No"}]
+    return write_jsonl(tmp_path / "documents.jsonl", records)
+
+
+def found(place: str, *arguments: str | Path) -> list[str]:
+    return [one["doc_id"] for one in told("similar", place, ODD, *arguments)["documents"]]
+
+
+def asked_of_psql(server: postgresql.Server, script: str) -> list[str]:
+    """What psql makes of a script on its standard input."""
+    command = [postgresql.program("psql"), "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", server.url()]
+    return subprocess.run(command, input=script, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+# -- the index --------------------------------------------------------------------------------------------------------
+
+
+def test_the_index_is_chosen_once_and_asked(place, documents):
+    run("add", place.address, documents, "--index", "1B:k=3")
+    info = told("info", place.address)
+    assert (info["similarity_index"], info["n_indexed"]) == ("1B:k=3,w=100", 3)
+    assert "3 texts have a similarity index, by 1B:k=3,w=100" in run("info", place.address).out
+    by_index = told("similar", place.address, ODD, "--method", "si", "--tolerance", "0.9", "--index", "1B:k=3")
+    assert (by_index["method"], by_index["tolerance"], by_index["expected_recall"]) == ("si", 0.9, None)
+    assert isinstance(by_index["similarity_index"], int)
+    assert all(isinstance(one["similarity_index"], int) for one in by_index["documents"])
+    shown = run("similar", place.address, ODD, "--method", "si", "--tolerance", "0.9").out
+    assert f"Its similarity index is {by_index['similarity_index']}." in shown
+    refused = run("similar", place.address, ODD, "--method", "si", "--index", "43B:k=40", code=2).err
+    assert "1B:k=3" in refused or "1B, k 3" in refused
+    assert "43B, k 40" in refused
+    assert "43B" in run("add", place.address, documents, "--index", "43B", code=2).err
+    assert "index" in run("add", place.address, documents, "--index", "nonsense", code=2).err
+    assert "too few words" in run("similar", place.address, "short", "--method", "si").out
+    assert "within 0.9 of its own" in run("versions", place.address, "copy", "--method", "si", "--tolerance", "0.9").out
+
+
+# -- queries ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [("--method", "si", "--tolerance", "0.9"), ("--gamma", "0.05"), ()])
+def test_a_query_is_piped_into_a_shell(place, documents, tmp_path, how):
+    run("add", place.address, documents, "--index", "1B:k=3")
+    right = found(place.address, *how)
+    assert right[:1] == ["copy"]
+    printed = run(
+        "sql",
+        "similar",
+        ODD,
+        "--dialect",
+        place.kind,
+        "--schema",
+        "nearkin" if not place.server else place.schema,
+        *how,
+    )
+    assert printed.err == ""
+    if place.server is not None:
+        assert [row.split("|")[0] for row in asked_of_psql(place.server, printed.out)] == right
+    else:
+        with closing(sqlite3.connect(place.file)) as connection:
+            assert [row[0] for row in connection.execute(printed.out)] == right
+    copied = told("sql", "copy", place.address, tmp_path / "copy.duckdb")
+    assert copied["n_rows"]["documents"] == 4
+    query = run("sql", "similar", ODD, "--dialect", "duckdb", *how).out
+    with duckdb.connect(str(tmp_path / "copy.duckdb")) as copy:
+        assert [row[0] for row in copy.execute(query).fetchall()] == right
+
+
+def test_a_copy_does_not_replace_a_file_by_itself(documents, tmp_path):
+    matter, file = tmp_path / "matter", tmp_path / "matter.duckdb"
+    run("add", matter, documents)
+    assert "4 documents" in run("sql", "copy", matter, file).out
+    assert "--overwrite" in run("sql", "copy", matter, file, code=5).err
+    run("sql", "copy", matter, file, "--overwrite")
+    assert run("sql", "copy", tmp_path / "nothing", tmp_path / "x.duckdb", code=7).err
+    assert not (tmp_path / "x.duckdb").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("similar", "a\0b"),
+        ("similar", "a", "--dialect", "oracle"),
+        ("similar", "a", "--method", "minhash"),
+        ("similar", "a", "--method", "si", "--gamma", "0.1"),
+        ("similar", "a", "--gamma", "-1"),
+        ("similar", "a", "--schema", "a;b"),
+        ("schema", "--dialect", "oracle"),
+        ("install", "m", "--flag-look-alikes", "0.05"),
+        ("install", "m", "--no-flag"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_leaves_nothing(tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    ended = run("sql", *arguments, code=2)
+    assert (ended.out, list(tmp_path.iterdir())) == ("", [])
+
+
+def test_the_tables_make_a_database(tmp_path, server):
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(run("sql", "schema", "--dialect", "sqlite").out)
+        assert made.execute("SELECT count(*) FROM indexed_documents").fetchone() == (0,)
+    schema = f"printed_{os.getpid()}"
+    asked_of_psql(server, run("sql", "schema", "--schema", schema).out)
+    assert server.sql(f"SELECT count(*) FROM {schema}.indexed_documents") == "0"
+    with duckdb.connect() as made:
+        made.execute(run("sql", "schema", "--dialect", "duckdb").out)
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+def test_functions_are_installed_before_anything_is_added(server, tmp_path, documents):
+    place = SomePlace.new(tmp_path, server)
+    installed = told("sql", "install", place.address, "--index", "1B:k=3", "--flag-look-alikes", "0.05")
+    assert (installed["flags_look_alikes"], installed["similarity_index"]) == (0.05, "1B:k=3,w=100")
+    assert run("sql", "install", place.address).out.count("gamma 0.05") == 1
+    run("add", place.address, documents, "--cache", place.cache)
+    assert place.sql("SELECT other_doc_id FROM look_alikes ORDER BY 1").splitlines()[-1] == "copy"
+    shown = run("sql", "install", place.address).out
+    example = shown.partition("Try: ")[2]
+    assert example.startswith(f"SELECT * FROM {place.schema}.similar_documents(")
+    installed = told("sql", "install", place.address, "--no-flag")
+    assert installed["flags_look_alikes"] is None
+    assert [row.split("|")[0] for row in asked_of_psql(server, installed["example"])] == ["copy"]
+    assert "similarity indexes by 1B" in run("sql", "install", place.address, "--index", "43B", code=2).err
+
+
+def test_a_directory_gets_its_tables(tmp_path):
+    shown = run("sql", "install", tmp_path / "matter").out
+    assert "SQLite has no functions that stay" in shown
+    assert told("info", tmp_path / "matter")["n_documents"] == 0
+
+
+def test_a_query_is_printed_without_numba():
+    program = (
+        "import sys\nfrom nearkin.cli.shell import run\ntry:\n    run(['sql', 'similar', 'a'])\nexcept SystemExit:\n"
+        "    pass\nprint('numba' in sys.modules, 'duckdb' in sys.modules, file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "False False"
