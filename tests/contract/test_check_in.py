@@ -12,7 +12,7 @@ from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in.keys import BANDS
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.check_in.stored_keys import MOST_OF_A_KEY, fill
+from nearkin.collection.check_in.stored_keys import MOST_OF_A_SAMPLE, fill
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 
 prose = Prose(17)
@@ -189,10 +189,10 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
         collection.check(LONG)
         n_fills = 0
 
-        def cut(connection, store, progress) -> None:
+        def cut(connection, *rest) -> None:
             nonlocal n_fills
             n_fills += 1
-            fill(connection, store, progress)
+            fill(connection, *rest)
             if n_fills == 2:  # the document and its keys are written, nothing is committed
                 if place.server is not None:
                     pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
@@ -215,7 +215,7 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
 def test_wording_that_everybody_has_is_counted(place):
     header = prose.text(60)
     with place.open() as collection:
-        collection.add([(f"d{i}", f"{header} {prose.text(25)}") for i in range(MOST_OF_A_KEY + 60)])
+        collection.add([(f"d{i}", f"{header} {prose.text(25)}") for i in range(MOST_OF_A_SAMPLE + 60)])
         checked = collection.check(f"{header} {prose.text(300)}")
         assert checked.n_crowded_keys > 0
 
@@ -239,6 +239,8 @@ def test_keys_of_another_method_are_made_anew(place):
         "UPDATE check_keys SET key = key + 1",
         "DELETE FROM check_keys WHERE content = 1",
         "UPDATE check_keys SET content = 9",
+        "UPDATE checked_contents SET n_samples = n_samples + 1",
+        "UPDATE checked_contents SET signature = NULL",
     ],
 )
 def test_verify_mends_the_keys(place, damage):

@@ -78,8 +78,8 @@ def test_summary_counts_files_and_documents(out: Path) -> None:
 def test_tables_hold_every_run_and_column(out: Path) -> None:
     names = sorted(path.stem for path in (out / "tables").iterdir())
     assert names == [
-        "best-runs", "chance-multipliers", "chance-runs", "columns", "figure-3-in-all-streams", "figure-3-methods", "matrices", "runs",
-        "table-1-files", "table-9", "walk",
+        "best-runs", "chance-multipliers", "chance-runs", "columns", "figure-3-in-all-streams", "figure-3-methods",
+        "matrices", "runs", "table-1-files", "table-9", "walk",
     ]  # fmt: skip
     runs = rows_of(out / "tables/runs.csv")
     assert len(runs) == 656

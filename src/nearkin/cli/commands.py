@@ -14,6 +14,7 @@ from nearkin.cli import (  # noqa: F401
     lab_minhash,
     lab_range_search,
     lab_signatures,
+    lab_similarity_index,
     neighbours,
     regroup,
     sign,

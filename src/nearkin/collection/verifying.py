@@ -90,11 +90,11 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
             if differs is not None:
                 remade.append(differs)
                 collection.index.forget(name)
-        differs = stored_keys.difference(connection, collection.store, collection.progress)
+        differs = stored_keys.difference(connection, collection.store, collection.counting, collection.progress)
     if differs is not None:
         remade.append(differs)
         with collection.store.writing() as connection:
-            stored_keys.remake(connection, collection.store, collection.progress)
+            stored_keys.remake(connection, collection.store, collection.counting, collection.progress)
     collection.settle()
     with collection.snapshot() as seen:
         n_segments = len(seen.segments)

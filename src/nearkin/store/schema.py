@@ -170,6 +170,16 @@ check_keys = Table(
 CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
 CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
 
+checked_contents = Table(
+    "checked_contents",
+    metadata,
+    # in SQLite the very number of the row, which saves an index
+    Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("n_samples", Integer, nullable=False),  # of its keys, those that are sampled shingles
+    Column("signature", LargeBinary),  # as in ``contents``, whose rows are wide
+)
+"""Of each content with keys what says whether one that shares some is worth comparing."""
+
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
 SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, profiles.similarity_index,

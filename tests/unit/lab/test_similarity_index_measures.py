@@ -139,6 +139,13 @@ def test_chance_of_a_hit_is_that_of_two_random_walks() -> None:
         assert hit_chance(np.array([shared]), 1.5)[0] == pytest.approx(measured, abs=0.005)
 
 
+def test_the_highest_shingles_add_up_to_a_length() -> None:
+    texts = [" ".join(versions(7, n_bases=1, n_words=n, n_versions=0, most_edits=1)) for n in (2000, 5000, 20_000)]
+    values = SimilarityIndex(9, "words", "A", 4, 5).index(pa.array(texts, pa.large_string())).values
+    n = np.array([2000, 5000, 20_000]) - 3
+    assert values == pytest.approx(400 * 2.0**31 * (1 - 400 / n), rel=0.05)
+
+
 def test_digests_are_of_the_normalised_text() -> None:
     texts = pa.array(["One  Text", "one text", "another"], pa.large_string())
     assert _digests(texts).tolist() == [0, 0, 1]

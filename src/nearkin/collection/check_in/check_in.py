@@ -29,7 +29,7 @@ def check_only(collection: Collection, text: str, options: CheckOptions) -> Chec
             return check(connection, store, collection.counting, text, options)
     try:
         with store.writing() as connection:
-            fill(connection, store, collection.progress)
+            fill(connection, store, collection.counting, collection.progress)
     except CollectionBusyError:  # what has no stored keys yet is read for this question
         collection.progress.say("another process is writing; the keys of new documents are worked out for this once")
     with store.reading() as connection:
@@ -39,10 +39,12 @@ def check_only(collection: Collection, text: str, options: CheckOptions) -> Chec
 def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
     check_id(under.doc_id)
+    if not under.doc_id.strip():
+        raise ParameterError.of("id", "check", "not blank", under.doc_id)
     wave, store = checked_wave(under.wave), collection.store
     started = time.perf_counter()
     with store.writing() as connection:
-        fill(connection, store, collection.progress)
+        fill(connection, store, collection.counting, collection.progress)
         checked = check(connection, store, collection.counting, text, options)
         if under.only_new and checked.verdict != "new":
             return checked
@@ -51,7 +53,7 @@ def check_in(collection: Collection, text: str, options: CheckOptions, under: Ch
         batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
         incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
         _check_stored(add_one(connection, collection.counting, incoming, wave=wave), under)
-        fill(connection, store, collection.progress)
+        fill(connection, store, collection.counting, collection.progress)
     return replace(checked, stored_as=under.doc_id, elapsed_s=round(time.perf_counter() - started, 4))
 
 

@@ -6,9 +6,10 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.keys import BAND, BANDS, EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import (
@@ -27,7 +28,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.signature_recall import distance_for
-from nearkin.records import I64, U8, U64, Bool
+from nearkin.records import I64, U8, U64
 from nearkin.reports.comparison import Piece, compare_texts, first_difference
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.stages.verification.edit import edit_similarity
@@ -39,7 +40,7 @@ MOST_SAMPLES = 1_024
 """Sampled shingles of one text that are asked for; of 33,000 words."""
 MOST_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
-_SPREAD = 3.1  # standard deviations: one in a thousand is farther off
+_MISSED = 0.01
 _NOTHING: I64 = np.zeros(0, np.int64)
 
 
@@ -130,7 +131,7 @@ def check(connection: Connection, store: Store, counting: Counting, text: str, o
     started = time.perf_counter()
     query = Query.of(counting, text)
     find = _by_keys if options.method == "minhash" else _by_index
-    candidates = find(connection, store, query, options)
+    candidates = find(connection, store, counting, query, options)
     compared = candidates.contents[:MOST_COMPARED]
     alike = sorted(_alike(connection, query, compared.tolist(), options), key=lambda one: one.rank)
     documents, n_found = _documents(connection, alike, query, options.limit)
@@ -152,49 +153,73 @@ def check(connection: Connection, store: Store, counting: Counting, text: str, o
     )
 
 
-def _by_keys(connection: Connection, store: Store, query: Query, options: CheckOptions) -> Candidates:
+def _by_keys(
+    connection: Connection, store: Store, counting: Counting, query: Query, options: CheckOptions
+) -> Candidates:
     """Contents that share the key of the whole text, a band, or enough sampled shingles."""
-    samples = np.flatnonzero(query.keys.kinds == SAMPLE)
-    others = np.flatnonzero(query.keys.kinds != SAMPLE)
-    is_sparse = len(samples) > MOST_SAMPLES
-    asked = np.concatenate([others, samples[:: -(-len(samples) // MOST_SAMPLES)] if is_sparse else samples])
-    shared = shared_with(connection, store, query.keys.values[asked])
-    kinds = query.keys.kinds[asked][shared.keys]
-    numbers, of_key = np.unique(shared.contents, return_inverse=True)
-    n_shared = [np.bincount(of_key[kinds == kind], minlength=len(numbers)) for kind in (EXACT, BAND, SAMPLE)]
-    if not len(numbers):
+    kinds = query.keys.kinds
+    samples = np.flatnonzero(kinds == SAMPLE)
+    asked = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[:: max(1, -(-len(samples) // MOST_SAMPLES))]])
+    kinds = kinds[asked]
+    shared = shared_with(connection, store, counting, query.keys.values[asked], kinds)
+    marks, n_contents = shared.marks, len(shared.marks)
+    if not n_contents:
         return Candidates(_NOTHING, 0, shared.n_crowded)
-    n_bits, n_characters, is_current = _stored(connection, numbers, query)
-    reach = distance_for(options.threshold, 8 * len(query.signature)) if query.signature is not None else 0
-    is_near = (n_shared[1] > 0) & (n_bits <= reach)
-    n_asked = int((query.keys.kinds[asked] == SAMPLE).sum())
-    is_part = _may_be_part(n_shared[2], n_asked, n_characters / max(1, len(query.text)), options.containment)
-    is_kept = is_current & ((n_shared[0] > 0) | is_near | is_part)
-    order = np.lexsort((numbers, -n_shared[2], n_bits, n_shared[0] == 0))
-    kept = order[is_kept[order]]
-    return Candidates(numbers[kept], len(kept), shared.n_crowded)
-
-
-def _may_be_part(n_shared: I64, n_asked: int, length: object, containment: float) -> Bool:
-    """Whether the one text may be contained in the other, by the sampled shingles that they share.
-
-    Of two texts of which the shorter is contained in the longer, the sampled shingles of the shorter are shared, but
-    for chance. ``length`` is that of the stored text, as a part of the length of the other.
-    """
-    n_of_shorter = n_asked * np.minimum(1.0, np.asarray(length, np.float64) / containment)
-    expected = containment * n_of_shorter
-    return n_shared >= np.maximum(
-        1, np.floor(expected - _SPREAD * np.sqrt(expected * (1 - containment) + expected / 4))
+    n_exact, n_bands, n_samples = (
+        np.bincount(shared.contents[kinds[shared.keys] == kind], minlength=n_contents) for kind in (EXACT, BAND, SAMPLE)
     )
+    n_bits = np.full(n_contents, 8 * marks.signatures.shape[1] + 1)
+    reach = 0
+    if query.signature is not None:
+        differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
+        n_bits[marks.is_signed] = differs[marks.is_signed]
+        reach = distance_for(options.threshold, 8 * len(query.signature))
+    n_of_shorter = np.minimum(marks.n_samples, int((kinds == SAMPLE).sum()))
+    is_part = n_samples >= least_shared(options.containment)[np.minimum(n_of_shorter, MOST_SAMPLES)]
+    is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
+    order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
+    kept = _with_documents(connection, marks.contents[order[is_kept[order]]])
+    return Candidates(kept, len(kept), shared.n_crowded)
 
 
-def _by_index(connection: Connection, store: Store, query: Query, options: CheckOptions) -> Candidates:
+@cache
+def least_shared(containment: float) -> I64:
+    """How many sampled shingles a text must share of so many, at the least, to be a part: the place is the number.
+
+    A text of which a part of ``containment`` lies in another shares each with that probability; one in a hundred shares
+    fewer than this.
+
+    Examples
+    --------
+    >>> least_shared(0.9)[[1, 3, 5, 20]].tolist()
+    [1, 1, 3, 14]
+    """
+    chances, least = np.array([1.0]), np.ones(MOST_SAMPLES + 1, np.int64)
+    for n in range(1, MOST_SAMPLES + 1):
+        chances = np.append(chances, 0) * (1 - containment) + np.append(0, chances) * containment
+        least[n] = max(1, int(np.searchsorted(np.cumsum(chances), _MISSED, side="right")))
+    return least
+
+
+def _with_documents(connection: Connection, numbers: I64) -> I64:
+    """Those contents that some document has now."""
+    documents, current = schema.documents.c, set[int]()
+    for some in named(numbers.tolist()):
+        has_one = select(documents.content).where(documents.content.in_(some), documents.is_current)
+        current.update(connection.execute(has_one).scalars())
+    return numbers[np.isin(numbers, np.fromiter(current, np.int64, len(current)))]
+
+
+def _by_index(
+    connection: Connection, store: Store, counting: Counting, query: Query, options: CheckOptions
+) -> Candidates:
     """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
-    exact = query.keys.values[query.keys.kinds == EXACT]
-    numbers = np.unique(shared_with(connection, store, exact).contents).tolist()
+    is_exact = query.keys.kinds == EXACT
+    exact = shared_with(connection, store, counting, query.keys.values[is_exact], query.keys.kinds[is_exact])
+    numbers = exact.marks.contents.tolist()
     if query.similarity_index is not None:
         numbers += _nearest(connection, query.similarity_index, options)
-    distinct = np.array(list(dict.fromkeys(numbers)), np.int64)
+    distinct = _with_documents(connection, np.array(list(dict.fromkeys(numbers)), np.int64))
     return Candidates(distinct, len(distinct), 0)
 
 
@@ -213,25 +238,6 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     ]
     rows = [row for walk in walks for row in connection.execute(walk)] if low <= own <= high else []
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
-
-
-def _stored(connection: Connection, numbers: I64, query: Query) -> tuple[I64, I64, Bool]:
-    """Of each content: the bits in which its signature differs, its characters, and whether any document has it now."""
-    contents, documents = schema.contents.c, schema.documents.c
-    rows, current = list[Row[int, bytes | None, int]](), set[int]()
-    for some in named(numbers.tolist()):
-        wanted = select(contents.content, contents.signature, contents.n_characters).where(contents.content.in_(some))
-        rows += connection.execute(wanted.order_by(contents.content)).all()
-        has_one = select(documents.content).where(documents.content.in_(some), documents.is_current)
-        current.update(connection.execute(has_one).scalars())
-    width = 0 if query.signature is None else len(query.signature)
-    n_bits = np.full(len(rows), 8 * width + 1, np.int64)
-    signed = [i for i, row in enumerate(rows) if width and row[1] is not None and len(row[1]) == width]
-    if signed and query.signature is not None:
-        packed = np.frombuffer(b"".join(rows[i][1] or b"" for i in signed), np.uint8).reshape(len(signed), width)
-        n_bits[signed] = np.bitwise_count(packed ^ query.signature).sum(axis=1)
-    n_characters = np.array([row[2] for row in rows], np.int64)
-    return n_bits, n_characters, np.isin(numbers, np.fromiter(current, np.int64, len(current)))
 
 
 def _alike(connection: Connection, query: Query, numbers: Sequence[int], options: CheckOptions) -> list[_Likeness]:

@@ -6,23 +6,29 @@ fact tells the number; the keys of what came after it are worked out for each qu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select, text
 
-from nearkin.collection.check_in.keys import FINGERPRINT, keys_of
+from nearkin.collection.check_in.keys import FINGERPRINT, SAMPLE, Keys, keys_of
+from nearkin.collection.counting import SIGNATURE, Counting
 from nearkin.collection.documents import text_of
 from nearkin.errors import CollectionError
-from nearkin.records import I64, U64
+from nearkin.kernels.buffers import strings
+from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store import schema
-from nearkin.store.bulk import insert_integers
+from nearkin.store.bulk import insert_integers, insert_rows
 from nearkin.store.store import Store
 
 MOST_OF_A_KEY = 256
-"""Texts that are looked at for one key: what more texts share is the wording of everybody."""
+"""Texts that are looked at for the key of a whole text or of a band."""
+MOST_OF_A_SAMPLE = 64
+"""Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
 _END, _METHOD = "check_keys_end", "check_keys"
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
@@ -31,61 +37,125 @@ _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored: the pages of the tab
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """Of some contents what says whether they are worth comparing.
+
+    Parameters
+    ----------
+    contents : int64 array, shape (n_contents,)
+    n_samples : int64 array, shape (n_contents,)
+        Sampled shingles of each.
+    signatures : uint8 array, shape (n_contents, n_bytes)
+    is_signed : bool array, shape (n_contents,)
+        False: it has no words, and its signature says nothing.
+    """
+
+    contents: I64
+    n_samples: I64
+    signatures: U8
+    is_signed: Bool
+
+    @classmethod
+    def of(cls, counting: Counting, contents: I64, texts: Sequence[str], keys: Keys) -> Marks:
+        """Of texts, whose keys have been worked out."""
+        n_samples = np.bincount(keys.texts[keys.kinds == SAMPLE], minlength=len(texts))
+        signed = counting.sign(strings(texts))
+        return cls(contents, n_samples, signed.packed, signed.has_features)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Marks]) -> Marks:
+        """One after another."""
+        return cls(
+            np.concatenate([part.contents for part in parts]),
+            np.concatenate([part.n_samples for part in parts]),
+            np.concatenate([part.signatures for part in parts]),
+            np.concatenate([part.is_signed for part in parts]),
+        )
+
+    def where(self, contents: I64) -> Marks:
+        """Those of some contents, in their order; of what is not among these there is nothing to say."""
+        order = np.argsort(self.contents)
+        places = np.searchsorted(self.contents[order], contents)
+        is_there = np.zeros(len(contents), np.bool_)
+        inside = places < len(order)
+        is_there[inside] = self.contents[order[places[inside]]] == contents[inside]
+        chosen = order[places[is_there]]
+        n_samples, is_signed = np.zeros(len(contents), np.int64), np.zeros(len(contents), np.bool_)
+        signatures = np.zeros((len(contents), self.signatures.shape[1]), np.uint8)
+        n_samples[is_there], is_signed[is_there] = self.n_samples[chosen], self.is_signed[chosen]
+        signatures[is_there] = self.signatures[chosen]
+        return Marks(contents, n_samples, signatures, is_signed)
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+
+@dataclass(frozen=True, slots=True)
 class Shared:
     """Which stored contents share which keys.
 
     Parameters
     ----------
+    marks : Marks
+        Of each content once.
     contents : int64 array, shape (n_found,)
+        Its place among the marks.
     keys : int64 array, shape (n_found,)
         The place, among the keys that were asked for, of the one that is shared.
     n_crowded : int
         Keys that more texts have than were looked at.
     """
 
+    marks: Marks
     contents: I64
     keys: I64
     n_crowded: int
 
 
-def shared_with(connection: Connection, store: Store, keys: I64) -> Shared:
+def shared_with(connection: Connection, store: Store, counting: Counting, keys: I64, kinds: U8) -> Shared:
     """The contents that share keys, from the table and from what came since.
 
     Parameters
     ----------
     connection : Connection
     store : Store
-    keys : int64 array, shape (n_keys,)
-        Distinct.
+    counting : Counting
+    keys, kinds : int64 and uint8 arrays, shape (n_keys,)
+        Distinct keys.
     """
     look_up = _look_up_in_sqlite if store.dialect == "sqlite" else _look_up_in_postgresql
-    rows = look_up(connection, keys.tolist(), MOST_OF_A_KEY + 1)
-    found = np.array(rows, np.int64).reshape(-1, 2)
-    parts = [found]
-    for first, batch in _texts_from(connection, _end(connection, store), Silent()):
+    most = np.where(kinds == SAMPLE, MOST_OF_A_SAMPLE, MOST_OF_A_KEY)
+    parts = [np.array(look_up(connection, keys.tolist(), (most + 1).tolist()), np.int64).reshape(-1, 2)]
+    new = list[Marks]()
+    for numbers, batch in _texts_from(connection, _end(connection, store), Silent()):
         made = keys_of(batch)
         is_shared = np.isin(made.values, keys)
         order = np.argsort(keys)
         places = order[np.searchsorted(keys[order], made.values[is_shared])]
-        parts.append(np.stack([places, first[made.texts[is_shared]]], axis=1))
+        parts.append(np.stack([places, numbers[made.texts[is_shared]]], axis=1))
+        new.append(Marks.of(counting, numbers, batch, made))
     found = np.concatenate(parts)
-    counts = np.bincount(found[:, 0], minlength=len(keys))
     found = found[np.argsort(found[:, 0], kind="stable")]
+    counts = np.bincount(found[:, 0], minlength=len(keys))
     rank = np.arange(len(found)) - np.concatenate([[0], np.cumsum(counts)])[found[:, 0]]
-    kept = found[rank < MOST_OF_A_KEY]
-    return Shared(kept[:, 1], kept[:, 0], int((counts > MOST_OF_A_KEY).sum()))
+    kept = found[rank < most[found[:, 0]]]
+    contents, places = np.unique(kept[:, 1], return_inverse=True)
+    marks = Marks.joined([_stored_marks(connection, store, contents), *new]).where(contents)
+    return Shared(marks, places, kept[:, 0], int((counts > most).sum()))
 
 
-def fill(connection: Connection, store: Store, progress: Progress) -> None:
+def fill(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a transaction that writes."""
     if store.fact(connection, _METHOD) != FINGERPRINT:  # of an older Nearkin, or none
         connection.execute(schema.check_keys.delete())
+        connection.execute(schema.checked_contents.delete())
         store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
     end = _end(connection, store)
     parts, n_held = list[tuple[I64, I64]](), 0
     for numbers, batch in _texts_from(connection, end, progress):
         made = keys_of(batch)
         parts.append((made.values, numbers[made.texts]))
+        insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
         n_held += len(made.values)
         if n_held >= _KEYS_AT_A_TIME:
             _write(connection, parts)
@@ -101,29 +171,39 @@ def is_behind(connection: Connection, store: Store) -> bool:
     return _end(connection, store) < _n_contents(connection)
 
 
-def difference(connection: Connection, store: Store, progress: Progress) -> str | None:
+def difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
     """What the table has otherwise than the texts, or None; what was not stored yet is no difference."""
     end = _end(connection, store)
     if end == 0:
         return None
-    expected = np.zeros(2, np.uint64)
+    expected, has_marks = np.zeros(2, np.uint64), True
     for numbers, batch in _texts_from(connection, 0, progress, end):
         made = keys_of(batch)
         expected += _checksum(made.values, numbers[made.texts])
+        stored_marks = _columns(_stored_marks(connection, store, numbers))
+        has_marks = has_marks and stored_marks == _columns(Marks.of(counting, numbers, batch, made))
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
         keys, contents = np.array([tuple(row) for row in some], np.int64).T
         stored += _checksum(keys, contents)
+    if not has_marks:
+        return "keys of check-ins: what is stored with them is not what the texts have"
     if np.array_equal(expected, stored):
         return None
     return f"keys of check-ins: {int(stored[0]):,} are stored, not the {int(expected[0]):,} that the texts have"
 
 
-def remake(connection: Connection, store: Store, progress: Progress) -> None:
+def remake(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
     """Store all keys anew."""
     store.unsay(connection, _METHOD)
-    fill(connection, store, progress)
+    fill(connection, store, counting, progress)
+
+
+def _columns(marks: Marks) -> list[list[Any]]:
+    """For a database."""
+    signatures = [row.tobytes() if has else None for row, has in zip(marks.signatures, marks.is_signed)]
+    return [marks.contents.tolist(), marks.n_samples.tolist(), signatures]
 
 
 def _checksum(keys: I64, contents: I64) -> U64:
@@ -196,21 +276,48 @@ def _texts_between(connection: Connection, first: int, last: int) -> tuple[I64, 
     return np.array(numbers, np.int64), texts
 
 
-def _look_up_in_sqlite(connection: Connection, keys: Sequence[int], most: int) -> list[tuple[int, int]]:
+def _look_up_in_sqlite(connection: Connection, keys: Sequence[int], most: Sequence[int]) -> list[tuple[int, int]]:
     """A question a key: that costs microseconds there, and each may end early."""
+    ask = _driver(connection).execute
+    query = "SELECT content FROM check_keys WHERE key = ? ORDER BY content LIMIT ?"
+    asked = enumerate(zip(keys, most, strict=True))
+    return [(place, row[0]) for place, (key, n) in asked for row in ask(query, (key, n))]
+
+
+def _look_up_in_postgresql(connection: Connection, keys: Sequence[int], most: Sequence[int]) -> list[tuple[int, int]]:
+    query = text("""
+        SELECT asked.place - 1, shared.content
+        FROM unnest(CAST(:keys AS bigint[]), CAST(:most AS bigint[])) WITH ORDINALITY AS asked (key, most, place)
+        CROSS JOIN LATERAL (
+            SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most
+        ) AS shared
+    """)
+    return [(row[0], row[1]) for row in connection.execute(query, {"keys": list(keys), "most": list(most)})]
+
+
+def _stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
+    """Those of the contents that have any."""
+    columns = "SELECT content, n_samples, signature FROM checked_contents WHERE content"
+    if store.dialect == "sqlite":
+        query = f"{columns} IN (SELECT value FROM json_each(?)) ORDER BY content"
+        rows = _driver(connection).execute(query, (json.dumps(contents.tolist()),)).fetchall()
+    else:
+        query = f"{columns} = ANY(CAST(:contents AS bigint[])) ORDER BY content"
+        rows = connection.execute(text(query), {"contents": contents.tolist()}).all()
+    width = SIGNATURE.bits // 8
+    is_signed = np.array([row[2] is not None and len(row[2]) == width for row in rows], np.bool_)
+    packed = b"".join(row[2] if is_it else bytes(width) for row, is_it in zip(rows, is_signed))
+    return Marks(
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[1] for row in rows], np.int64),
+        np.frombuffer(packed, np.uint8).reshape(-1, width),
+        is_signed,
+    )
+
+
+def _driver(connection: Connection) -> Any:
+    """SQLite's own connection, in the same transaction: SQLAlchemy takes longer to ask than SQLite to answer."""
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was given back before its answer was read.")
-    query = "SELECT content FROM check_keys WHERE key = ? ORDER BY content LIMIT ?"
-    return [(place, row[0]) for place, key in enumerate(keys) for row in driver.execute(query, (key, most))]
-
-
-def _look_up_in_postgresql(connection: Connection, keys: Sequence[int], most: int) -> list[tuple[int, int]]:
-    query = text("""
-        SELECT asked.place - 1, shared.content
-        FROM unnest(CAST(:keys AS bigint[])) WITH ORDINALITY AS asked (key, place)
-        CROSS JOIN LATERAL (
-            SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT :most
-        ) AS shared
-    """)
-    return [(row[0], row[1]) for row in connection.execute(query, {"keys": list(keys), "most": most})]
+    return driver

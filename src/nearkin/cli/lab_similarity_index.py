@@ -1,0 +1,171 @@
+"""``nearkin lab similarity-index``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.options import JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
+from nearkin.cli.shell import lab
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from nearkin.lab.similarity_index.experiment import Results
+    from nearkin.lab.similarity_index.larger import Larger
+
+_measured = partial(typer.Option, rich_help_panel="What is measured")
+_larger = partial(typer.Option, rich_help_panel="A larger collection", show_default=False)
+FilesFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="A file a document; folders in it are passed over.", show_default=False)
+]
+Expected = Annotated[
+    Path | None,
+    _measured(
+        help="CSV file with the columns file,zone: files of one zone are similar to one another, others to none. "
+        "[dim]default: the paper's zones, by the names of its files[/]",
+        show_default=False,
+    ),
+]
+Multipliers = Annotated[int, _measured(help="Other odd multipliers of the hash to try every run with.")]
+LabSeed = Annotated[int, _measured("--seed", help="Another seed draws other multipliers and queries.")]
+FamilyDocuments = Annotated[
+    Path | None,
+    _larger("--documents", help="Parquet, CSV, TSV or JSON Lines with thousands of documents in known families."),
+]
+Family = Annotated[
+    str | None, _larger(help="Column with the family: documents with the same value should be found by one another.")
+]
+FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
+Only = Annotated[str | None, _larger(help="COLUMN=VALUE: take no other rows. [dim]default: all[/]")]
+LeaveOut = Annotated[
+    str | None, _larger(help="Families that are none, such as other, joined by commas. [dim]default: none[/]")
+]
+FamilyQueries = Annotated[int, _larger("--queries", help="How many documents to draw as queries.", show_default=True)]
+
+_HELP = """
+Repeat the published experiment with one number a document, the similarity index: all methods over a folder of files
+of which it is known which are similar, their scores beside the paper's, and how much of a score is luck. With
+--documents also on a larger collection: what a query over one column of numbers finds, and what one over better
+numbers does.
+
+[bold]Examples[/]
+
+  nearkin lab similarity-index files/ --expected zones.csv --out lab
+
+  nearkin lab similarity-index files/ --documents licences.parquet --family license --out lab
+"""
+
+
+@lab.command("similarity-index", help=_HELP)
+def similarity_index(
+    folder: FilesFolder,
+    out: Out,
+    expected: Expected = None,
+    multipliers: Multipliers = 200,
+    seed: LabSeed = 0,
+    documents: FamilyDocuments = None,
+    family: Family = None,
+    text: FamilyText = "text",
+    only: Only = None,
+    leave_out: LeaveOut = None,
+    queries: FamilyQueries = 2000,
+    report: ReportAndFigures = True,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Repeat the paper's experiment."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.lab.similarity_index.delivery import deliver
+    from nearkin.lab.similarity_index.experiment import Plan
+    from nearkin.lab.similarity_index.families import FamilyFile
+    from nearkin.workflows.dedup.options import Resources
+
+    if (documents is None) != (family is None):
+        raise typer.BadParameter("--documents and --family go together: a file, and its column with the family.")
+    if documents is None and (only is not None or leave_out is not None):
+        raise typer.BadParameter("--only and --leave-out choose among --documents; give these too.")
+    families = None
+    if documents is not None and family is not None:
+        left_out = tuple(name.strip() for name in (leave_out or "").split(",") if name.strip())
+        families = FamilyFile(documents, family, text, only, left_out)
+    plan = Plan(folder, expected, families, multipliers, queries, seed)
+    n_threads = Resources(threads).n_threads
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        delivered = deliver(plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    tell(
+        lambda: delivered.summary,
+        lambda console: _show(console, delivered.results, out, has_page=report),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+    """The runs of Table 9 beside the paper's, the best here, what luck does, then the larger collection."""
+    from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
+    from nearkin.reports.quantities import counted
+
+    is_published, chance = results.folder.zones.is_published, results.chance
+    console.print(_table_9(results))
+    said = f" (paper: {N_OVER_ONE} of {N_RUNS})" if is_published else ""
+    console.print(f"{results.n_over_one} of {len(results.runs)} runs score above 1{said}.", highlight=False)
+    others = counted(len(chance.multipliers), "other multiplier")
+    share = 100 * float((chance.best.round(2) >= BEST_SCORE).mean())
+    with_published = f"; at least the paper's {BEST_SCORE:.2f} with {share:.3g} %" if is_published else ""
+    console.print(
+        f"With {others} than 31: {chance.n_over_one.mean():.0f} runs above 1 on average, the best of all "
+        f"from {chance.best.min():.2f} to {chance.best.max():.2f}{with_published}.",
+        highlight=False,
+    )
+    if results.larger is not None:
+        console.print(_columns(results.larger))
+    start = out / "report.html" if has_page else out / "summary.json"
+    console.print(
+        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+    )
+
+
+def _headed(headings: tuple[str, ...]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
+    for i, heading in enumerate(headings):
+        style = "dim" if heading == "(paper)" else None
+        table.add_column(heading, justify="right" if i else "left", style=style, no_wrap=True)
+    return table
+
+
+def _table_9(results: Results) -> Table:
+    """A row a run: the paper's five, then the best here."""
+    from nearkin.lab.similarity_index.published import TABLE_9
+
+    table = _headed(("run", "FP", "FN", "correct", "score", "(paper)", "as expected"))
+    is_published = results.folder.zones.is_published
+    scores = [f"({said.score:.2f})" if is_published else "" for said in TABLE_9]
+    rows = list(zip(results.published, scores, strict=True))
+    published = {run.method for run, _ in rows}
+    for run, said in (*rows, *((run, "") for run in results.best if run.method not in published)):
+        c = run.counted
+        numbers = f"{c.n_false_positives}", f"{c.n_false_negatives}", f"{c.n_correct}", f"{c.score:.2f}"
+        table.add_row(run.label, *numbers, said, f"{c.n_as_expected} of {c.n_pairs}")
+    return table
+
+
+def _columns(larger: Larger) -> Table:
+    """A row a column: an index at the paper's tolerance, another number at its best setting."""
+    from nearkin.lab.similarity_index.truths import WORDING
+
+    table = _headed(("column", "setting", "rows", "precision", "recall"))
+    for column in larger.columns:
+        one = larger.at(column.key, 0.3) if column.key.startswith("si-") else larger.best(column.key, WORDING)
+        precision = "–" if one.precision[WORDING] != one.precision[WORDING] else f"{one.precision[WORDING]:.3f}"
+        table.add_row(column.label, f"{one.setting:g}", f"{one.n_rows:,.1f}", precision, f"{one.recall[WORDING]:.3f}")
+    return table

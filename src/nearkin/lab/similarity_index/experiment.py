@@ -1,0 +1,143 @@
+"""The whole experiment, and its results in one record."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.similarity_index.chance import Chance
+from nearkin.lab.similarity_index.chance import measure as measure_chance
+from nearkin.lab.similarity_index.families import FamilyFile, read_families
+from nearkin.lab.similarity_index.larger import Larger
+from nearkin.lab.similarity_index.larger import measure as measure_larger
+from nearkin.lab.similarity_index.published import TABLE_9
+from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, Run, best, by_length, run_all
+from nearkin.lab.similarity_index.zones import Folder, read_folder
+from nearkin.runs.progress import Progress
+from nearkin.stages.signatures.similarity_index import SimilarityIndex
+
+N_BEST, N_TAKEN_ALONG = 5, 3
+MOST_MULTIPLIERS, MOST_SEED, MOST_QUERIES = 100_000, 2**32 - 1, 1_000_000
+_OWNER = "lab similarity-index"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Parameters
+    ----------
+    folder : Path
+    expected : Path, optional
+        Its zones; none: the paper's.
+    documents : FamilyFile, optional
+        Of the larger collection.
+    n_multipliers : int
+        Other than Java's, at least 1.
+    n_queries : int
+        Of the larger collection, at least 1.
+    seed : int
+        Of the multipliers and the queries.
+
+    Raises
+    ------
+    ParameterError
+    """
+
+    folder: Path
+    expected: Path | None = None
+    documents: FamilyFile | None = None
+    n_multipliers: int = 200
+    n_queries: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        rules = (
+            ("multipliers", self.n_multipliers, 1, MOST_MULTIPLIERS),
+            ("queries", self.n_queries, 1, MOST_QUERIES),
+            ("seed", self.seed, 0, MOST_SEED),
+        )
+        for name, value, least, most in rules:
+            if not least <= value <= most:
+                raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that was measured.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : Folder
+    runs : tuple of Run
+        All 656.
+    by_length : Run
+        The length of a file as its number.
+    chance : Chance
+    larger : Larger or None
+    elapsed_s : float
+    """
+
+    plan: Plan
+    folder: Folder
+    runs: tuple[Run, ...]
+    by_length: Run
+    chance: Chance
+    larger: Larger | None
+    elapsed_s: float
+
+    @property
+    def best(self) -> tuple[Run, ...]:
+        """The five highest scores."""
+        return best(self.runs, N_BEST)
+
+    @property
+    def published(self) -> tuple[Run, ...]:
+        """The runs of the paper's Table 9, here."""
+        return tuple(self.of(SimilarityIndex.parse(said.spec)) for said in TABLE_9)
+
+    def of(self, method: SimilarityIndex) -> Run:
+        """One of the runs."""
+        return next(run for run in self.runs if run.method == method)
+
+    @property
+    def n_over_one(self) -> int:
+        """Runs that score above 1."""
+        return sum(run.counted.score > 1 for run in self.runs)
+
+    @property
+    def n_over_one_compared(self) -> int:
+        """The same without the super shingle, which other multipliers are not tried on."""
+        return sum(run.counted.score > 1 for run in self.runs if run.method.method != SUPER_SHINGLE)
+
+    @property
+    def best_compared(self) -> float:
+        """The highest score without the super shingle."""
+        return max(run.counted.score for run in self.runs if run.method.method != SUPER_SHINGLE)
+
+
+def run(plan: Plan, *, threads: int, progress: Progress) -> Results:
+    """Repeat the paper's experiment on a folder, and the larger one if there are documents for it.
+
+    Raises
+    ------
+    SourceError
+        The folder, its zones or the documents cannot be used.
+    """
+    started = time.perf_counter()
+    if not plan.folder.is_dir():
+        raise SourceError(f"{plan.folder} is not a folder. lab similarity-index needs one with a file a document.")
+    folder = read_folder(plan.folder, plan.expected)
+    families = read_families(plan.documents) if plan.documents is not None else None
+    runs = run_all(folder, threads=threads, progress=progress)
+    chance = measure_chance(folder, plan.n_multipliers, seed=plan.seed, threads=threads, progress=progress)
+    larger = None
+    if families is not None:
+        methods = list(dict.fromkeys(SimilarityIndex.parse(said.spec) for said in TABLE_9))
+        others = [run.method for run in best(runs, len(runs)) if run.method not in methods]
+        methods += [method for method in others if method.method != SUPER_SHINGLE][:N_TAKEN_ALONG]
+        larger = measure_larger(families, methods, plan.n_queries, seed=plan.seed, threads=threads, progress=progress)
+    return Results(plan, folder, runs, by_length(folder), chance, larger, time.perf_counter() - started)

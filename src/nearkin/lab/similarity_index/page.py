@@ -1,0 +1,116 @@
+"""The results as one page of HTML that needs neither a network nor a script."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.similarity_index.experiment import Results
+from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS, REMARKS, TABLE_9
+from nearkin.lab.similarity_index.runs import Run
+from nearkin.lab.similarity_index.tables import families, published_file
+from nearkin.lab.similarity_index.truths import LABELS
+from nearkin.lab.similarity_index.walk import hit_chance
+from nearkin.lab.similarity_index.zones import Folder, matrix, zone_name
+from nearkin.stages.signatures.similarity_index import TOLERANCE
+
+
+def draw(results: Results) -> tuple[Drawn, ...]:
+    """All figures.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    from nearkin.lab.similarity_index import figures
+
+    n = len(results.chance.multipliers)
+    every = [
+        drawn("methods", figures.method_frequency, results, f"Figure 3: {results.n_over_one} runs score above 1."),
+        drawn("scores", figures.scores, results, f"The paper's five runs with {n:,} other multipliers."),
+        drawn("best-scores", figures.best_scores, results, f"The best of all runs with each of {n:,} multipliers."),
+        drawn("runs-above-1", figures.runs_over_one, results, f"Runs above 1 with each of {n:,} multipliers."),
+    ]
+    if (larger := results.larger) is not None:
+        for truth in larger.truths:
+            words = f"Truth: {LABELS[truth.name]}. {len(larger.families):,} documents, {len(larger.queries):,} queries."
+            chart = partial(figures.precision_recall, truth=truth.name)
+            every.append(drawn(f"precision-recall-{truth.name}", chart, larger, words))
+            chart = partial(figures.rows_recall, truth=truth.name)
+            every.append(drawn(f"rows-{truth.name}", chart, larger, words))
+        if len(larger.walks[0].size):
+            words = (
+                f"{larger.walks[0].method}, a point a document; slope of the logarithms {larger.walks[0].slope:.2f}."
+            )
+            every.append(drawn("size-by-length", figures.size_by_length, larger, words))
+        n_pairs = ", ".join(f"{int(one.n_pairs.sum()):,}" for one in larger.walks)
+        words = f"Pairs that should be found ({n_pairs}), tolerance {TOLERANCE}."
+        every.append(drawn("hits-by-shared", figures.hits_by_shared, larger, words))
+    return tuple(every)
+
+
+def render(results: Results, figures: tuple[Drawn, ...]) -> str:
+    """The page.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    environment = lab_environment("nearkin.lab.similarity_index")
+    environment.filters |= {
+        "score": lambda x: f"{x:.2f}",
+        "thousandths": lambda x: "–" if x != x else f"{x:.3f}",
+        "percent": lambda x: "–" if x != x else f"{100 * x:.1f} %",
+        "rows": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.2f}",
+    }
+    return environment.get_template("similarity_index.html.j2").render(
+        facts=Facts(),
+        results=results,
+        folder=results.folder,
+        is_published=results.folder.zones.is_published,
+        files=_files(results),
+        chance=results.chance,
+        in_all_streams=families(results).rows,
+        compared=list(zip(TABLE_9, results.published, strict=True)),
+        best=[(run, _matrices(results.folder, run)) for run in results.best],
+        published_matrices=[
+            (said, run, _matrices(results.folder, run)) for said, run in zip(TABLE_9, results.published, strict=True)
+        ],
+        n_runs_said=N_RUNS,
+        n_over_one_said=N_OVER_ONE,
+        best_said=BEST_SCORE,
+        share_of_best_said=float((results.chance.best.round(2) >= BEST_SCORE).mean()),
+        n_pairs=len(results.folder) ** 2,
+        median=np.median,
+        said_zone=matrix,
+        larger=results.larger,
+        truth_labels=LABELS,
+        unrelated=float(hit_chance(np.zeros(1))[0]),
+        chances=[(share, float(hit_chance(np.array([share]))[0])) for share in (0.0, 0.5, 0.8, 0.9, 0.99, 1.0)],
+        remarks=REMARKS,
+        figures={figure.name: figure for figure in figures},
+    )
+
+
+def _files(results: Results) -> list[tuple[str, int, int, object]]:
+    """Name, zone, characters, and the paper's file."""
+    folder = results.folder
+    rows = zip(folder.names, folder.zones.zone.tolist(), folder.n_characters, strict=True)
+    return [(name, zone, n, published_file(results, name)) for name, zone, n in rows]
+
+
+def _matrices(folder: Folder, run: Run) -> list[tuple[str, list[tuple[str, list[tuple[int, int]]]]]]:
+    """Of each zone: its name, and of each file its hits beside what is expected."""
+    hits, found = run.hits, []
+    for number in range(1, int(folder.zones.zone.max()) + 1):
+        rows = np.flatnonzero(folder.zones.zone == number)
+        own = [
+            (folder.names[i], [(int(hits[i, j]), int(folder.zones.expected[i, j])) for j in rows.tolist()])
+            for i in rows.tolist()
+        ]
+        found.append((zone_name(folder.zones, number), own))
+    return found

@@ -1,0 +1,76 @@
+"""Which documents each query should find: those of its family, or those that are near it in wording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.lab.signatures.truth import WORD_THRESHOLD, SimilarPairs, similar_pairs
+from nearkin.lab.similarity_index.families import Families
+from nearkin.records import F64, I64, Bool, ShingleSets
+from nearkin.runs.progress import Progress
+
+FAMILY, WORDING = "family", "wording"
+LABELS = {FAMILY: "same family", WORDING: f"Jaccard ≥ {WORD_THRESHOLD} of word 5-shingles"}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Ordered pairs: a query, and another document that it should find.
+
+    Parameters
+    ----------
+    name : str
+    query, row : int64 arrays, shape (n_pairs,)
+        The query's place among the queries; the row of the other document.
+    n_queries : int
+    """
+
+    name: str
+    query: I64
+    row: I64
+    n_queries: int
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def n_with_relatives(self) -> int:
+        """Queries that should find something."""
+        return len(np.unique(self.query))
+
+    def mean_recall(self, found: Bool) -> float:
+        """Of what a query should find, what it found; averaged over the queries that should find something."""
+        wanted = np.bincount(self.query, minlength=self.n_queries)
+        got = np.bincount(self.query[found], minlength=self.n_queries)
+        shares: F64 = got[wanted > 0] / wanted[wanted > 0]
+        return float(shares.mean()) if len(shares) else float("nan")
+
+
+def truths(
+    families: Families, sets: ShingleSets, queries: I64, *, threads: int, progress: Progress
+) -> tuple[Truth, ...]:
+    """Both of them."""
+    pairs = similar_pairs(sets, WORD_THRESHOLD, threads=threads, progress=progress)
+    return _by_family(families.family, queries), _by_wording(pairs, queries, len(families))
+
+
+def _by_family(family: I64, queries: I64) -> Truth:
+    order = np.argsort(family, kind="stable")
+    starts = np.searchsorted(family[order], np.arange(family.max() + 2))
+    sizes = np.diff(starts)[family[queries]]
+    query = np.repeat(np.arange(len(queries)), sizes)
+    within = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    row = order[np.repeat(starts[family[queries]], sizes) + within]
+    is_other = row != queries[query]
+    return Truth(FAMILY, query[is_other], row[is_other], len(queries))
+
+
+def _by_wording(pairs: SimilarPairs, queries: I64, n: int) -> Truth:
+    place = np.full(n, -1, np.int64)
+    place[queries] = np.arange(len(queries))
+    ask = np.concatenate([pairs.left, pairs.right]).astype(np.int64)
+    found = np.concatenate([pairs.right, pairs.left]).astype(np.int64)
+    is_asked = place[ask] >= 0
+    return Truth(WORDING, place[ask[is_asked]], found[is_asked], len(queries))

@@ -1,0 +1,169 @@
+"""The files of a folder, and which of them should find one another."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.lab.similarity_index.published import EXPECTED, FILES, ZONE_NAMES
+from nearkin.records import I64, Bool
+from nearkin.stages.signatures.similarity_index import text_of_bytes
+
+MOST_FILES = 500
+COLUMNS = ("file", "zone")
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """Files in zones, and what is expected of each pair.
+
+    Parameters
+    ----------
+    zone : int64 array, shape (n_files,)
+        0: in none.
+    expected : bool array, shape (n_files, n_files)
+        Whether the second should be found by the first; a file finds itself.
+    is_published : bool
+        They are the paper's.
+    """
+
+    zone: I64
+    expected: Bool
+    is_published: bool
+
+    @property
+    def inside(self) -> Bool:
+        """Which pairs are of one zone, shape (n_files, n_files)."""
+        inside: Bool = (self.zone[:, None] == self.zone[None, :]) & (self.zone > 0)[:, None]
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What was read: file names in the order of the paper, else by zone and name; their texts; their zones."""
+
+    names: tuple[str, ...]
+    texts: pa.LargeStringArray
+    zones: Zones
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_characters(self) -> tuple[int, ...]:
+        """Of each text."""
+        return tuple(len(text.as_py()) for text in self.texts)
+
+
+def read_folder(folder: Path, expected: Path | None) -> Folder:
+    """Every file of a folder, as a text, with its zones: of a CSV file, or the paper's by the names of its files.
+
+    Raises
+    ------
+    SourceError
+        There are no files, too many, or one cannot be read; the zones are not known, or their file is wrong.
+    """
+    try:
+        paths = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+        if expected is not None:
+            paths = [path for path in paths if path.resolve() != expected.resolve()]
+        _check_count(folder, len(paths))
+        data = {path.name: path.read_bytes() for path in paths}
+    except OSError as error:
+        raise SourceError(f"{error.filename or folder}: cannot be read: {error.strerror}.") from error
+    zone_of = zones_of_csv(expected, tuple(data)) if expected is not None else _published_zones(folder, tuple(data))
+    names = tuple(zone_of)
+    zone = np.array(list(zone_of.values()), np.int64)
+    zones = Zones(zone, _expected(zone, is_published=expected is None), expected is None)
+    return Folder(names, pa.array([text_of_bytes(data[name]) for name in names], pa.large_string()), zones)
+
+
+def _check_count(folder: Path, n: int) -> None:
+    if not 2 <= n <= MOST_FILES:
+        raise SourceError(f"The experiment needs a folder of 2 to {MOST_FILES} files. {folder} has {n:,}.")
+
+
+def _published_zones(folder: Path, names: tuple[str, ...]) -> dict[str, int]:
+    """The paper's zones, if the folder has its files, in its order; other files are in none and stand last."""
+    found = dict[str, int]()
+    for file in FILES:
+        present = [name for name in file.names if name in names]
+        if len(present) > 1:
+            raise SourceError(f"{folder} has one file of the paper twice: {' and '.join(present)}.")
+        if not present and file.zone:
+            raise SourceError(
+                f"{folder} is not the paper's collection (it has no {' or '.join(file.names)}), so which of its files "
+                "are similar must be said: give --expected a CSV file with the columns file,zone. Files of one zone "
+                "are similar to one another; leave out those that are similar to none."
+            )
+        found |= dict.fromkeys(present, file.zone)
+    return found | {name: 0 for name in names if name not in found}
+
+
+def _expected(zone: I64, *, is_published: bool) -> Bool:
+    """A zone's files find one another; of the paper's zones as Tables 6 to 8 have it."""
+    expected: Bool = (zone[:, None] == zone[None, :]) & (zone > 0)[:, None]
+    np.fill_diagonal(expected, True)
+    if is_published:
+        for number, rows in enumerate(EXPECTED, 1):
+            expected[np.ix_(zone == number, zone == number)] = matrix(rows)
+    return expected
+
+
+def matrix(rows: str) -> Bool:
+    """A matrix from its rows.
+
+    Examples
+    --------
+    >>> matrix("10 01").tolist()
+    [[True, False], [False, True]]
+    """
+    return np.array([[cell == "1" for cell in row] for row in rows.split()], np.bool_)
+
+
+def zones_of_csv(path: Path, names: tuple[str, ...]) -> dict[str, int]:
+    """A zone's number for each name, those of a zone first, from a file with the columns file and zone.
+
+    Raises
+    ------
+    SourceError
+        It cannot be read, lacks a column, names a file that is not there or one twice, or has no zone of two files.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: is not a CSV file in UTF-8.") from error
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise SourceError(
+            f"{path}: has no column {' and no column '.join(missing)}. --expected needs the columns file,zone; it has "
+            f"{', '.join(reader.fieldnames or ()) or 'none'}."
+        )
+    zone_of = dict[str, str]()
+    for row in reader:
+        name, zone = (row["file"] or "").strip(), (row["zone"] or "").strip()
+        if name not in names:
+            raise SourceError(f"{path}, line {reader.line_num}: there is no file {name!r} in the folder.")
+        if name in zone_of:
+            raise SourceError(f"{path}, line {reader.line_num}: {name!r} stands there twice.")
+        zone_of[name] = zone
+    zones = sorted(set(zone_of.values()) - {""})
+    if not any(list(zone_of.values()).count(zone) >= 2 for zone in zones):
+        raise SourceError(f"{path}: no zone has two files, so nothing is expected to be similar.")
+    numbers = {zone: number for number, zone in enumerate(zones, 1)} | {"": 0}
+    placed = sorted((numbers[zone_of.get(name, "")] or len(numbers), name) for name in names)
+    return {name: 0 if number == len(numbers) else number for number, name in placed}
+
+
+def zone_name(zones: Zones, number: int) -> str:
+    """What a zone is called in a table."""
+    return f"zone {number}: {ZONE_NAMES[number - 1]}" if zones.is_published else f"zone {number}"

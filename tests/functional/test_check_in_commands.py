@@ -1,0 +1,135 @@
+"""``nearkin check``, as a shell script gives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import nearkin_here, write_jsonl
+
+LEASE = (
+    "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
+    "on the first day of each month, and the tenant keeps the house in good repair until the lease ends. The owner "
+    "sees to the roof, the drains and the chimney. Neither side may end the lease in the first year, and after that "
+    "with three months of notice in writing. Whatever the two cannot settle between themselves goes before the court."
+)
+MORE = " ".join(
+    f"Clause {i} of the annex speaks of the {i}th tree in the garden and of who may cut it." for i in range(40)
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> str:
+    place = str(tmp_path / "repository")
+    documents = [
+        {"id": "lease", "text": LEASE.format(street="Mill Lane", rent=900)},
+        {"id": "book", "text": MORE},
+    ]
+    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", documents)).code == 0
+    return place
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "draft.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def check(*arguments: object):
+    ended = nearkin_here("check", *arguments)
+    assert "Traceback" not in ended.err
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "verdict"),
+    [
+        ("A letter about boats, and about the rain that fell on them all summer long.", 0, "new"),
+        (LEASE.format(street="Mill Lane", rent=900).upper(), 10, "exact"),
+        (LEASE.format(street="Mill Lane", rent=950), 11, "near"),
+        (MORE[200:900], 12, "contained"),
+        (f"{LEASE.format(street='Mill Lane', rent=900)} {MORE.replace('tree', 'bush')}", 12, "contains"),
+        ("", 0, "new"),
+    ],
+)
+def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
+    ended = check(repository, written(tmp_path, text), "--json")
+    told = json.loads(ended.out)
+    assert (ended.code, told["verdict"], ended.err) == (code, verdict, "")
+    shown = check(repository, tmp_path / "draft.txt")
+    assert shown.code == code
+    assert "nothing was stored" in shown.out
+
+
+def test_a_shell_script(repository, tmp_path):
+    script = f"""
+        set -u
+        store() {{ nearkin check {repository} "$1" --store --only-new --id "$2" --json > answer.json; echo $?; }}
+        store draft.txt first
+        store draft.txt second
+        sed 's/boats/ships/' draft.txt > changed.txt
+        store changed.txt third
+        nearkin check {repository} missing.txt --store 2> error.txt; echo $?
+        nearkin info {repository} --json | {sys.executable} -c 'import json; print(json.load(open(0))["n_documents"])'
+    """
+    words = " ".join(f"word{i}" for i in range(50))
+    written(tmp_path, f"A letter about boats. {words}")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["0", "10", "11", "3", "3"], ran.stderr
+    assert "missing.txt" in (tmp_path / "error.txt").read_text()
+
+
+def test_what_is_stored_is_told(repository, tmp_path):
+    path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
+    ended = check(repository, path, "--store", "--wave", "spring")
+    assert (ended.code, f"stored as {path}" in " ".join(ended.out.split())) == (11, True)
+    again = json.loads(check(repository, path, "--store", "--only-new", "--id", "other", "--json").out)
+    assert (again["verdict"], again["stored_as"]) == ("exact", None)
+    assert "because of --only-new" in check(repository, path, "--store", "--only-new", "--id", "other").out
+
+
+def test_by_the_similarity_index(repository, tmp_path):
+    told = json.loads(check(repository, written(tmp_path, MORE), "--method", "si", "--tolerance", "0.1", "--json").out)
+    assert (told["verdict"], told["method"], told["tolerance"], told["expected_recall"]) == ("exact", "si", 0.1, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--id", "x"], 2, "give --store too"),
+        (["--tolerance", "0.1"], 2, "--method si"),
+        (["--threshold", "2"], 2, "'threshold'"),
+        (["--method", "soundex"], 2, "minhash or si"),
+        (["--limit", "0"], 2, "limit"),
+        (["--store", "--id", ""], 2, "id"),
+        (["--store", "--wave", " "], 2, "wave"),
+    ],
+)
+def test_options_that_break_a_rule(repository, tmp_path, arguments, code, said):
+    ended = check(repository, written(tmp_path, MORE), *arguments)
+    assert ended.code == code
+    assert said in ended.err
+
+
+def test_what_cannot_be_checked(repository, tmp_path):
+    assert check(repository, tmp_path).code == 3
+    (tmp_path / "image.bin").write_bytes(bytes(range(256)) * 4)
+    ended = check(repository, tmp_path / "image.bin")
+    assert ended.code == 3
+    assert "UTF-8" in ended.err
+    assert check(repository, tmp_path / "image.bin", "--encoding", "latin-1").code == 0
+    assert check(tmp_path / "nowhere", written(tmp_path, MORE)).code == 7
+    assert not (tmp_path / "nowhere").exists()
