@@ -70,3 +70,15 @@ def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
     return pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), len(parts), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts))]
     )
+
+
+def integers(values: NDArray[np.int64]) -> pa.Int64Array:
+    """Numbers as an Arrow array, likewise; they are not copied.
+
+    Examples
+    --------
+    >>> integers(np.array([3, 1])).to_pylist()
+    [3, 1]
+    """
+    values = np.ascontiguousarray(values, np.int64)
+    return pa.Int64Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin import kernels
-from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.buffers import integers, text_buffers
 from nearkin.records import I64
 from nearkin.stages.documents.normalisation import Normalisation
 
@@ -51,7 +51,7 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
             _doc_ids(batch, source_name),
             normalised,
             digests(normalised),
-            pa.array(n_characters),
+            integers(n_characters),
             batch["line"],
             problems,
             batch["keep_value"],
@@ -96,7 +96,8 @@ def _check_utf8(
         problems = pc.replace_with_mask(problems, mask, pa.array(said, pa.large_string()))
         texts = pc.replace_with_mask(texts, mask, pa.array([b""] * len(bad), pa.large_binary()))
         n_characters[bad] = 0
-    return texts.fill_null(b"").view(pa.large_string()), problems, n_characters
+    texts = texts.fill_null(b"") if texts.null_count else texts
+    return texts.view(pa.large_string()), problems, n_characters
 
 
 def _doc_ids(batch: pa.RecordBatch, source_name: str) -> pa.LargeStringArray:

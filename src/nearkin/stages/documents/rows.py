@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.kernels.buffers import binaries, strings
+from nearkin.kernels.buffers import binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
@@ -131,11 +131,10 @@ class IdType:
 def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
     """The pieces as one batch, with the ids in one type."""
     doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
-    lines = np.concatenate([piece.line for piece in pieces]).astype(np.int64, copy=False)
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
-        pa.Array.from_buffers(pa.int64(), len(lines), [None, pa.py_buffer(lines)]),
+        integers(np.concatenate([piece.line for piece in pieces])),
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
     ]
