@@ -12,7 +12,8 @@ from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in.keys import BANDS
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.check_in.stored_keys import MOST_OF_A_SAMPLE, fill
+from nearkin.collection.check_in.shared_keys import MOST_OF_A_SAMPLE
+from nearkin.collection.check_in.stored_keys import fill
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 
 prose = Prose(17)

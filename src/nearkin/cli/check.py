@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.collection_options import FileEncoding, Json, Place, Tolerance
+from nearkin.cli.collection_options import Json, Place, Tolerance
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ near-duplicate, 12 it is contained in a document or contains one. Any other is a
 _alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
 CheckedFile = Annotated[Path, typer.Argument(metavar="FILE", help="The document, as text.", show_default=False)]
+CheckedEncoding = Annotated[
+    str, typer.Option("--encoding", help="Of FILE, where it is not UTF-8; latin-1 takes any bytes.")
+]
 NearThreshold = Annotated[
     float, _alike("--threshold", help="From this Jaccard similarity of five words on it is a near-duplicate.")
 ]
@@ -70,7 +73,7 @@ def check(
     method: CheckMethod = "minhash",
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
-    encoding: FileEncoding = "utf-8",
+    encoding: CheckedEncoding = "utf-8",
     as_json: Json = False,
 ) -> None:
     """Check a document in."""

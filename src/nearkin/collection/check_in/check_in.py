@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from sqlalchemy import Connection
 
 from nearkin.collection.adding import Added, add_one
 from nearkin.collection.check_in.checking import check
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
-from nearkin.collection.check_in.stored_keys import fill, is_behind
+from nearkin.collection.check_in.stored_keys import fill, first_without_keys
 from nearkin.collection.documents import check_id, checked_wave
 from nearkin.collection.incoming import Incoming
 from nearkin.errors import CollectionBusyError, ParameterError
@@ -23,17 +24,21 @@ if TYPE_CHECKING:
 
 def check_only(collection: Collection, text: str, options: CheckOptions) -> Checked:
     """See `Collection.check`: nothing of the text is stored."""
-    store = collection.store
+    store, counting = collection.store, collection.counting
+
+    def ask(connection: Connection, first: int | None) -> Checked:
+        return check(connection, store, counting, text, options, first_without_keys=first)
+
     with store.reading() as connection:
-        if not is_behind(connection, store):
-            return check(connection, store, collection.counting, text, options)
+        if first_without_keys(connection, store) is None:
+            return ask(connection, None)
     try:
         with store.writing() as connection:
-            fill(connection, store, collection.counting, collection.progress)
+            fill(connection, store, counting, collection.progress)
     except CollectionBusyError:  # what has no stored keys yet is read for this question
         collection.progress.say("another process is writing; the keys of new documents are worked out for this once")
     with store.reading() as connection:
-        return check(connection, store, collection.counting, text, options)
+        return ask(connection, first_without_keys(connection, store))
 
 
 def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
@@ -45,7 +50,7 @@ def check_in(collection: Collection, text: str, options: CheckOptions, under: Ch
     started = time.perf_counter()
     with store.writing() as connection:
         fill(connection, store, collection.counting, collection.progress)
-        checked = check(connection, store, collection.counting, text, options)
+        checked = check(connection, store, collection.counting, text, options, first_without_keys=None)
         if under.only_new and checked.verdict != "new":
             return checked
         columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
-from nearkin.collection.check_in.keys import BAND, BANDS, EXACT, SAMPLE, Keys, keys_of
+from nearkin.collection.check_in.keys import BANDS, EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import (
     LEAST_COMMON,
     VERDICTS,
@@ -20,7 +20,7 @@ from nearkin.collection.check_in.results import (
     CheckOptions,
     Verdict,
 )
-from nearkin.collection.check_in.stored_keys import shared_with
+from nearkin.collection.check_in.shared_keys import Asked, Searched, shared_with
 from nearkin.collection.counting import NORMALISE, Counting
 from nearkin.collection.documents import contents_of, current_documents
 from nearkin.collection.profiles import similarity_indexes
@@ -41,7 +41,6 @@ MOST_SAMPLES = 1_024
 MOST_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
 _MISSED = 0.01
-_NOTHING: I64 = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,8 @@ class Query:
 class Candidates:
     """Contents that may be like a text, the most promising first, and how many of its keys were too common."""
 
-    contents: I64
-    n_found: int
+    contents: list[int]
+    sizes_bytes: list[int]
     n_crowded: int
 
 
@@ -119,8 +118,26 @@ class _Likeness:
         return VERDICTS.index(self.relation), not self.is_same_text, -alike, self.content
 
 
-def check(connection: Connection, store: Store, counting: Counting, text: str, options: CheckOptions) -> Checked:
+def check(
+    connection: Connection,
+    store: Store,
+    counting: Counting,
+    text: str,
+    options: CheckOptions,
+    *,
+    first_without_keys: int | None,
+) -> Checked:
     """What is like a text, in one snapshot or transaction.
+
+    Parameters
+    ----------
+    connection : Connection
+    store : Store
+    counting : Counting
+    text : str
+    options : CheckOptions
+    first_without_keys : int or None
+        The content from which on no keys are stored, if there are such.
 
     Raises
     ------
@@ -131,9 +148,8 @@ def check(connection: Connection, store: Store, counting: Counting, text: str, o
     started = time.perf_counter()
     query = Query.of(counting, text)
     find = _by_keys if options.method == "minhash" else _by_index
-    candidates = find(connection, store, counting, query, options)
-    compared = candidates.contents[:MOST_COMPARED]
-    alike = sorted(_alike(connection, query, compared.tolist(), options), key=lambda one: one.rank)
+    candidates = find(Searched(connection, store, counting, first_without_keys), query, options)
+    alike = sorted(_alike(connection, query, candidates, options), key=lambda one: one.rank)
     documents, n_found = _documents(connection, alike, query, options.limit)
     passage = _passage(documents, alike, query)
     return Checked(
@@ -143,8 +159,8 @@ def check(connection: Connection, store: Store, counting: Counting, text: str, o
         passage,
         options,
         round(float(BANDS.probability(options.threshold)), 4) if options.method == "minhash" else None,
-        candidates.n_found,
-        len(compared),
+        len(candidates.contents),
+        min(len(candidates.contents), MOST_COMPARED),
         candidates.n_crowded,
         query.signature is not None,
         query.similarity_index,
@@ -153,33 +169,25 @@ def check(connection: Connection, store: Store, counting: Counting, text: str, o
     )
 
 
-def _by_keys(
-    connection: Connection, store: Store, counting: Counting, query: Query, options: CheckOptions
-) -> Candidates:
+def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
     """Contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
-    asked = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[:: max(1, -(-len(samples) // MOST_SAMPLES))]])
-    kinds = kinds[asked]
-    shared = shared_with(connection, store, counting, query.keys.values[asked], kinds)
-    marks, n_contents = shared.marks, len(shared.marks)
-    if not n_contents:
-        return Candidates(_NOTHING, 0, shared.n_crowded)
-    n_exact, n_bands, n_samples = (
-        np.bincount(shared.contents[kinds[shared.keys] == kind], minlength=n_contents) for kind in (EXACT, BAND, SAMPLE)
-    )
-    n_bits = np.full(n_contents, 8 * marks.signatures.shape[1] + 1)
+    chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[:: max(1, -(-len(samples) // MOST_SAMPLES))]])
+    asked = Asked(query.keys.values[chosen], kinds[chosen], least_shared(options.containment))
+    shared = shared_with(searched, asked)
+    marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
+    n_bits = np.full(len(marks), 8 * marks.signatures.shape[1] + 1)
     reach = 0
     if query.signature is not None:
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
         reach = distance_for(options.threshold, 8 * len(query.signature))
-    n_of_shorter = np.minimum(marks.n_samples, int((kinds == SAMPLE).sum()))
-    is_part = n_samples >= least_shared(options.containment)[np.minimum(n_of_shorter, MOST_SAMPLES)]
+    of_shorter = np.minimum(np.minimum(marks.n_samples, asked.n_samples), MOST_SAMPLES)
+    is_part = n_samples >= asked.least[of_shorter]
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
-    kept = _with_documents(connection, marks.contents[order[is_kept[order]]])
-    return Candidates(kept, len(kept), shared.n_crowded)
+    return _of_documents(searched.connection, marks.contents[order[is_kept[order]]], shared.n_crowded)
 
 
 @cache
@@ -201,26 +209,27 @@ def least_shared(containment: float) -> I64:
     return least
 
 
-def _with_documents(connection: Connection, numbers: I64) -> I64:
-    """Those contents that some document has now."""
-    documents, current = schema.documents.c, set[int]()
+def _of_documents(connection: Connection, numbers: I64, n_crowded: int) -> Candidates:
+    """Those contents that some document has now, with the lengths of their texts."""
+    contents, documents, sizes = schema.contents.c, schema.documents.c, dict[int, int]()
+    has_one = exists().where(documents.content == contents.content, documents.is_current)
     for some in named(numbers.tolist()):
-        has_one = select(documents.content).where(documents.content.in_(some), documents.is_current)
-        current.update(connection.execute(has_one).scalars())
-    return numbers[np.isin(numbers, np.fromiter(current, np.int64, len(current)))]
+        rows = connection.execute(
+            select(contents.content, contents.n_bytes).where(contents.content.in_(some), has_one)
+        ).all()
+        sizes |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in rows}
+    kept = [number for number in numbers.tolist() if number in sizes]
+    return Candidates(kept, [sizes[number] for number in kept], n_crowded)
 
 
-def _by_index(
-    connection: Connection, store: Store, counting: Counting, query: Query, options: CheckOptions
-) -> Candidates:
+def _by_index(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
     """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    exact = shared_with(connection, store, counting, query.keys.values[is_exact], query.keys.kinds[is_exact])
-    numbers = exact.marks.contents.tolist()
+    asked = Asked(query.keys.values[is_exact], query.keys.kinds[is_exact], least_shared(options.containment))
+    numbers = shared_with(searched, asked).marks.contents.tolist()
     if query.similarity_index is not None:
-        numbers += _nearest(connection, query.similarity_index, options)
-    distinct = _with_documents(connection, np.array(list(dict.fromkeys(numbers)), np.int64))
-    return Candidates(distinct, len(distinct), 0)
+        numbers += _nearest(searched.connection, query.similarity_index, options)
+    return _of_documents(searched.connection, np.array(list(dict.fromkeys(numbers)), np.int64), 0)
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
@@ -240,12 +249,12 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
 
 
-def _alike(connection: Connection, query: Query, numbers: Sequence[int], options: CheckOptions) -> list[_Likeness]:
+def _alike(connection: Connection, query: Query, candidates: Candidates, options: CheckOptions) -> list[_Likeness]:
     """Those of some contents that are like the text, compared word by word."""
     own = np.sort(query.shingles)
     normalised = NORMALISE.apply(strings([query.text]))[0].as_py()
     found = list[_Likeness]()
-    for some in _some_at_a_time(connection, numbers):
+    for some in _some_at_a_time(candidates):
         stored = list(contents_of(connection, some).values())
         keys = keys_of([one.text for one in stored]).sets
         for i, one in enumerate(stored):
@@ -280,18 +289,17 @@ def _part(n: int, of: int) -> float:
     return n / of if of else 0.0
 
 
-def _some_at_a_time(connection: Connection, numbers: Sequence[int]) -> list[list[int]]:
-    """The contents, as many at a time as memory may hold the texts of."""
-    contents, batches, n_bytes = schema.contents.c, list[list[int]](), _TEXT_BYTES_AT_A_TIME
-    for some in named(numbers):
-        query = select(contents.content, contents.n_bytes).where(contents.content.in_(some))
-        for number, length in connection.execute(query):
-            if n_bytes >= _TEXT_BYTES_AT_A_TIME:
-                batches.append([])
-                n_bytes = 0
-            batches[-1].append(number)
-            n_bytes += length if isinstance(length, int) else 0
-    return batches
+def _some_at_a_time(candidates: Candidates) -> Iterator[list[int]]:
+    """The first contents, as many at a time as memory may hold the texts of."""
+    batch, n_bytes = list[int](), 0
+    for number, size in zip(candidates.contents[:MOST_COMPARED], candidates.sizes_bytes):
+        if batch and n_bytes + size > _TEXT_BYTES_AT_A_TIME:
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(number)
+        n_bytes += size
+    if batch:
+        yield batch
 
 
 def _documents(

@@ -20,15 +20,11 @@ from nearkin.collection.documents import text_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U8, U64, Bool
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Progress
 from nearkin.store import schema
 from nearkin.store.bulk import insert_integers, insert_rows
 from nearkin.store.store import Store
 
-MOST_OF_A_KEY = 256
-"""Texts that are looked at for the key of a whole text or of a band."""
-MOST_OF_A_SAMPLE = 64
-"""Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
 _END, _METHOD = "check_keys_end", "check_keys"
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
@@ -63,6 +59,14 @@ class Marks:
         return cls(contents, n_samples, signed.packed, signed.has_features)
 
     @classmethod
+    def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
+        """As they are stored."""
+        is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
+        packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
+        contents, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
+        return cls(contents, n_samples, np.frombuffer(packed, np.uint8).reshape(-1, n_bytes), is_signed)
+
+    @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Marks:
         """One after another."""
         return cls(
@@ -90,60 +94,6 @@ class Marks:
         return len(self.contents)
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Which stored contents share which keys.
-
-    Parameters
-    ----------
-    marks : Marks
-        Of each content once.
-    contents : int64 array, shape (n_found,)
-        Its place among the marks.
-    keys : int64 array, shape (n_found,)
-        The place, among the keys that were asked for, of the one that is shared.
-    n_crowded : int
-        Keys that more texts have than were looked at.
-    """
-
-    marks: Marks
-    contents: I64
-    keys: I64
-    n_crowded: int
-
-
-def shared_with(connection: Connection, store: Store, counting: Counting, keys: I64, kinds: U8) -> Shared:
-    """The contents that share keys, from the table and from what came since.
-
-    Parameters
-    ----------
-    connection : Connection
-    store : Store
-    counting : Counting
-    keys, kinds : int64 and uint8 arrays, shape (n_keys,)
-        Distinct keys.
-    """
-    look_up = _look_up_in_sqlite if store.dialect == "sqlite" else _look_up_in_postgresql
-    most = np.where(kinds == SAMPLE, MOST_OF_A_SAMPLE, MOST_OF_A_KEY)
-    parts = [np.array(look_up(connection, keys.tolist(), (most + 1).tolist()), np.int64).reshape(-1, 2)]
-    new = list[Marks]()
-    for numbers, batch in _texts_from(connection, _end(connection, store), Silent()):
-        made = keys_of(batch)
-        is_shared = np.isin(made.values, keys)
-        order = np.argsort(keys)
-        places = order[np.searchsorted(keys[order], made.values[is_shared])]
-        parts.append(np.stack([places, numbers[made.texts[is_shared]]], axis=1))
-        new.append(Marks.of(counting, numbers, batch, made))
-    found = np.concatenate(parts)
-    found = found[np.argsort(found[:, 0], kind="stable")]
-    counts = np.bincount(found[:, 0], minlength=len(keys))
-    rank = np.arange(len(found)) - np.concatenate([[0], np.cumsum(counts)])[found[:, 0]]
-    kept = found[rank < most[found[:, 0]]]
-    contents, places = np.unique(kept[:, 1], return_inverse=True)
-    marks = Marks.joined([_stored_marks(connection, store, contents), *new]).where(contents)
-    return Shared(marks, places, kept[:, 0], int((counts > most).sum()))
-
-
 def fill(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a transaction that writes."""
     if store.fact(connection, _METHOD) != FINGERPRINT:  # of an older Nearkin, or none
@@ -152,7 +102,7 @@ def fill(connection: Connection, store: Store, counting: Counting, progress: Pro
         store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
     end = _end(connection, store)
     parts, n_held = list[tuple[I64, I64]](), 0
-    for numbers, batch in _texts_from(connection, end, progress):
+    for numbers, batch in texts_from(connection, end, progress):
         made = keys_of(batch)
         parts.append((made.values, numbers[made.texts]))
         insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
@@ -166,9 +116,10 @@ def fill(connection: Connection, store: Store, counting: Counting, progress: Pro
         store.say(connection, {_END: str(n_contents)})
 
 
-def is_behind(connection: Connection, store: Store) -> bool:
-    """Whether there are contents without stored keys."""
-    return _end(connection, store) < _n_contents(connection)
+def first_without_keys(connection: Connection, store: Store) -> int | None:
+    """The content from which on none has stored keys, if there are such."""
+    end = _end(connection, store)
+    return end if end < _n_contents(connection) else None
 
 
 def difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
@@ -177,11 +128,11 @@ def difference(connection: Connection, store: Store, counting: Counting, progres
     if end == 0:
         return None
     expected, has_marks = np.zeros(2, np.uint64), True
-    for numbers, batch in _texts_from(connection, 0, progress, end):
+    for numbers, batch in texts_from(connection, 0, progress, end):
         made = keys_of(batch)
         expected += _checksum(made.values, numbers[made.texts])
-        stored_marks = _columns(_stored_marks(connection, store, numbers))
-        has_marks = has_marks and stored_marks == _columns(Marks.of(counting, numbers, batch, made))
+        marks = _columns(stored_marks(connection, store, numbers))
+        has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
@@ -238,7 +189,7 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
     insert_integers(connection, schema.check_keys, [values[order], numbers[order]])
 
 
-def _texts_from(
+def texts_from(
     connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1
 ) -> Iterator[tuple[I64, list[str]]]:
     """The contents from a number on, as many at a time as memory may hold, and their texts; of damaged ones nothing."""
@@ -276,46 +227,19 @@ def _texts_between(connection: Connection, first: int, last: int) -> tuple[I64, 
     return np.array(numbers, np.int64), texts
 
 
-def _look_up_in_sqlite(connection: Connection, keys: Sequence[int], most: Sequence[int]) -> list[tuple[int, int]]:
-    """A question a key: that costs microseconds there, and each may end early."""
-    ask = _driver(connection).execute
-    query = "SELECT content FROM check_keys WHERE key = ? ORDER BY content LIMIT ?"
-    asked = enumerate(zip(keys, most, strict=True))
-    return [(place, row[0]) for place, (key, n) in asked for row in ask(query, (key, n))]
-
-
-def _look_up_in_postgresql(connection: Connection, keys: Sequence[int], most: Sequence[int]) -> list[tuple[int, int]]:
-    query = text("""
-        SELECT asked.place - 1, shared.content
-        FROM unnest(CAST(:keys AS bigint[]), CAST(:most AS bigint[])) WITH ORDINALITY AS asked (key, most, place)
-        CROSS JOIN LATERAL (
-            SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most
-        ) AS shared
-    """)
-    return [(row[0], row[1]) for row in connection.execute(query, {"keys": list(keys), "most": list(most)})]
-
-
-def _stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
+def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
     """Those of the contents that have any."""
     columns = "SELECT content, n_samples, signature FROM checked_contents WHERE content"
     if store.dialect == "sqlite":
         query = f"{columns} IN (SELECT value FROM json_each(?)) ORDER BY content"
-        rows = _driver(connection).execute(query, (json.dumps(contents.tolist()),)).fetchall()
+        rows = driver_of(connection).execute(query, (json.dumps(contents.tolist()),)).fetchall()
     else:
         query = f"{columns} = ANY(CAST(:contents AS bigint[])) ORDER BY content"
         rows = connection.execute(text(query), {"contents": contents.tolist()}).all()
-    width = SIGNATURE.bits // 8
-    is_signed = np.array([row[2] is not None and len(row[2]) == width for row in rows], np.bool_)
-    packed = b"".join(row[2] if is_it else bytes(width) for row, is_it in zip(rows, is_signed))
-    return Marks(
-        np.array([row[0] for row in rows], np.int64),
-        np.array([row[1] for row in rows], np.int64),
-        np.frombuffer(packed, np.uint8).reshape(-1, width),
-        is_signed,
-    )
+    return Marks.of_rows([tuple(row) for row in rows], SIGNATURE.bits // 8)
 
 
-def _driver(connection: Connection) -> Any:
+def driver_of(connection: Connection) -> Any:
     """SQLite's own connection, in the same transaction: SQLAlchemy takes longer to ask than SQLite to answer."""
     driver = connection.connection.driver_connection
     if driver is None:
