@@ -12,9 +12,10 @@ from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in.keys import BANDS
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.check_in.shared_keys import MOST_OF_A_SAMPLE
+from nearkin.collection.check_in.shared_keys import MOST_OF_A_KEY, MOST_OF_A_SAMPLE
 from nearkin.collection.check_in.stored_keys import fill
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
+from nearkin.store import store as store_module
 
 prose = Prose(17)
 LONG = prose.text(400)
@@ -73,8 +74,10 @@ def test_verdicts(collection, text, verdict, first):
     assert checked.n_found == len(checked.documents) == (first is not None)
     assert checked.stored_as is None
     assert collection.info().n_documents == 4
-    if verdict in ("near", "contained", "contains"):
-        assert checked.passage
+    assert bool(checked.passage) == (
+        verdict == "near" or (verdict == "exact" and not checked.documents[0].is_same_text)
+    )
+    if checked.passage:
         assert {"only_a", "only_b"} & {piece.kind for piece in checked.passage}
 
 
@@ -110,6 +113,19 @@ def test_what_is_not_yet_in_the_table_of_keys_is_found_too(collection, monkeypat
     assert set(ids(collection.check(OTHER))) == {"other", "late"}
 
 
+@pytest.mark.parametrize("samples", [4_096, 400])
+def test_a_long_text_contains_what_it_contains(place, samples, monkeypatch):
+    monkeypatch.setattr("nearkin.collection.check_in.checking.MOST_SAMPLES", samples)
+    maker = Prose(9, n_words=5_000)
+    parts = [maker.text(2_000) for _ in range(10)]
+    with place.open() as collection:
+        collection.add([(f"part {i}", part) for i, part in enumerate(parts)])
+        checked = collection.check(" ".join([*parts, maker.text(30_000)]), options=CheckOptions(limit=50))
+        assert (checked.verdict, len(ids(checked))) == ("contains", 10)
+        for part in parts[:3]:
+            assert collection.check(f"{part[: len(part) // 2]} {maker.text(500)}").verdict == "new"
+
+
 def test_removed_documents_and_older_versions_are_not_found(collection):
     collection.add([("long", prose.text(300))], wave="second")
     assert collection.check(LONG).verdict == "new"
@@ -120,13 +136,18 @@ def test_removed_documents_and_older_versions_are_not_found(collection):
 def test_storing_tells_what_was_there_before(collection):
     text = prose.text(120)
     first = collection.check(text, store=CheckIn("draft"))
-    assert (first.verdict, first.stored_as) == ("new", "draft")
+    assert (first.verdict, first.stored_as, first.version) == ("new", "draft", 1)
     second = collection.check(prose.altered(text, 1), store=CheckIn("draft 2", wave="later"))
     assert (second.verdict, second.stored_as, ids(second)) == ("near", "draft 2", ["draft"])
     third = collection.check(text, store=CheckIn("draft 3", only_new=True))
     assert (third.verdict, third.stored_as) == ("exact", None)
     again = collection.check(text, store=CheckIn("draft"))
     assert (again.verdict, again.stored_as) == ("exact", "draft")
+    changed = collection.check(OTHER, store=CheckIn("draft 2"))
+    assert (changed.verdict, changed.stored_as, changed.version) == ("exact", "draft 2", 2)
+    was = collection.text("draft 2", version=1)
+    back = collection.check(was, store=CheckIn("draft 2", wave="later"))
+    assert (back.stored_as, back.version, collection.text("draft 2")) == ("draft 2", 3, was)
     assert collection.info().n_documents == 6
     assert collection.document("draft").wave == "check-ins"
     assert collection.document("draft 2").wave == "later"
@@ -134,9 +155,9 @@ def test_storing_tells_what_was_there_before(collection):
     assert {one.document.doc_id for one in collection.similar("draft", gamma=0.2).documents} == {"draft 2"}
 
 
-@pytest.mark.parametrize("doc_id", ["a\0b", "x" * 3_000])
+@pytest.mark.parametrize("doc_id", ["a\0b", "x" * 3_000, "\ud800", "", " ", 5])
 def test_an_id_that_cannot_be_stored_stores_nothing(collection, doc_id):
-    with pytest.raises(ParameterError, match="Nothing was stored"):
+    with pytest.raises(ParameterError):
         collection.check(prose.text(50), store=CheckIn(doc_id))
     assert collection.info().n_documents == 4
     assert "check-ins" not in {wave.name for wave in collection.info().waves}
@@ -229,9 +250,45 @@ def test_keys_of_another_method_are_made_anew(place):
         place.sql("UPDATE check_keys SET key = key + 1")
         assert collection.check(LONG).verdict == "exact"
         assert place.fact("check_keys_end") == "1"
-        place.sql("UPDATE facts SET value = 'many' WHERE name = 'check_keys_end'")
-        with pytest.raises(CollectionError, match="damaged"):
-            collection.check(LONG)
+        for nonsense in ("many", "-1", "9" * 30, "\u00b2", "1000"):
+            place.sql(f"UPDATE facts SET value = '{nonsense}' WHERE name = 'check_keys_end'")
+            assert collection.check(LONG).verdict == "exact"
+            assert place.fact("check_keys_end") == "1"
+
+
+def test_what_is_gone_crowds_nothing_out(place):
+    base = prose.text(200)
+    with place.open() as collection:
+        for first in range(0, MOST_OF_A_KEY + 60, 40):
+            texts = [(f"d{i}", f"{base} version {i}") for i in range(first, first + 40)]
+            collection.add(texts)
+        collection.remove([f"d{i}" for i in range(MOST_OF_A_KEY + 40)])
+        checked = collection.check(f"{base} version none")
+        assert (checked.verdict, checked.n_crowded_keys) == ("near", 0)
+        assert checked.n_found == collection.info().n_documents
+
+
+def test_an_answer_that_is_lost_while_it_is_stored_is_told_as_that(place, monkeypatch):
+    if place.server is None:
+        return  # SQLite answers in the process itself
+    with place.open() as collection:
+        collection.add([("long", LONG)])
+        collection.check(LONG)
+
+        def cut(connection, store_place) -> None:
+            place.server.sql(
+                f"SELECT pg_terminate_backend({connection.exec_driver_sql('SELECT pg_backend_pid()').scalar()})"
+            )
+            time.sleep(0.2)
+            commit(connection, store_place)
+
+        with monkeypatch.context() as patched:
+            commit = store_module._commit
+            patched.setattr(store_module, "_commit", cut)
+            with pytest.raises(CollectionError, match="not known whether") as told:
+                collection.check(OTHER, store=CheckIn("draft"))
+        assert "Nothing of this command" not in str(told.value)
+        assert collection.check(OTHER, store=CheckIn("draft")).stored_as == "draft"
 
 
 @pytest.mark.parametrize(
@@ -285,6 +342,7 @@ def test_the_expected_recall_is_the_bands_own(collection):
         {"tolerance": 0},
         {"tolerance": float("inf")},
         {"limit": 0},
+        {"limit": 2**63},
     ],
 )
 def test_options_that_break_their_rule(options):

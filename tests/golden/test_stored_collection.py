@@ -41,6 +41,18 @@ def test_a_stored_collection_answers_as_it_did(folder: Path, tmp_path: Path) -> 
         assert collection.groups(gamma=0.3).groups
         collection.add([("late", "A document that came much later than all of the others did.")], wave="late")
         assert collection.text("late").startswith("A document")
+        assert collection.check(collection.text("late")).verdict == "exact"
+        assert tables(collection) == tables_of_a_new_one(tmp_path)
+
+
+def tables(collection: nearkin.Collection) -> set[str]:
+    with collection.store.reading() as connection:
+        return set(connection.exec_driver_sql("SELECT type, name FROM sqlite_master").all())
+
+
+def tables_of_a_new_one(folder: Path) -> set[str]:
+    with nearkin.Collection.open(folder / "new", create=True) as collection:
+        return tables(collection)
 
 
 def test_a_new_collection_answers_the_same(tmp_path: Path) -> None:

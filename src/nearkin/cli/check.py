@@ -23,13 +23,14 @@ Is something like it here already? Asked before a document is stored, or, with -
 it: of two look-alikes that are checked in at once the second sees the first.
 
 The exit code is the answer: 0 nothing like it is here, 10 an exact copy (case and spacing apart), 11 a \
-near-duplicate, 12 it is contained in a document or contains one. Any other is a failure, and nothing was stored.
+near-duplicate, 12 it is contained in a document or contains one. Any other is a failure, and its message says \
+whether anything was stored.
 
 [bold]Examples[/]
 
   nearkin check matter draft.txt
 
-  nearkin check matter draft.txt --store --id lease-17 || echo "something like it was here"
+  nearkin check matter draft.txt --store --only-new --id lease-17; [ $? -lt 13 ] || echo "could not be asked"
 
   nearkin check postgresql://ada:secret@localhost/matters draft.txt --method si --json
 """
@@ -53,7 +54,9 @@ CheckMethod = Annotated[
         "document, which misses much. What is told was compared word by word.",
     ),
 ]
-CheckLimit = Annotated[int, typer.Option("--limit", min=1, help="Documents to tell.", rich_help_panel="Output")]
+CheckLimit = Annotated[
+    int, typer.Option("--limit", min=1, max=10_000, help="Documents to tell.", rich_help_panel="Output")
+]
 Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer is.")]
 OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing like it is here.")]
 StoreId = Annotated[str | None, _storing("--id", help="Its id. [dim]default: as nearkin add calls the file[/]")]
@@ -91,6 +94,8 @@ def check(
         raise ParameterError("--tolerance is of --method si: give that too, or leave it out.")
     own_tolerance = TOLERANCE if tolerance is None else tolerance
     options = CheckOptions(threshold, containment, method, own_tolerance, limit)  # type: ignore[arg-type]  # it checks
+    if store and doc_id is None and str(file) == "-":
+        raise ParameterError("What comes from standard input has no name: give --id to store it.")
     document = read_one_document(file, encoding)
     name = document.doc_id if doc_id is None else doc_id
     under = CheckIn(name, wave, document.source, only_new) if store else None
@@ -110,7 +115,6 @@ _SAID = {
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.comparison_terminal import pieces_to_terminal
 
     say = partial(console.print, highlight=False, soft_wrap=True)
     if found.documents:
@@ -138,7 +142,8 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
         say(Text.assemble("    ", *((text, style) for style, text in spans)))
     _say_limits(say, found)
     if found.stored_as is not None:
-        say(f"[bold]stored as {shown(found.stored_as)}[/]")
+        again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
+        say(f"[bold]stored as {shown(found.stored_as)}[/]{again}")
     elif is_storing:
         say("nothing was stored, because of --only-new")
     else:
@@ -151,7 +156,7 @@ def _say_limits(say: Callable[..., None], found: Checked) -> None:
         say("[yellow]It has too few words to be compared: only equal texts are told.")
     elif found.expected_recall is None:
         say("[dim]by the similarity index, which misses much: without --method si more is found[/]")
-    elif found.verdict in ("new", "contained", "contains"):
+    elif found.verdict in ("new", "contained", "contains") and not found.n_crowded_keys:
         part, threshold = found.expected_recall, found.options.threshold
         alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
         say(f"[dim]of {alike}, {part:.1%} are found; of those more alike, more[/]")

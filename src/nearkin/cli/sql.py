@@ -89,22 +89,31 @@ def similar(
     gamma: Gamma = None,
     tolerance: Tolerance = None,
     dialect: _Dialect = "postgresql",
-    schema: _Schema = "nearkin",
+    schema: _Schema = "",
 ) -> None:
     """Print a query."""
+    _check_schema(dialect, schema)
     from nearkin.collection.plain_sql.queries import similar_query
     from nearkin.collection.tolerance import Tolerance
 
     alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)
-    typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema), nl=False)
+    typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 
 @sql.command(help=_SCHEMA)
-def schema(dialect: _Dialect = "postgresql", schema: _Schema = "nearkin") -> None:
+def schema(dialect: _Dialect = "postgresql", schema: _Schema = "") -> None:
     """Print the tables."""
+    _check_schema(dialect, schema)
     from nearkin.collection.plain_sql.ddl import schema_script
 
-    typer.echo(schema_script(dialect=dialect, schema_name=schema), nl=False)
+    typer.echo(schema_script(dialect=dialect, schema_name=schema or "nearkin"), nl=False)
+
+
+def _check_schema(dialect: str, schema: str) -> None:
+    from nearkin.errors import ParameterError
+
+    if schema not in ("", "nearkin") and dialect in ("sqlite", "duckdb"):
+        raise ParameterError("--schema is of --dialect postgresql: in the others a collection is a file of its own.")
 
 
 @sql.command(help=_INSTALL)

@@ -103,8 +103,12 @@ def add(
 
 
 def add_one(connection: Connection, counting: Counting, incoming: Incoming, *, wave: str) -> tuple[Added, str | None]:
-    """Store a batch inside a transaction of the caller's, and tell the first problem of its documents, if any."""
+    """Store a batch inside a transaction of the caller's, and tell the first problem of its documents, if any.
+
+    Each is meant as it comes: one that the same wave brought before becomes current again.
+    """
     load = _Load.begin(connection, wave)
+    load.brings_back = True
 
     def known(digests: Sequence[bytes]) -> set[bytes]:
         return set(_contents_of(connection, digests))
@@ -164,6 +168,7 @@ class _Load:
     n_unchanged: int = 0
     n_problems: int = 0
     n_new_problems: int = 0
+    brings_back: bool = False
     seen: SeenIds = field(default_factory=SeenIds)
     digest: Any = field(default_factory=hashlib.sha256)
 
@@ -215,7 +220,7 @@ class _Load:
                 profiles.append((content, *examined.profiles[digest]))
             if was is not None and was.is_current:
                 # a wave that is given again brings nothing back that later waves changed
-                if was.content == content or content in was.in_wave:
+                if was.content == content or (content in was.in_wave and not self.brings_back):
                     self.n_unchanged += 1
                     continue
                 replaced.append(was.row)

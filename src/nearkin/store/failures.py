@@ -15,7 +15,8 @@ _NOTHING_STORED = "Nothing of this command was stored; what was there before is 
 _OF_POSTGRESQL = {
     "28": "it refuses this user and password",
     "3D": "there is no such database; make one: createdb NAME",
-    "42501": "this user may not do that; it needs the right to create a schema, or one that it owns",
+    "42501": "this user may not do that; who makes a collection needs the right to create a schema, or one that it "
+    "owns, and who writes the right to write its tables",
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
@@ -74,7 +75,7 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
             f"{place} is damaged: SQLite says that {error}. Put the file back from a copy; to save what can still be "
             "read: sqlite3 nearkin.sqlite .recover"
         )
-    return CollectionError(f"{place}: {error}")
+    return CollectionError(f"{place}: {error}.")
 
 
 def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:

@@ -41,7 +41,7 @@ def _to_2(connection: Connection) -> None:
 
 def _to_3(connection: Connection) -> None:
     """Profiles; whoever knows what texts mean fills them, as the fact of how they are made is not there yet."""
-    schema.metadata.create_all(connection, [schema.profiles])
+    schema.metadata.create_all(connection, [schema.profiles, schema.checked_contents])
     insert_rows(connection, schema.facts, [list(schema.FACTS_OF_3), list(schema.FACTS_OF_3.values())])
 
 

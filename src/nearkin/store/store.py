@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
@@ -107,6 +107,7 @@ class Store:
         with told(self.place, is_writing=True), _transaction(self._engine, is_writing=True) as connection:
             _lock(connection, self.place)
             yield connection
+            _commit(connection, self.place)
 
     def generation(self, connection: Connection) -> int:
         """A number that is raised when something that was stored is mended: what was derived before is then stale."""
@@ -304,6 +305,22 @@ def _transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
             connection = connection.execution_options(is_writing=is_writing)
         with connection.begin():
             yield connection
+
+
+def _commit(connection: Connection, place: Place) -> None:
+    """Store what the transaction wrote; where the answer is lost nobody knows whether it was."""
+    transaction = connection.get_transaction()
+    if transaction is None or place.directory is not None:  # SQLite's ends with the block, and always answers
+        return
+    try:
+        transaction.commit()
+    except (CollectionError, DBAPIError) as error:
+        if isinstance(error, DBAPIError) and not error.connection_invalidated:
+            raise
+        raise CollectionError(
+            f"{place} did not answer when the command was to be stored: it is not known whether it was. Give it again: "
+            "what is stored is not stored twice."
+        ) from None
 
 
 def _lock(connection: Connection, place: Place) -> None:

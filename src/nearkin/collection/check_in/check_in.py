@@ -13,9 +13,9 @@ from nearkin.collection.adding import Added, add_one
 from nearkin.collection.check_in.checking import check
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.collection.check_in.stored_keys import fill, first_without_keys
-from nearkin.collection.documents import check_id, checked_wave
+from nearkin.collection.documents import checked_wave, document
 from nearkin.collection.incoming import Incoming
-from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import DOCUMENTS_SCHEMA
 
 if TYPE_CHECKING:
@@ -25,41 +25,50 @@ if TYPE_CHECKING:
 def check_only(collection: Collection, text: str, options: CheckOptions) -> Checked:
     """See `Collection.check`: nothing of the text is stored."""
     store, counting = collection.store, collection.counting
+    started = time.perf_counter()
 
     def ask(connection: Connection, first: int | None) -> Checked:
-        return check(connection, store, counting, text, options, first_without_keys=first)
+        checked = check(connection, store, counting, text, options, first_without_keys=first)
+        return replace(checked, elapsed_s=_since(started))
 
     with store.reading() as connection:
-        if first_without_keys(connection, store) is None:
+        first = first_without_keys(connection, store)
+        if first is None:
             return ask(connection, None)
+    if first == 0:
+        collection.progress.say("the keys of the stored texts are made first, which is done once")
     try:
         with store.writing() as connection:
             fill(connection, store, counting, collection.progress)
-    except CollectionBusyError:  # what has no stored keys yet is read for this question
-        collection.progress.say("another process is writing; the keys of new documents are worked out for this once")
+    except CollectionError as error:  # another process writes, or this user may not
+        collection.progress.say(
+            f"the keys of new documents cannot be stored, and are worked out for this once: {error}"
+        )
     with store.reading() as connection:
         return ask(connection, first_without_keys(connection, store))
 
 
 def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
-    check_id(under.doc_id)
-    if not under.doc_id.strip():
-        raise ParameterError.of("id", "check", "not blank", under.doc_id)
     wave, store = checked_wave(under.wave), collection.store
     started = time.perf_counter()
     with store.writing() as connection:
         fill(connection, store, collection.counting, collection.progress)
         checked = check(connection, store, collection.counting, text, options, first_without_keys=None)
         if under.only_new and checked.verdict != "new":
-            return checked
+            return replace(checked, elapsed_s=_since(started))
         columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]
         fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
         batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
         incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
         _check_stored(add_one(connection, collection.counting, incoming, wave=wave), under)
         fill(connection, store, collection.counting, collection.progress)
-    return replace(checked, stored_as=under.doc_id, elapsed_s=round(time.perf_counter() - started, 4))
+        version = document(connection, under.doc_id).version
+    return replace(checked, stored_as=under.doc_id, version=version, elapsed_s=_since(started))
+
+
+def _since(started: float) -> float:
+    return round(time.perf_counter() - started, 4)
 
 
 def _check_stored(added: tuple[Added, str | None], under: CheckIn) -> None:

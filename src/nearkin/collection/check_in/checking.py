@@ -36,8 +36,9 @@ from nearkin.store import schema
 from nearkin.store.bulk import named
 from nearkin.store.store import Store
 
-MOST_SAMPLES = 1_024
-"""Sampled shingles of one text that are asked for; of 33,000 words."""
+MOST_SAMPLES = 4_096
+"""Sampled shingles of one text that are asked for: of 130,000 words; of a longer text every second, third, …"""
+_MOST_COUNTED = 1_024
 MOST_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
 _MISSED = 0.01
@@ -165,6 +166,7 @@ def check(
         query.signature is not None,
         query.similarity_index,
         None,
+        None,
         round(time.perf_counter() - started, 4),
     )
 
@@ -173,8 +175,11 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> Candida
     """Contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
-    chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[:: max(1, -(-len(samples) // MOST_SAMPLES))]])
-    asked = Asked(query.keys.values[chosen], kinds[chosen], least_shared(options.containment))
+    step = max(1, -(-len(samples) // MOST_SAMPLES))
+    chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
+    least = least_shared(options.containment / step)  # of what a part shares, every so many are asked for
+    asked = Asked(query.keys.values[chosen], kinds[chosen], len(samples), least)
+    kinds = asked.kinds
     shared = shared_with(searched, asked)
     marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
     n_bits = np.full(len(marks), 8 * marks.signatures.shape[1] + 1)
@@ -183,28 +188,27 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> Candida
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
         reach = distance_for(options.threshold, 8 * len(query.signature))
-    of_shorter = np.minimum(np.minimum(marks.n_samples, asked.n_samples), MOST_SAMPLES)
-    is_part = n_samples >= asked.least[of_shorter]
+    is_part = n_samples >= asked.least_of(marks)
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     return _of_documents(searched.connection, marks.contents[order[is_kept[order]]], shared.n_crowded)
 
 
 @cache
-def least_shared(containment: float) -> I64:
+def least_shared(chance: float) -> I64:
     """How many sampled shingles a text must share of so many, at the least, to be a part: the place is the number.
 
-    A text of which a part of ``containment`` lies in another shares each with that probability; one in a hundred shares
-    fewer than this.
+    A text of which a part of ``containment`` lies in another shares each with that probability, if each is asked for;
+    one in a hundred shares fewer than this. For more than the last place the last number serves.
 
     Examples
     --------
     >>> least_shared(0.9)[[1, 3, 5, 20]].tolist()
     [1, 1, 3, 14]
     """
-    chances, least = np.array([1.0]), np.ones(MOST_SAMPLES + 1, np.int64)
-    for n in range(1, MOST_SAMPLES + 1):
-        chances = np.append(chances, 0) * (1 - containment) + np.append(0, chances) * containment
+    chances, least = np.array([1.0]), np.ones(_MOST_COUNTED + 1, np.int64)
+    for n in range(1, _MOST_COUNTED + 1):
+        chances = np.append(chances, 0) * (1 - chance) + np.append(0, chances) * chance
         least[n] = max(1, int(np.searchsorted(np.cumsum(chances), _MISSED, side="right")))
     return least
 
@@ -225,7 +229,7 @@ def _of_documents(connection: Connection, numbers: I64, n_crowded: int) -> Candi
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
     """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    asked = Asked(query.keys.values[is_exact], query.keys.kinds[is_exact], least_shared(options.containment))
+    asked = Asked(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least_shared(options.containment))
     numbers = shared_with(searched, asked).marks.contents.tolist()
     if query.similarity_index is not None:
         numbers += _nearest(searched.connection, query.similarity_index, options)
@@ -238,13 +242,10 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     profiles = schema.profiles.c
     value = profiles.similarity_index
     most = max(options.limit, 10)
-    walks = [
-        select(profiles.content, value).where(value.between(own, min(high, 2**63 - 1))).order_by(value).limit(most),
-        select(profiles.content, value)
-        .where(value.between(max(low, -(2**63)), own - 1))
-        .order_by(value.desc())
-        .limit(most),
-    ]
+    has_one = exists().where(schema.documents.c.content == profiles.content, schema.documents.c.is_current)
+    up = select(profiles.content, value).where(value.between(own, min(high, 2**63 - 1)), has_one)
+    down = select(profiles.content, value).where(value.between(max(low, -(2**63)), own - 1), has_one)
+    walks = [up.order_by(value).limit(most), down.order_by(value.desc()).limit(most)]
     rows = [row for walk in walks for row in connection.execute(walk)] if low <= own <= high else []
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
 
@@ -330,7 +331,7 @@ def _edit(one: _Likeness, query: Query) -> float | None:
 
 def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], query: Query) -> tuple[Piece, ...]:
     """Where the text differs from the document that is most like it."""
-    if not documents or documents[0].is_same_text:
+    if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
         return ()
     text = next(one.text for one in alike if one.content == documents[0].document.content)
     return first_difference(compare_texts(text, query.text, context_lines=0))

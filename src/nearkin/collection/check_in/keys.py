@@ -17,7 +17,7 @@ from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 
 BANDS = Bands(12, 3)
-"""A pair with a Jaccard similarity of 0.7 shares one of them with a probability of 0.993."""
+"""A pair with a Jaccard similarity of 0.7 shares one of them with a probability of 0.994."""
 SAMPLING = Sampling(1 / 32)
 """A text that is a part of another shares one with it with a probability of 0.96 if it has 100 shingles."""
 _MINHASH = MinHash(BANDS.size)

@@ -9,11 +9,13 @@ from typing import Literal
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison import Piece
+from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
 """The first that holds for any document is the verdict."""
 Method = Literal["minhash", "si"]
+MOST_TOLD = 10_000
 LEAST_COMMON = 8
 """Shingles that two texts must share for the one to be told as a part of the other: fewer are said by everybody."""
 
@@ -52,8 +54,8 @@ class CheckOptions:
             raise ParameterError.of("method", "check", "minhash or si", self.method)
         if not _is_number(self.tolerance) or not 0 < self.tolerance <= 10:
             raise ParameterError.of("tolerance", "check", "above 0 and at most 10", self.tolerance)
-        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 1:
-            raise ParameterError.of("limit", "check", "an int >= 1", self.limit)
+        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MOST_TOLD:
+            raise ParameterError.of("limit", "check", f"an int from 1 to {MOST_TOLD:,}", self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,12 @@ class CheckIn:
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("doc_id", "source"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value.strip() or not is_storable(value):
+                raise ParameterError.of(name, "CheckIn", "text that is not blank, and that a database can hold", value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,7 @@ class Checked:
         All that there are, told or not.
     passage : tuple of Piece
         The most telling difference between the first document, "only_a", and the text, "only_b"; empty if there is
-        none.
+        none, or if the one is only a part of the other.
     options : CheckOptions
     expected_recall : float or None
         The part of near-duplicates just at the threshold that is expected to be found; of those more alike it is more.
@@ -143,7 +151,10 @@ class Checked:
         The text's.
     stored_as : str or None
         The id under which it is in the collection now; None: nothing was stored.
+    version : int or None
+        Of that document; above 1 there was another text under the id before.
     elapsed_s : float
+        Of all of it: where the keys of stored texts had to be made first, that too.
     """
 
     verdict: Verdict
@@ -158,6 +169,7 @@ class Checked:
     is_answered: bool
     similarity_index: int | None
     stored_as: str | None
+    version: int | None
     elapsed_s: float
 
     @property
@@ -183,6 +195,7 @@ class Checked:
             "n_compared": self.n_compared,
             "n_crowded_keys": self.n_crowded_keys,
             "stored_as": self.stored_as,
+            "version": self.version,
             "elapsed_s": self.elapsed_s,
             "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
             "documents": [one.to_dict() for one in self.documents],

@@ -20,6 +20,8 @@ MOST_OF_A_KEY = 256
 MOST_OF_A_SAMPLE = 64
 """Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
 _KINDS = EXACT, BAND, SAMPLE
+_IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
+"""Before texts are counted: those of removed documents, and older versions, crowd nothing out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,16 @@ class Asked:
     ----------
     keys, kinds : int64 and uint8 arrays, shape (n_keys,)
         Distinct.
+    n_samples : int
+        Sampled shingles of the text; not all of them need be among the keys.
     least : int64 array
-        How many sampled shingles a text must share at the least, of so many as the shorter of the two has.
+        How many of them a text must share at the least, of so many as the shorter of the two has; the last also for
+        more.
     """
 
     keys: I64
     kinds: U8
+    n_samples: int
     least: I64
 
     @property
@@ -62,15 +68,13 @@ class Asked:
         """Texts that are looked at for each key."""
         return np.where(self.kinds == SAMPLE, MOST_OF_A_SAMPLE, MOST_OF_A_KEY).astype(np.int64)
 
-    @property
-    def n_samples(self) -> int:
-        """Sampled shingles among the keys."""
-        return int((self.kinds == SAMPLE).sum())
+    def least_of(self, marks: Marks) -> I64:
+        """What each content must share."""
+        return self.least[np.minimum(np.minimum(marks.n_samples, self.n_samples), len(self.least) - 1)]
 
     def chosen(self, marks: Marks, n_shared: I64, n_crowded: int) -> Shared:
         """Those contents that matter."""
-        of_shorter = np.minimum(np.minimum(marks.n_samples, self.n_samples), len(self.least) - 1)
-        matters = (n_shared[:2] > 0).any(axis=0) | (n_shared[2] >= self.least[of_shorter])
+        matters = (n_shared[:2] > 0).any(axis=0) | (n_shared[2] >= self.least_of(marks))
         return Shared(marks.where(marks.contents[matters]), n_shared[:, matters], n_crowded)
 
 
@@ -108,7 +112,7 @@ def _in_texts(searched: Searched, asked: Asked, first: int) -> list[Shared]:
 def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
     """A question a key: that costs microseconds there, and each may end early."""
     ask = driver_of(connection).execute
-    query = "SELECT content FROM check_keys WHERE key = ? ORDER BY content LIMIT ?"
+    query = f"SELECT content FROM check_keys WHERE key = ? AND {_IS_CURRENT} ORDER BY content LIMIT ?"
     contents, kinds, n_crowded = list[int](), list[int](), 0
     for key, kind, most in zip(asked.keys.tolist(), asked.kinds.tolist(), asked.most.tolist(), strict=True):
         rows = ask(query, (key, most + 1)).fetchall()
@@ -121,14 +125,15 @@ def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
     return asked.chosen(stored_marks(connection, store, numbers).where(numbers), n_shared, n_crowded)
 
 
-_QUERY = text("""
+_QUERY = text(f"""
     WITH found AS MATERIALIZED (
         SELECT asked.kind, asked.most, there.content, there.place
         FROM unnest(CAST(:keys AS bigint[]), CAST(:kinds AS integer[]), CAST(:most AS bigint[]))
             AS asked (key, kind, most)
         CROSS JOIN LATERAL (
             SELECT content, row_number() OVER (ORDER BY content) AS place
-            FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most + 1
+            FROM check_keys WHERE check_keys.key = asked.key AND {_IS_CURRENT}
+            ORDER BY content LIMIT asked.most + 1
         ) AS there
     ), shared AS (
         SELECT content, count(*) FILTER (WHERE kind = 0) AS n_exact, count(*) FILTER (WHERE kind = 1) AS n_bands,

@@ -61,6 +61,10 @@ class Marks:
     @classmethod
     def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
         """As they are stored."""
+        if not all(isinstance(row[1], int) and isinstance(row[2], bytes | None) for row in rows):
+            raise CollectionError(
+                "What is stored with the keys of check-ins is damaged: nearkin verify makes it again."
+            )
         is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
         packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
         contents, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
@@ -96,7 +100,7 @@ class Marks:
 
 def fill(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a transaction that writes."""
-    if store.fact(connection, _METHOD) != FINGERPRINT:  # of an older Nearkin, or none
+    if not _is_known(connection, store):  # of an older Nearkin, or none, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
         store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
@@ -124,6 +128,14 @@ def first_without_keys(connection: Connection, store: Store) -> int | None:
 
 def difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
     """What the table has otherwise than the texts, or None; what was not stored yet is no difference."""
+    try:
+        return _difference(connection, store, counting, progress)
+    except (CollectionError, TypeError, ValueError, OverflowError) as error:  # SQLite stores anything in any column
+        return f"keys of check-ins: they are none ({error})"
+
+
+def _difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
+    """See `difference`."""
     end = _end(connection, store)
     if end == 0:
         return None
@@ -165,15 +177,17 @@ def _checksum(keys: I64, contents: I64) -> U64:
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
 
 
+def _is_known(connection: Connection, store: Store) -> bool:
+    """Whether the keys that are stored are of today's method, and it is said how far they go."""
+    facts = store.facts_now(connection, (_METHOD, _END))
+    end = facts.get(_END, "")
+    is_number = end.isascii() and end.isdecimal() and len(end) < 19
+    return facts.get(_METHOD) == FINGERPRINT and is_number and int(end) <= _n_contents(connection)
+
+
 def _end(connection: Connection, store: Store) -> int:
     """The content from which on none has stored keys."""
-    facts = store.facts_now(connection, (_METHOD, _END))
-    if facts.get(_METHOD) != FINGERPRINT:
-        return 0
-    end = facts.get(_END, "")
-    if not end.isdecimal():
-        raise CollectionError(f"{store.place} says {end!r} where the number of its keys should be; it is damaged.")
-    return int(end)
+    return int(store.fact(connection, _END) or 0) if _is_known(connection, store) else 0
 
 
 def _n_contents(connection: Connection) -> int:

@@ -84,11 +84,11 @@ BEGIN
         RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be finite and at least 0. Got % instead.',
             coalesce(gamma::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = '0.025 finds copies with small edits, 0.05 versions: similar_documents(''ID'', 0.05)';
+                  HINT = '0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
     END IF;
     IF asked IS NULL THEN
         RAISE EXCEPTION 'similar_documents takes the id of a document. Got NULL instead.'
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'similar_documents(''ID'', 0.05)';
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
     END IF;
     SELECT d.row, d.content, p.squared_length INTO own
     FROM documents d JOIN profiles p ON p.content = d.content WHERE d.doc_id = asked AND d.is_current;
@@ -98,7 +98,7 @@ BEGIN
                 USING ERRCODE = 'no_data_found', HINT = 'Its versions are kept; add it again to bring it back.';
         END IF;
         RAISE EXCEPTION 'There is no document %.', quote_literal(asked)
-            USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM indexed_documents';
+            USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM {schema}.indexed_documents';
     END IF;
     IF own.squared_length IS NULL THEN
         RAISE NOTICE 'The document % has too few letters to be compared: only equal texts are told.',

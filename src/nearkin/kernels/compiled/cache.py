@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nearkin.kernels.compiled import grouping, text
+from nearkin.kernels.compiled import grouping, letters, text
 
 
 def is_cold() -> bool:
     """True if numba has nothing stored of the first kernel of a run or of the last: then it compiles, for seconds."""
     return _is_missing(text._fold_many) or (_is_missing(grouping._unite) and _is_missing(grouping._assign_members))
+
+
+def is_cold_for_texts() -> bool:
+    """The same for what is worked out of each text of a collection."""
+    return _is_missing(text._fold_many) or _is_missing(letters._count_many)
 
 
 def _is_missing(kernel: Any) -> bool:

@@ -118,8 +118,8 @@ def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
         head += 1
     while tail < least - head and a[-1 - tail].group() == b[-1 - tail].group():
         tail += 1
-    start_a, end_a = _rest(text_a, a, head, tail)
-    start_b, end_b = _rest(text_b, b, head, tail)
+    start_a, end_a = _rest(text_a, span[:2], a, head, tail)
+    start_b, end_b = _rest(text_b, span[2:], b, head, tail)
     if len(a) == len(b) == head + tail + 1 and min(end_a - start_a, end_b - start_b) > _LONG_CHUNK:
         same = shared_beginning(text_a[start_a:end_a], text_b[start_b:end_b])
         start_a, start_b = start_a + same, start_b + same
@@ -128,12 +128,12 @@ def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
     return start_a, end_a, start_b, end_b
 
 
-def _rest(text: str, chunks: Sequence[re.Match[str]], head: int, tail: int) -> tuple[int, int]:
-    """Where what is left between the first and the last chunks begins and ends."""
+def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], head: int, tail: int) -> tuple[int, int]:
+    """Where what is left between the first and the last chunks begins and ends; there are none in white space."""
     if head + tail < len(chunks):
         return chunks[head].start(), chunks[-1 - tail].end()
-    place = chunks[head - 1].end() if head else chunks[0].start()
-    while place and text[place - 1].isspace():
+    place = chunks[head - 1].end() if head else ends[0]
+    while place > ends[0] and text[place - 1].isspace():
         place -= 1
     return place, place
 

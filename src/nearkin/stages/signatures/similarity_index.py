@@ -151,7 +151,8 @@ class SimilarityIndex:
         """
         rule = "a tracking number and a variation, such as 43B, 43B:k=8 or 45C:k=8,w=12"
         found = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
-        if found is None or not 1 <= int(found[1]) % 20 <= 14 or int(found[1]) > 54:
+        is_known = found is not None and 1 <= int(found[1]) % 20 <= 14 and int(found[1]) <= 54 and int(found[1]) != 13
+        if found is None or not is_known:
             raise ParameterError.of("index", "SimilarityIndex", rule, spec)
         stream = STREAMS[int(found[1]) // 20]
         numbers = dict[str, int]()
@@ -206,6 +207,7 @@ class SimilarityIndex:
             sizes = np.diff(offsets)
             has_value = (sizes > 0) & (sizes <= MOST_SUPER_SHINGLED)
             shingles, offsets = _where(shingles, offsets, has_value)
+            kernel = kernels.twin("fingerprint_sketches", 4 * int(np.square(np.diff(offsets)).sum()))
             values = kernel.super_shingles(shingles, offsets, length=max(2, self.k))
         else:
             shingles, offsets = self._sketches(shingles, offsets)
