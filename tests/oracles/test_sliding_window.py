@@ -1,0 +1,108 @@
+"""The sliding window against its definition, written out: permute, sort, compare with the B before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nearkin import kernels
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import BitSignatures
+from nearkin.stages.search import sliding_window
+from nearkin.stages.search.sliding_window import SlidingWindow
+
+
+def signatures(seed: int, n: int, n_bits: int = 200, n_alike: int = 30, without: int = 3) -> BitSignatures:
+    """Random ones, with some that differ in few bits, some equal, and some of documents without features."""
+    chance = np.random.default_rng(seed)
+    bits = chance.integers(0, 2, (n, n_bits), np.uint8)
+    for i in range(n_alike):
+        bits[chance.integers(n)] = bits[chance.integers(n)] ^ (chance.random(n_bits) < 0.02 * (i % 5))
+    has_features = np.ones(n, np.bool_)
+    has_features[chance.choice(n, without, replace=False)] = False
+    packed = np.packbits(bits, axis=1)
+    packed[~has_features] = 0
+    return BitSignatures(packed, has_features, "test")
+
+
+def by_definition(window: SlidingWindow, sides: list[BitSignatures], distance: int) -> tuple[dict, int]:
+    items = []
+    for side, own in enumerate(sides):
+        bits = np.unpackbits(own.packed, axis=1)
+        items += [(side, row, bits[row]) for row in range(len(own)) if own.has_features[row]]
+    found, n_comparisons = {}, 0
+    for order in window.orders(sides[0].n_bits):
+        ordered = sorted(items, key=lambda item: (item[2][order].tolist(), item[0], item[1]))
+        for at, (side_b, row_b, bits_b) in enumerate(ordered):
+            for side_a, row_a, bits_a in ordered[max(0, at - window.window) : at]:
+                if len(sides) == 2 and side_a == side_b:
+                    continue
+                n_comparisons += 1
+                differs = int((bits_a != bits_b).sum())
+                pair = (row_a, row_b) if side_a < side_b else (row_b, row_a)
+                pair = tuple(sorted(pair)) if len(sides) == 1 else pair
+                if differs <= distance:
+                    found[pair] = differs
+    return found, n_comparisons
+
+
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize(("permutations", "width", "distance"), [(1, 1, 40), (4, 7, 20), (3, 500, 90), (6, 70, 0)])
+def test_what_is_found(kind, n_sides, permutations, width, distance, monkeypatch):
+    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    sides = [signatures(1, 150), signatures(2, 90)][:n_sides]
+    if n_sides == 2:
+        sides[1].packed[:20] = sides[0].packed[:20]  # the same documents on both sides
+        sides[1].has_features[:20] = sides[0].has_features[:20]
+    window = SlidingWindow(permutations, width, seed=5)
+    found = window.pairs(*sides, distance=distance)
+    told = {(int(a), int(b)): int(d) for a, b, d in zip(found.left, found.right, found.distance)}
+    expected, n_comparisons = by_definition(window, sides, distance)
+    assert told == expected
+    assert found.n_comparisons == n_comparisons
+    assert list(told) == sorted(told)
+
+
+def test_neither_threads_nor_chunks_change_anything(monkeypatch):
+    left, right = signatures(3, 700), signatures(4, 500)
+    window = SlidingWindow(5, 60)
+    expected = window.pairs(left, right, distance=85)
+    monkeypatch.setattr(sliding_window, "_CHUNK", 37)
+    monkeypatch.setattr(sliding_window, "_HELD", 50)
+    for threads in (1, 3):
+        found = window.pairs(left, right, distance=85, threads=threads)
+        for name in ("left", "right", "distance"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_signatures_that_share_their_first_bits_are_sorted_by_all():
+    packed = np.zeros((300, 32), np.uint8)
+    packed[:, 31] = np.arange(300) % 7
+    packed[:, 15] = np.arange(300) % 5
+    own = BitSignatures(packed, np.ones(300, np.bool_), "test")
+    window = SlidingWindow(3, 4)
+    found = window.pairs(own, distance=1)
+    expected, _ = by_definition(window, [own], 1)
+    assert {(int(a), int(b)) for a, b in zip(found.left, found.right)} == set(expected)
+
+
+def test_nothing_to_compare():
+    nothing = BitSignatures(np.zeros((0, 16), np.uint8), np.zeros(0, np.bool_), "test")
+    one = BitSignatures(np.ones((1, 16), np.uint8), np.ones(1, np.bool_), "test")
+    for sides in ([nothing], [one], [nothing, one], [one, nothing]):
+        assert len(SlidingWindow(2, 3).pairs(*sides, distance=5)) == 0
+    assert len(SlidingWindow(2, 3).pairs(one, one, distance=5)) == 1
+
+
+def test_what_is_refused():
+    one = BitSignatures(np.ones((1, 16), np.uint8), np.ones(1, np.bool_), "test")
+    other = BitSignatures(one.packed, one.has_features, "other")
+    with pytest.raises(FingerprintError, match="test"):
+        SlidingWindow(1, 1).pairs(one, other, distance=1)
+    for options in ({"distance": -1}, {"distance": 129}, {"distance": True}, {"distance": 1, "threads": 0}):
+        with pytest.raises(ParameterError):
+            SlidingWindow(1, 1).pairs(one, **options)
+    for arguments in ((0, 1), (1, 0), (1.5, 1), (1, 1, -1)):
+        with pytest.raises(ParameterError):
+            SlidingWindow(*arguments)
