@@ -294,3 +294,28 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class TextWords:
+    """The words of a batch of texts, in their order.
+
+    Parameters
+    ----------
+    words : LargeStringArray
+        The distinct ones.
+    ids : int32 array, shape (n_words,)
+        The place in ``words`` of each word of each text.
+    offsets : int64 array, shape (n_texts + 1,)
+        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+    fingerprint : str
+        Of the way in which they were found.
+    """
+
+    words: pa.LargeStringArray
+    ids: I32
+    offsets: I64
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nearkin.cli import (  # noqa: F401
     add,
+    align,
     check,
     collection_info,
     compare,
@@ -22,8 +23,10 @@ from nearkin.cli import (  # noqa: F401
     sql,
     statistics,
 )
+from nearkin.cli.align import align as translation_tables
 from nearkin.cli.shell import app, lab
 from nearkin.cli.shell import sql as plain_sql
 
 app.add_typer(lab, name="lab")
 app.add_typer(plain_sql, name="sql")
+app.add_typer(translation_tables, name="align")

@@ -81,7 +81,7 @@ class WindowModel:
     >>> tuple(round(part, 2) for part in model.found(0.4))
     (0.94, 0.98)
     >>> model.n_comparisons
-    638399999400
+    637799700000
     """
 
     n_documents: int

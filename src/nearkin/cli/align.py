@@ -1,0 +1,338 @@
+"""``nearkin align``: translation tables."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.stages.translation.table import Translation, TranslationTable
+    from nearkin.workflows.aligning.dictionary import DictionaryRead
+    from nearkin.workflows.aligning.training import Aligned
+
+
+class _TrainFirst(TyperGroup):
+    """What is no command is a corpus to train from: ``nearkin align a.tmx`` is ``nearkin align train a.tmx``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["train", *args]
+        return super().parse_args(ctx, args)
+
+
+_HELP = """
+Learn translation tables from sentences and their translations, and look into them: p(target | source) and \
+p(source | target) of every word. The word train may be left out: nearkin align news.de news.en --source de ...
+"""
+_TRAIN = """
+Learn a translation table from sentences and their translations: two text files, line by line, or one TMX file, CSV, \
+TSV, Parquet or JSON Lines file.
+
+[bold]Examples[/]
+
+  nearkin align train news.de news.en --source de --target en --out de-en.table
+
+  nearkin align train memory.tmx --source de --target en --aligner model-1 --out de-en.table
+
+  nearkin align train pairs.parquet --source de --target en --stem --out de-en.table
+"""
+_DICTIONARY = """
+Make a translation table from a dictionary: lines of a word, a tab, and its translation. Entries of one word on each \
+side are taken, the others counted; all translations of a word are as likely.
+
+[bold]Example[/]
+
+  nearkin align dictionary en-de.tsv --source en --target de --out en-de.table
+"""
+_MERGE = """
+Merge tables of several corpora: each word's translations are weighed by how often each corpus has the word.
+
+[bold]Example[/]
+
+  nearkin align merge news.table laws.table --out both.table
+"""
+_PRUNE = """
+Leave out unlikely translations: in each direction those under --least-probability and all but the likeliest \
+--most-translations of a word. What is kept of a word sums to 1 again.
+
+[bold]Example[/]
+
+  nearkin align prune de-en.table --most-translations 5 --out small.table
+"""
+_SHOW = """
+The translations of a word, the likeliest first.
+
+[bold]Examples[/]
+
+  nearkin align show de-en.table Haus
+
+  nearkin align show de-en.table house --reverse
+"""
+align = typer.Typer(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
+_input = partial(typer.Option, rich_help_panel="Input", show_default=False)
+_learning = partial(typer.Option, rich_help_panel="The table")
+_Parallel = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PARALLEL...",
+        help="Two text files, of which each line of one translates that of the other; or one TMX, CSV, TSV, Parquet or "
+        "JSON Lines file.",
+        show_default=False,
+    ),
+]
+_Table = Annotated[Path, typer.Argument(metavar="TABLE", help="That nearkin align wrote.", show_default=False)]
+_Tables = Annotated[
+    list[Path], typer.Argument(metavar="TABLE...", help="Two or more, of the same languages.", show_default=False)
+]
+_Dictionary = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Lines of a word, a tab, and a word.", show_default=False)
+]
+_Word = Annotated[str, typer.Argument(metavar="WORD", show_default=False)]
+_Source = Annotated[str, _input("--source", metavar="LANG", help="Code of the language of the first side, such as de.")]
+_Target = Annotated[str, _input("--target", metavar="LANG", help="Code of the language of the second side.")]
+_SourceIfAny = Annotated[
+    str | None, _input("--source", metavar="LANG", help="Refuse a table that translates from another language.")
+]
+_TargetIfAny = Annotated[
+    str | None, _input("--target", metavar="LANG", help="Refuse a table that translates to another language.")
+]
+_SourceColumn = Annotated[
+    str | None, _input("--source-column", help="Of a table. [dim]default: the one named after the language[/]")
+]
+_TargetColumn = Annotated[
+    str | None, _input("--target-column", help="Of a table. [dim]default: the one named after the language[/]")
+]
+_Format = Annotated[
+    str | None, _input("--format", help="tmx, csv, tsv, parquet or jsonl. [dim]default: from the name[/]")
+]
+_OnError = Annotated[
+    str,
+    typer.Option(
+        "--on-error",
+        help="stop: a broken line, or a file that breaks off, ends the run, and nothing is written. skip: broken lines "
+        "are left out and counted; of a file that breaks off, what was read is used.",
+        rich_help_panel="Input",
+    ),
+]
+_OnErrorLine = Annotated[
+    str,
+    typer.Option(
+        "--on-error",
+        help="stop: a line that is no entry ends the run. skip: such lines are left out and counted.",
+        rich_help_panel="Input",
+    ),
+]
+_Aligner = Annotated[
+    str, _learning("--aligner", help="auto: eflomal where it is installed, else model-1. model-1: IBM Model 1.")
+]
+_Iterations = Annotated[int, _learning("--iterations", help="Of model-1.")]
+_Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems of words, not from words.")]
+_LeastProbability = Annotated[
+    float, _learning("--least-probability", help="Less likely translations are left out, in each direction.")
+]
+_MostTranslations = Annotated[int, _learning("--most-translations", help="Of a word, in each direction.")]
+_Reverse = Annotated[bool, _learning("--reverse", help="WORD is of the target language.")]
+
+
+@align.command(help=_TRAIN)
+def train(
+    parallel: _Parallel,
+    source: _Source,
+    target: _Target,
+    out: OutFile,
+    source_column: _SourceColumn = None,
+    target_column: _TargetColumn = None,
+    file_format: _Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: _OnError = "stop",
+    aligner: _Aligner = "auto",
+    iterations: _Iterations = 5,
+    stem: _Stem = False,
+    least_probability: _LeastProbability = 0.005,
+    most_translations: _MostTranslations = 20,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+    memory: Memory = "2GiB",
+) -> None:
+    """Learn a table."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.translation.rows import Pruning
+    from nearkin.workflows.aligning.parallel import ParallelCorpus
+    from nearkin.workflows.aligning.training import AlignOptions, save
+    from nearkin.workflows.aligning.training import train as learn
+    from nearkin.workflows.dedup.options import Resources, parse_size
+
+    check_free(out, overwrite=overwrite, inputs=parallel)
+    corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
+    pruning = Pruning(least_probability, most_translations)
+    options = AlignOptions(aligner, iterations, stem, pruning, on_error)  # type: ignore[arg-type]  # it checks them
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        bars.say(f"aligned by {options.chosen().fingerprint}")
+        resources = Resources(threads, parse_size(memory))
+        aligned = learn(corpus, options, resources=resources, progress=bars)
+        save(aligned.table, out)
+    tell(aligned.summary, lambda console: _show_aligned(console, aligned, out), as_json=as_json, quiet=quiet)
+
+
+def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
+    say = partial(console.print, highlight=False, soft_wrap=True)
+    say(f"[bold]{aligned.n_pairs:,} pairs of sentences[/], {aligned.n_word_pairs:,} pairs of words")
+    for n, why in (
+        (aligned.n_empty, "have an empty side"),
+        (aligned.n_too_long, "have a side of more than 200 words"),
+        (aligned.n_unreadable, "could not be read"),
+    ):
+        if n:
+            say(f"[yellow]{n:,} {why} and were left out")
+    origin = aligned.table.origin
+    for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
+        steps = " → ".join(f"{one:,.1f}" for one in perplexities)
+        say(f"perplexity of a word of {language}: {steps}")
+    say(f"{aligned.elapsed_s:.1f} s, of which {aligned.align_s:.1f} s for aligning")
+    _show_table(console, aligned.table, out)
+
+
+def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
+    from nearkin.cli.printing import shown
+
+    origin = table.origin
+    console.print(
+        f"[bold]{len(table):,} translations[/] of {len(table.source_words):,} words of {shown(origin.source)} and "
+        f"{len(table.target_words):,} of {shown(origin.target)}\n"
+        f"Table {table.fingerprint} in [bold]{shown(out)}[/]",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@align.command(help=_DICTIONARY)
+def dictionary(
+    file: _Dictionary,
+    source: _Source,
+    target: _Target,
+    out: OutFile,
+    encoding: Encoding = "utf-8",
+    on_error: _OnErrorLine = "stop",
+    stem: _Stem = False,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a table from a dictionary."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.workflows.aligning.dictionary import read_dictionary
+    from nearkin.workflows.aligning.training import save
+
+    check_free(out, overwrite=overwrite, inputs=[file])
+    made = read_dictionary(
+        file,
+        source=source,
+        target=target,
+        stem=stem,
+        encoding=encoding,
+        on_error=on_error,  # type: ignore[arg-type]  # it checks it
+    )
+    save(made.table, out)
+    tell(made.summary, lambda console: _show_dictionary(console, made, out), as_json=as_json, quiet=quiet)
+
+
+def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
+    say = partial(console.print, highlight=False, soft_wrap=True)
+    say(f"[bold]{made.n_entries:,} entries[/]")
+    for n, why in (
+        (made.n_of_several_words, "are not of one word on each side, and were left out"),
+        (made.n_repeated, "were there before"),
+        (made.n_without_tab, "lines are no entries, and were left out"),
+    ):
+        if n:
+            say(f"{n:,} {why}")
+    _show_table(console, made.table, out)
+
+
+@align.command(help=_MERGE)
+def merge(
+    tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
+) -> None:
+    """Merge tables."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.translation.table import TranslationTable
+    from nearkin.workflows.aligning.training import save, table_summary
+
+    check_free(out, overwrite=overwrite, inputs=tables)
+    made = TranslationTable.merged([TranslationTable.read(path) for path in tables])
+    save(made, out)
+    summary = {"command": "align merge", **table_summary(made)}
+    tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
+
+
+@align.command(help=_PRUNE)
+def prune(
+    table: _Table,
+    out: OutFile,
+    least_probability: _LeastProbability = 0.005,
+    most_translations: _MostTranslations = 20,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Leave out unlikely translations."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.translation.rows import Pruning
+    from nearkin.stages.translation.table import TranslationTable
+    from nearkin.workflows.aligning.training import save, table_summary
+
+    pruning = Pruning(least_probability, most_translations)
+    check_free(out, overwrite=overwrite, inputs=[table])
+    made = TranslationTable.read(table).pruned(pruning)
+    save(made, out)
+    summary = {"command": "align prune", **table_summary(made)}
+    tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
+
+
+@align.command(help=_SHOW)
+def show(
+    table: _Table,
+    word: _Word,
+    reverse: _Reverse = False,
+    source: _SourceIfAny = None,
+    target: _TargetIfAny = None,
+    as_json: JsonSummary = False,
+) -> None:
+    """The translations of a word."""
+    from nearkin.cli.printing import tell
+    from nearkin.workflows.aligning.looking_up import look_up
+
+    found = look_up(table, word, is_reverse=reverse, source=source, target=target)
+    tell(
+        found.summary,
+        lambda console: _show_translations(console, found.word, found.language, found.translations),
+        as_json=as_json,
+    )
+
+
+def _show_translations(console: Console, word: str, language: str, translations: tuple[Translation, ...]) -> None:
+    from nearkin.cli.printing import shown
+    from nearkin.cli.printing import table as lines
+
+    if not translations:
+        console.print(f"The table has no translation of {shown(word)} ({shown(language)})", highlight=False)
+        return
+    rows = lines("p", "p back", "count", shown(word), numbers=3)
+    for one in translations:
+        rows.add_row(f"{one.probability:.3f}", f"{one.back_probability:.3f}", f"{one.count:,.1f}", shown(one.word))
+    console.print(rows)

@@ -1,0 +1,78 @@
+"""Texts to their words, as bytes one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
+from nearkin.kernels.compiled.jit import njit
+
+Words = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
+
+
+def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
+    """The words of each text, the ones that word shingles are made of, without the characters that these ignore.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_texts + 1,)
+        Texts, valid UTF-8.
+
+    Returns
+    -------
+    words : uint8 array
+        All words, one after another.
+    word_offsets : int64 array, shape (n_words + 1,)
+        Word ``i`` is ``words[word_offsets[i]:word_offsets[i + 1]]``.
+    text_offsets : int64 array, shape (n_texts + 1,)
+        The words of text ``i`` are those from ``text_offsets[i]`` to ``text_offsets[i + 1]``.
+    """
+    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
+    text_offsets = np.zeros(len(offsets), np.int64)
+    n_words = _split_many(data, offsets, character_classes(), words, word_offsets, text_offsets)
+    word_offsets = word_offsets[: n_words + 1].copy()
+    return words[: word_offsets[-1]].copy(), word_offsets, text_offsets
+
+
+@njit(nogil=True, cache=True)
+def _split_many(data, offsets, classes, words, word_offsets, text_offsets):
+    n_words, n_bytes = 0, 0
+    word_offsets[0] = 0
+    for i in range(len(offsets) - 1):
+        text = data[offsets[i] : offsets[i + 1]]
+        n_words, n_bytes = _split_one(text, classes, words, word_offsets, n_words, n_bytes)
+        text_offsets[i + 1] = n_words
+    return n_words
+
+
+@njit(nogil=True, cache=True)
+def _split_one(text, classes, words, word_offsets, n_words, n_bytes):
+    """Marks belong to the word before them, format characters to nothing."""
+    inside = np.int64(SEPARATOR)  # or WORD or ALONE: what the open word is
+    at = 0
+    while at < len(text):
+        byte = text[at]
+        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
+        code_point = np.int64(byte)
+        if length > 1:
+            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
+            for j in range(at + 1, at + length):
+                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        kind = np.int64(classes[code_point])
+        is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
+        if not is_part and kind not in (FORMAT, MARK):
+            if inside != SEPARATOR:
+                n_words += 1
+                word_offsets[n_words] = n_bytes
+            inside = kind if kind in (WORD, ALONE) else np.int64(SEPARATOR)
+        if is_part or kind in (WORD, ALONE):
+            for j in range(at, at + length):
+                words[n_bytes] = text[j]
+                n_bytes += 1
+        at += length
+    if inside != SEPARATOR:
+        n_words += 1
+        word_offsets[n_words] = n_bytes
+    return n_words, n_bytes

@@ -1,0 +1,50 @@
+"""A text file whose every line is a text: one side of a corpus of sentences and their translations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.stages.documents.blocks import Block, read_blocks, too_long
+from nearkin.stages.documents.rows import IdType, Piece, one_batch, problem_piece
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+
+def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
+    r"""Batches of lines, blank ones too: a line's number is what it is known by.
+
+    A line ends at ``\n`` or ``\r\n`` and nowhere else.
+
+    Raises
+    ------
+    StreamFault
+        The file breaks off; all lines before were handed out.
+    """
+    for block in read_blocks(stream, batch_bytes):
+        if block.problem is not None and block.problem != too_long():
+            raise StreamFault(f"{block.problem}, in line {block.first_line}")
+        piece = problem_piece(block.first_line, block.problem) if block.problem is not None else _read_block(block)
+        yield one_batch([piece], IdType())
+
+
+def _read_block(block: Block) -> Piece:
+    data = bytes(block.data)  # the memory of a block is used again
+    view = np.frombuffer(data, np.uint8)
+    ends = block.newlines if data.endswith(b"\n") else np.append(block.newlines, len(data))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    texts = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == ord("\r")))
+    # the block seen as text, line end over and over: Arrow then copies out every second
+    bounds = np.append(np.column_stack([starts, texts]).ravel(), len(data)).astype(np.int64)
+    n_lines = len(starts)
+    parts = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), 2 * n_lines, [None, pa.py_buffer(bounds), pa.py_buffer(data)]
+    )
+    return Piece(
+        pa.nulls(n_lines),
+        parts.take(pa.array(np.arange(0, 2 * n_lines, 2))),
+        np.arange(block.first_line, block.first_line + n_lines, dtype=np.int64),
+        pa.nulls(n_lines, pa.large_string()),
+        pa.nulls(n_lines, pa.float64()),
+    )

@@ -1,0 +1,190 @@
+"""TMX, the format in which translation memories are exchanged: units of a text in several languages.
+
+Source: "TMX 1.4b Specification", LISA OSCAR, 2005. A file of any size streams through expat, which resolves nothing:
+the document type that many files name is not fetched, and a file that declares entities of its own is refused, as
+these can unfold to any size or name other files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+_READ_BYTES = 1 << 18
+_BATCH_ROWS = 1 << 14
+_MOST_CHARACTERS = 1 << 20
+_CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
+"""Elements inside a text that hold the markup of the program it came from, not words."""
+_CUT_SHORT = frozenset((expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN))
+
+
+@dataclass
+class _Unit:
+    """A unit on its way: the languages and texts of its variants, and where it began."""
+
+    line: int
+    texts: list[tuple[str, str | None]] = field(default_factory=list)
+    problem: str | None = None
+
+
+class TmxReader:
+    """Reads the units of a TMX file that have a text in two languages.
+
+    Parameters
+    ----------
+    stream : ByteStream
+    name : str
+        For messages.
+    source, target : str
+        Codes of languages; ``de`` is also ``de-AT``. Of several variants in one language the first is taken.
+
+    Attributes
+    ----------
+    languages : Counter of str
+        Of all variants read so far.
+    n_units : int
+        Read so far, with or without both languages.
+    """
+
+    def __init__(self, stream: ByteStream, name: str, source: str, target: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._wanted = _normal(source), _normal(target)
+        self.languages: Counter[str] = Counter()
+        self.n_units = 0
+        self._unit: _Unit | None = None
+        self._language = ""
+        self._text: list[str] | None = None
+        self._n_characters = 0
+        self._depth_in_code = 0
+        self._sides = RowList(), RowList()
+
+    def batches(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """Batches of source texts, each with that of their translations; ``line`` is where a unit begins.
+
+        Raises
+        ------
+        StreamFault
+            The file breaks off or is no XML; all units before were handed out.
+        SourceError
+            It declares entities.
+        """
+        has_mark = bool(self._stream.byte_order_mark())  # then what comes is UTF-8, whatever the file says of itself
+        parser = self._parser = expat.ParserCreate("utf-8" if has_mark else None)
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._entity
+        parser.SkippedEntityHandler = self._skipped
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        fault: StreamFault | None = None
+        is_done = False
+        while not is_done:
+            try:
+                piece = self._stream.read(_READ_BYTES)
+                is_done = not piece
+                parser.Parse(piece, is_done)
+            except StreamFault as broken:
+                fault, is_done = broken, True
+            except (expat.ExpatError, LookupError, ValueError) as error:
+                fault, is_done = StreamFault(self._why(error)), True
+            if len(self._sides[0].lines) >= _BATCH_ROWS or (is_done and self._sides[0].lines):
+                yield self._batch()
+        if fault is not None:
+            raise fault
+
+    def _batch(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        source, target = (one_batch([side.piece()], IdType()) for side in self._sides)
+        self._sides = RowList(), RowList()
+        return source, target
+
+    def _why(self, error: Exception) -> str:
+        if not isinstance(error, expat.ExpatError):
+            return f"the encoding that the file names is not known ({error})"
+        said = expat.ErrorString(error.code)
+        if said in _CUT_SHORT:
+            return f"it is cut short in line {error.lineno}: the file ends before its end"
+        return f"it is not well-formed XML in line {error.lineno}, column {error.offset + 1}: {said}"
+
+    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
+        if has_internal_subset:
+            self._refuse()
+
+    def _entity(self, *declared: object) -> None:
+        self._refuse()
+
+    def _refuse(self) -> None:
+        raise SourceError(
+            f"{self._name}: it declares a document type of its own, which may unfold to any size or name other files. "
+            "Take the <!DOCTYPE ...> out, if you trust the file."
+        )
+
+    def _skipped(self, name: str, is_parameter: int) -> None:
+        if self._unit is not None and not is_parameter:
+            self._unit.problem = f"it has the entity &{name};, which is not declared"
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "tu":
+            self._unit = _Unit(self._parser.CurrentLineNumber)
+        elif name == "tuv":
+            self._language = attributes.get("xml:lang", attributes.get("lang", "")).strip()
+        elif name == "seg":
+            self._text, self._n_characters, self._depth_in_code = [], 0, 0
+        elif self._text is not None and (self._depth_in_code or name in _CODES):
+            self._depth_in_code += 1
+            self._text.append(" " * (self._depth_in_code == 1))  # markup may be a line break
+
+    def _end(self, name: str) -> None:
+        if name == "tu" and self._unit is not None:
+            self._close()
+            self._unit = None
+        elif name == "seg" and self._text is not None:
+            if self._unit is not None:
+                is_too_long = self._n_characters > _MOST_CHARACTERS
+                self._unit.texts.append((self._language, None if is_too_long else "".join(self._text)))
+            self._text = None
+        elif self._depth_in_code:
+            self._depth_in_code -= 1
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and not self._depth_in_code:
+            self._n_characters += len(text)
+            if self._n_characters <= _MOST_CHARACTERS:
+                self._text.append(text)
+
+    def _close(self) -> None:
+        """Keep the unit, if it has both languages."""
+        unit = self._unit
+        if unit is None:
+            return
+        self.n_units += 1
+        self.languages.update(language for language, _ in unit.texts)
+        found = [next((v for v in unit.texts if _is_of(v[0], wanted)), None) for wanted in self._wanted]
+        if found[0] is None or found[1] is None:
+            return
+        texts = found[0][1], found[1][1]
+        problem = f"a text is longer than {_MOST_CHARACTERS:,} characters" if None in texts else unit.problem
+        for side, text in zip(self._sides, texts, strict=True):
+            side.add(unit.line, None, None if problem or text is None else text.encode(), problem)
+
+
+def _normal(language: str) -> str:
+    return language.strip().lower().replace("_", "-")
+
+
+def _is_of(language: str, wanted: str) -> bool:
+    """Whether a language is the wanted one or a variety of it.
+
+    >>> _is_of("de_AT", "de"), _is_of("de", "de-at"), _is_of("den", "de")
+    (True, False, False)
+    """
+    return _normal(language) == wanted or _normal(language).startswith(f"{wanted}-")

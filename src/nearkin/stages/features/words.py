@@ -1,0 +1,117 @@
+"""Texts → their words in order, stemmed where that is wanted.
+
+Source of the stems: Martin Porter and others, Snowball, https://snowballstem.org.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin import kernels
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.kernels.buffers import large_strings, text_buffers
+from nearkin.records import TextWords
+
+STEMMED_LANGUAGES = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian",
+    "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch",
+    "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""Codes of the languages that Snowball has stems for, and its names of them."""
+
+
+@dataclass(frozen=True)
+class WordSplitter:
+    """Splits texts into the words that word shingles are made of: runs of letters, digits and marks of any script.
+
+    Parameters
+    ----------
+    stem : str, optional
+        The code of a language, such as ``"de"``: words become their Snowball stems.
+
+    Raises
+    ------
+    ParameterError
+        There are no stems for that language.
+    MissingExtraError
+        Snowball is not installed.
+
+    Examples
+    --------
+    >>> found = WordSplitter().split(pa.array(["das haus, das", "", "家は2"], pa.large_string()))
+    >>> found.words.to_pylist(), found.ids.tolist(), found.offsets.tolist()
+    (['das', 'haus', '家', 'は', '2'], [0, 1, 0, 2, 3, 4], [0, 3, 3, 6])
+    """
+
+    stem: str | None = None
+    _stems: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Of the words met so far: of a large corpus each distinct word is stemmed once."""
+
+    def __post_init__(self) -> None:
+        if self.stem is not None:
+            self._stemmer()
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the result of `split`."""
+        if self.stem is None:
+            return "words;unicode=14.0"
+        return f"words;unicode=14.0;stem={STEMMED_LANGUAGES[self.stem]};snowball={_snowball_version()}"
+
+    def split(self, texts: pa.LargeStringArray) -> TextWords:
+        """The words of each text.
+
+        Parameters
+        ----------
+        texts : LargeStringArray
+            Normalised, valid UTF-8; a null has no words.
+        """
+        data, offsets = text_buffers(texts)
+        kernel = kernels.twin("split_words", int(offsets[-1] - offsets[0]))
+        words, word_offsets, text_offsets = kernel.split_words(data, offsets)
+        encoded = large_strings(words, word_offsets).dictionary_encode()
+        ids = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+        distinct = encoded.dictionary
+        if self.stem is not None:
+            stemmed = pa.array(self._stemmed(distinct.to_pylist()), pa.large_string()).dictionary_encode()
+            ids = stemmed.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)[ids]
+            distinct = stemmed.dictionary
+        return TextWords(distinct, ids, text_offsets, self.fingerprint)
+
+    def _stemmed(self, words: list[str]) -> list[str]:
+        new = [word for word in words if word not in self._stems]
+        # a word whose stem would be empty stands for itself
+        stemmer = self._stemmer()
+        self._stems.update((word, stemmer.stemWord(word) or word) for word in new)
+        return [self._stems[word] for word in words]
+
+    def _stemmer(self) -> Any:
+        """A stemmer of its own for each call: it may not be shared by threads."""
+        if self.stem not in STEMMED_LANGUAGES:
+            raise ParameterError.of("stem", "words", f"one of {', '.join(STEMMED_LANGUAGES)}", self.stem)
+        name = STEMMED_LANGUAGES[self.stem]
+        snowball = _snowball()
+        if name not in snowball.algorithms():
+            raise ParameterError(f"The installed snowballstemmer has no stems for {name}. Install a newer one.")
+        return snowball.stemmer(name)
+
+
+def _snowball() -> Any:
+    try:
+        return importlib.import_module("snowballstemmer")
+    except ImportError as error:
+        raise MissingExtraError.of("Stemming (--stem)", "align") from error
+
+
+def _snowball_version() -> str:
+    """The first part alone: stems change with it."""
+    from importlib.metadata import version
+
+    return version("snowballstemmer").partition(".")[0]

@@ -1,0 +1,195 @@
+"""Pairs of words that are translations of one another, before they are a table: joined, pruned, normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin import kernels
+from nearkin.errors import ParameterError
+from nearkin.records import F64, I32, I64, Bool
+from nearkin.stages.translation.model_1 import Learned
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """Which translations are left out.
+
+    Each direction is pruned by itself: what is left out in one has the probability 0 there, and a row that is left out
+    in both is gone. What is kept of a word is made to sum to 1 again.
+
+    Parameters
+    ----------
+    least_probability : float
+        From 0 to 1.
+    most_translations : int
+        Of a word, the likeliest, >= 1.
+    """
+
+    least_probability: float = 0.005
+    most_translations: int = 20
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_probability <= 1:
+            raise ParameterError.of("least_probability", "Pruning", "from 0 to 1", self.least_probability)
+        if not isinstance(self.most_translations, int) or self.most_translations < 1:
+            raise ParameterError.of("most_translations", "Pruning", "an int >= 1", self.most_translations)
+
+    def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:
+        """Which entries of one direction stay; of equal probabilities those of the lower number.
+
+        Examples
+        --------
+        >>> given, other = np.array([0, 0, 0, 1], np.int32), np.array([0, 1, 2, 0], np.int32)
+        >>> Pruning(0.2, 2).keeps(given, other, np.array([0.1, 0.4, 0.5, 1.0])).tolist()
+        [False, True, True, True]
+        """
+        is_kept: Bool = (probabilities >= self.least_probability) & (probabilities > 0)
+        n_candidates = np.bincount(given[is_kept], minlength=int(given.max(initial=0)) + 1)
+        is_crowded = n_candidates > self.most_translations  # the others keep all their candidates: nothing to sort
+        crowded = np.flatnonzero(is_kept & is_crowded[given])
+        order = crowded[np.lexsort((other[crowded], -probabilities[crowded], given[crowded]))]
+        ordered = given[order]
+        rank = np.arange(len(order)) - np.searchsorted(ordered, ordered, "left")
+        is_kept[order[rank >= self.most_translations]] = False
+        return is_kept
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationRows:
+    """Pairs of a source word and a target word, each once.
+
+    Parameters
+    ----------
+    source_words, target_words : LargeStringArray
+        Distinct words.
+    source, target : int32 arrays, shape (n_rows,)
+        Their numbers.
+    forward, backward : float64 arrays, shape (n_rows,)
+        p(target | source) and p(source | target); 0 where a direction has not got the row.
+    counts : float64 array, shape (n_rows,)
+        How often the words are expected to stand for one another in what they were learned from.
+    """
+
+    source_words: pa.LargeStringArray
+    target_words: pa.LargeStringArray
+    source: I32
+    target: I32
+    forward: F64
+    backward: F64
+    counts: F64
+
+    @classmethod
+    def of_counts(
+        cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], source: I32, target: I32, counts: F64
+    ) -> TranslationRows:
+        """Rows whose probabilities are the shares of the counts, each pair of words once."""
+        rows = cls(*words, source, target, counts, counts, counts)
+        return rows.normalised()
+
+    @classmethod
+    def of_learned(
+        cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], forward: Learned, backward: Learned,
+        pruning: Pruning,
+    ) -> TranslationRows:  # fmt: skip
+        """What two directions learned, but for what neither of them keeps; the probabilities are not pruned yet."""
+        keys = []
+        for learned, is_reverse in ((forward, False), (backward, True)):
+            given = learned.given
+            kept = pruning.keeps(given, learned.words, learned.probabilities)
+            pair = (learned.words[kept], given[kept]) if is_reverse else (given[kept], learned.words[kept])
+            keys.append(_keys(*pair, len(words[1])))
+        both = np.union1d(*keys)
+        source, target = _numbers(both, len(words[1]))
+        kernel = kernels.twin("model_1", both.nbytes)
+        p, n = forward.counts(kernel.entries((forward.starts, forward.words), source, target))
+        q, m = backward.counts(kernel.entries((backward.starts, backward.words), target, source))
+        return cls(*words, source, target, p, q, (n + m) / 2)
+
+    def pruned(self, pruning: Pruning) -> TranslationRows:
+        """The likeliest translations of each word, their probabilities normalised."""
+        forward = np.where(pruning.keeps(self.source, self.target, self.forward), self.forward, 0.0)
+        backward = np.where(pruning.keeps(self.target, self.source, self.backward), self.backward, 0.0)
+        kept = (forward > 0) | (backward > 0)
+        rows = TranslationRows(
+            self.source_words, self.target_words, self.source[kept], self.target[kept], forward[kept], backward[kept],
+            self.counts[kept],
+        )  # fmt: skip
+        return rows.normalised()
+
+    def normalised(self) -> TranslationRows:
+        """The probabilities of each word's translations made to sum to 1, where there are any."""
+        return TranslationRows(
+            self.source_words, self.target_words, self.source, self.target,
+            _shares(self.source, self.forward, len(self.source_words)),
+            _shares(self.target, self.backward, len(self.target_words)),
+            self.counts,
+        )  # fmt: skip
+
+    def in_order(self) -> TranslationRows:
+        """Words sorted, and only those that have a row; rows by source word, the likeliest first, then target word."""
+        source_words, source = _sorted_words(self.source_words, self.source)
+        target_words, target = _sorted_words(self.target_words, self.target)
+        forward, backward, counts = (
+            column.astype(np.float32).astype(np.float64) for column in (self.forward, self.backward, self.counts)
+        )
+        order = np.lexsort((target, -forward, source))
+        return TranslationRows(
+            source_words, target_words, source[order], target[order], forward[order], backward[order], counts[order]
+        )
+
+
+def merged(parts: Sequence[TranslationRows]) -> TranslationRows:
+    """Rows of several corpora as of one: each word's probabilities, weighed by how often each corpus has it."""
+    sides = [_united([part.source_words for part in parts]), _united([part.target_words for part in parts])]
+    (source_words, source_numbers), (target_words, target_numbers) = sides
+    source = np.concatenate([numbers[part.source] for numbers, part in zip(source_numbers, parts, strict=True)])
+    target = np.concatenate([numbers[part.target] for numbers, part in zip(target_numbers, parts, strict=True)])
+    weighed = []
+    for part in parts:
+        n_source = np.bincount(part.source, part.counts, len(part.source_words))
+        n_target = np.bincount(part.target, part.counts, len(part.target_words))
+        weighed.append((part.forward * n_source[part.source], part.backward * n_target[part.target], part.counts))
+    keys, places = np.unique(_keys(source, target, len(target_words)), return_inverse=True)
+    forward, backward, counts = (
+        np.bincount(places, np.concatenate(column), len(keys)).astype(np.float64)
+        for column in zip(*weighed, strict=True)
+    )
+    numbers = _numbers(keys, len(target_words))
+    return TranslationRows(source_words, target_words, numbers[0], numbers[1], forward, backward, counts).normalised()
+
+
+def _keys(source: I32, target: I32, n_targets: int) -> I64:
+    return source.astype(np.int64) * max(n_targets, 1) + target
+
+
+def _numbers(keys: I64, n_targets: int) -> tuple[I32, I32]:
+    """The way back from `_keys`."""
+    source, target = np.divmod(keys, max(n_targets, 1))
+    return source.astype(np.int32), target.astype(np.int32)
+
+
+def _shares(given: I32, values: F64, n_given: int) -> F64:
+    """Each value as a share of those of its given word."""
+    totals = np.bincount(given, values, n_given)[given]
+    return np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
+
+
+def _sorted_words(words: pa.LargeStringArray, numbers: I32) -> tuple[pa.LargeStringArray, I32]:
+    used = np.unique(numbers)
+    order = used[pc.sort_indices(words.take(pa.array(used))).to_numpy(zero_copy_only=False)]
+    places = np.zeros(len(words), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return words.take(pa.array(order)), places[numbers]
+
+
+def _united(parts: Sequence[pa.LargeStringArray]) -> tuple[pa.LargeStringArray, list[I32]]:
+    """The distinct words of all parts, and of each part the numbers of its words among them."""
+    encoded = pa.concat_arrays(parts).dictionary_encode()
+    numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return encoded.dictionary, np.split(numbers, ends)

@@ -1,0 +1,367 @@
+"""A translation table: of each word of two languages its translations, and how likely they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.kernels.buffers import text_buffers
+from nearkin.records import F64, I32, I64
+from nearkin.stages.translation.rows import Pruning, TranslationRows, merged
+
+FORMAT_VERSION = 1
+_FACTS = ("source", "target", "words", "aligner", "n_pairs")
+_KEY = b"nearkin.translation_table"
+SCHEMA = pa.schema(
+    [
+        pa.field("source", pa.large_string(), nullable=False),
+        pa.field("target", pa.large_string(), nullable=False),
+        pa.field("p_target_given_source", pa.float32(), nullable=False),  # 0: pruned in this direction
+        pa.field("p_source_given_target", pa.float32(), nullable=False),
+        pa.field("count", pa.float32(), nullable=False),  # how often they are expected to stand for one another
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a table is of.
+
+    Parameters
+    ----------
+    source, target : str
+        Codes of the languages, as the user wrote them.
+    words : str
+        Fingerprint of the way from a text to its words: what is looked up must have come the same way.
+    aligner : str
+        Fingerprint of what the probabilities come from.
+    n_pairs : int
+        Pairs of sentences, or entries of a dictionary, that it was made from.
+    """
+
+    source: str
+    target: str
+    words: str
+    aligner: str
+    n_pairs: int
+
+    def __post_init__(self) -> None:
+        for parameter, language in (("source", self.source), ("target", self.target)):
+            if not language.strip():
+                raise ParameterError.of(parameter, "TranslationTable", "the code of a language", language)
+        if self.source == self.target:
+            raise ParameterError.of("target", "TranslationTable", f"another language than {self.source}", self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """One translation of a word.
+
+    Parameters
+    ----------
+    word : str
+    probability, back_probability : float
+        p(this | the word asked for), and the other way round.
+    count : float
+        How often the two are expected to stand for one another in what the table was made from.
+    """
+
+    word: str
+    probability: float
+    back_probability: float
+    count: float
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The translations of all words of one language, each word's likeliest first.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n_words + 1,)
+        Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``; it may have none.
+    words : int32 array, shape (n_translations,)
+        Numbers of words of the other language.
+    probabilities : float64 array, shape (n_translations,)
+        They sum to 1 for each word that has any.
+    rows : int64 array, shape (n_translations,)
+        The row of the table that each comes from.
+    """
+
+    offsets: I64
+    words: I32
+    probabilities: F64
+    rows: I64
+
+
+@dataclass(frozen=True)
+class TranslationTable:
+    """Which words of two languages are translations of one another.
+
+    Parameters
+    ----------
+    origin : Origin
+    rows : TranslationRows
+        Words sorted by their bytes; rows by source word, the likeliest first. Make tables with `of_rows`.
+
+    Examples
+    --------
+    >>> pairs = [("haus", "house"), ("haus", "home"), ("heim", "home")]
+    >>> table = TranslationTable.of_pairs(pairs, source="de", target="en", words="as given")
+    >>> [(one.word, one.probability) for one in table.lookup("haus")]
+    [('home', 0.5), ('house', 0.5)]
+    >>> [(one.word, one.probability) for one in table.lookup("house", is_reverse=True)]
+    [('haus', 1.0)]
+    """
+
+    origin: Origin
+    rows: TranslationRows
+
+    @classmethod
+    def of_rows(cls, rows: TranslationRows, origin: Origin) -> TranslationTable:
+        """Rows in any order, each pair of words once."""
+        return cls(origin, rows.in_order())
+
+    @classmethod
+    def of_pairs(
+        cls, pairs: Iterable[tuple[str, str]], *, source: str, target: str, words: str, aligner: str = "pairs"
+    ) -> TranslationTable:
+        """Pairs of words that are translations; all translations of a word are as likely.
+
+        Parameters
+        ----------
+        pairs : iterable of (str, str)
+            A word of the source language and one of the target language; what comes twice counts once.
+        source, target : str
+            Codes of the languages.
+        words, aligner : str
+            See `Origin`.
+        """
+        distinct = list(dict.fromkeys(pairs))
+        encoded = [pa.array(side, pa.large_string()).dictionary_encode() for side in _columns(distinct)]
+        numbers = [one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded]
+        rows = TranslationRows.of_counts(
+            (encoded[0].dictionary, encoded[1].dictionary), numbers[0], numbers[1], np.ones(len(distinct))
+        )
+        return cls.of_rows(rows, Origin(source, target, words, aligner, len(distinct)))
+
+    def __len__(self) -> int:
+        return len(self.rows.source)
+
+    @property
+    def source_words(self) -> pa.LargeStringArray:
+        """Words of the source language, sorted by their bytes."""
+        return self.rows.source_words
+
+    @property
+    def target_words(self) -> pa.LargeStringArray:
+        """Words of the target language, sorted by their bytes."""
+        return self.rows.target_words
+
+    @cached_property
+    def forward(self) -> Direction:
+        """From source words to target words, by p(target | source)."""
+        rows = self.rows
+        return _direction(rows.source, rows.target, rows.forward, len(rows.source_words))
+
+    @cached_property
+    def backward(self) -> Direction:
+        """From target words to source words, by p(source | target)."""
+        rows = self.rows
+        return _direction(rows.target, rows.source, rows.backward, len(rows.target_words))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all of it: equal tables have equal ones."""
+        origin, rows = self.origin, self.rows
+        digest = hashlib.sha256(f"{FORMAT_VERSION};{json.dumps([*_facts(origin).values()])};".encode())
+        for words in (rows.source_words, rows.target_words):
+            data, offsets = text_buffers(words)
+            digest.update((offsets - offsets[0]).astype("<i8").data)
+            digest.update(data[offsets[0] : offsets[-1]].tobytes())
+        for numbers in (rows.source, rows.target):
+            digest.update(numbers.astype("<i4").data)
+        for values in (rows.forward, rows.backward, rows.counts):
+            digest.update(values.astype("<f4").data)
+        return digest.hexdigest()[:16]
+
+    def lookup(self, word: str, *, is_reverse: bool = False) -> tuple[Translation, ...]:
+        """The translations of a source word, the likeliest first; of a target word where that is asked.
+
+        Parameters
+        ----------
+        word : str
+            As it is in the table: in lower case, and stemmed where the table is of stems.
+        is_reverse : bool
+
+        Returns
+        -------
+        tuple of Translation
+            Empty for a word that the table has not got.
+        """
+        rows = self.rows
+        own, others = (rows.target_words, rows.source_words) if is_reverse else (rows.source_words, rows.target_words)
+        direction, back = (self.backward, rows.forward) if is_reverse else (self.forward, rows.backward)
+        number = own.index(pa.scalar(word, pa.large_string())).as_py()
+        if number < 0:
+            return ()
+        found = range(int(direction.offsets[number]), int(direction.offsets[number + 1]))
+        return tuple(
+            Translation(
+                others[int(direction.words[i])].as_py(),
+                float(direction.probabilities[i]),
+                float(back[direction.rows[i]]),
+                float(rows.counts[direction.rows[i]]),
+            )
+            for i in found
+        )
+
+    def turned(self) -> TranslationTable:
+        """The same table, from the target language to the source language."""
+        rows, origin = self.rows, self.origin
+        turned = TranslationRows(
+            rows.target_words, rows.source_words, rows.target, rows.source, rows.backward, rows.forward, rows.counts
+        )
+        return TranslationTable.of_rows(turned, replace(origin, source=origin.target, target=origin.source))
+
+    def pruned(self, pruning: Pruning) -> TranslationTable:
+        """Without the translations that are too unlikely or too many; what is kept sums to 1 again."""
+        return TranslationTable.of_rows(self.rows.pruned(pruning), self.origin)
+
+    @classmethod
+    def merged(cls, tables: Sequence[TranslationTable]) -> TranslationTable:
+        """Tables of several corpora as one; each word's translations weighed by how often each corpus has the word.
+
+        Raises
+        ------
+        FingerprintError
+            If they are of other languages, or of words found in another way.
+        ParameterError
+            If there are fewer than two.
+        """
+        if len(tables) < 2:
+            raise ParameterError.of("tables", "TranslationTable.merged", "two tables or more", len(tables))
+        first = tables[0].origin
+        for table in tables[1:]:
+            table.check_direction(first.source, first.target)
+            if table.origin.words != first.words:
+                raise FingerprintError(
+                    f"Tables of words found in different ways cannot be merged: {first.words!r} and "
+                    f"{table.origin.words!r}."
+                )
+        aligners = " + ".join(sorted({one for table in tables for one in table.origin.aligner.split(" + ")}))
+        n_pairs = sum(table.origin.n_pairs for table in tables)
+        rows = merged([table.rows for table in tables])
+        return cls.of_rows(rows, replace(first, aligner=aligners, n_pairs=n_pairs))
+
+    def check_direction(self, source: str | None, target: str | None, *, name: str = "the table") -> None:
+        """Refuse to take the table for one of other languages, or of the other direction.
+
+        Raises
+        ------
+        FingerprintError
+            With both directions named.
+        """
+        own = self.origin
+        wanted = source or own.source, target or own.target
+        if wanted != (own.source, own.target):
+            is_turned = wanted == (own.target, own.source)
+            raise FingerprintError(
+                f"{name}: translates from {own.source} to {own.target}; from {wanted[0]} to {wanted[1]} was asked for."
+                + (" The same table serves both directions: name the languages the other way round." * is_turned)
+            )
+
+    def write(self, path: Path) -> None:
+        """Write to a Parquet file, as it is; publish it whole with `runs.files.published`."""
+        about = {"version": FORMAT_VERSION, **_facts(self.origin), "fingerprint": self.fingerprint}
+        rows = self.rows
+        columns = [
+            rows.source_words.take(pa.array(rows.source)),
+            rows.target_words.take(pa.array(rows.target)),
+            *(pa.array(values.astype(np.float32)) for values in (rows.forward, rows.backward, rows.counts)),
+        ]
+        table = pa.table(columns, schema=SCHEMA.with_metadata({_KEY: json.dumps(about)}))
+        pq.write_table(table, path, compression="zstd")
+
+    @classmethod
+    def read(cls, path: Path, *, source: str | None = None, target: str | None = None) -> TranslationTable:
+        """Read a file that `write` wrote.
+
+        Parameters
+        ----------
+        path : Path
+        source, target : str, optional
+            The languages that it must be of, in this direction.
+
+        Raises
+        ------
+        SourceError
+            It is no such file, of another version, or damaged.
+        FingerprintError
+            It is of other languages, or of the other direction.
+        """
+        table, about = _read_parquet(path)
+        try:
+            version, fingerprint = about["version"], about["fingerprint"]
+            source_language, target_language, words, aligner, n_pairs = (str(about[name]) for name in _FACTS)
+            origin = Origin(source_language, target_language, words, aligner, int(n_pairs))
+        except (KeyError, TypeError, ValueError) as error:
+            raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
+        if version != FORMAT_VERSION:
+            raise SourceError(
+                f"{path}: a translation table of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
+            )
+        read = cls.of_rows(_rows_of(table), origin)
+        if read.fingerprint != fingerprint:
+            raise SourceError(f"{path}: is damaged: it holds {read.fingerprint}, and was written as {fingerprint}.")
+        read.check_direction(source, target, name=str(path))
+        return read
+
+
+def _facts(origin: Origin) -> dict[str, object]:
+    return {name: getattr(origin, name) for name in _FACTS}
+
+
+def _columns(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [source for source, _ in pairs], [target for _, target in pairs]
+
+
+def _direction(given: I32, other: I32, probabilities: F64, n_given: int) -> Direction:
+    there = np.flatnonzero(probabilities > 0)
+    order = there[np.lexsort((other[there], -probabilities[there], given[there]))]
+    offsets = np.searchsorted(given[order], np.arange(n_given + 1)).astype(np.int64)
+    return Direction(offsets, other[order], probabilities[order], order.astype(np.int64))
+
+
+def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
+    try:
+        with pq.ParquetFile(path) as file:  # one file, never a folder of them
+            table = file.read()
+    except (OSError, pa.ArrowInvalid) as error:
+        reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
+        reason = reason if path.exists() else "there is no such file"
+        raise SourceError(f"{path}: cannot be read as a translation table: {reason}.") from error
+    try:
+        about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
+    except ValueError as error:
+        raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
+    if not isinstance(about, dict) or not table.schema.remove_metadata().equals(SCHEMA):
+        raise SourceError(f"{path}: is not a translation table. Make one with: nearkin align train.")
+    return table, about
+
+
+def _rows_of(table: pa.Table) -> TranslationRows:
+    encoded = [pc.dictionary_encode(table[name].combine_chunks()) for name in ("source", "target")]
+    numbers = [one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded]
+    values = [table[name].to_numpy().astype(np.float64) for name in SCHEMA.names[2:]]
+    return TranslationRows(encoded[0].dictionary, encoded[1].dictionary, *numbers, *values)

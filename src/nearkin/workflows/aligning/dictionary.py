@@ -1,0 +1,141 @@
+"""A bilingual dictionary → a translation table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.records import Bool, TextWords
+from nearkin.stages.documents.legibility import without_illegible
+from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.sniffing import head_of_file
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.aligning.training import table_summary
+from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.dedup.options import OnError
+
+_BATCH_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryRead:
+    """A table that was made from a dictionary.
+
+    Parameters
+    ----------
+    table : TranslationTable
+    n_entries, n_repeated, n_of_several_words, n_without_tab : int
+        Lines; those that were there before; those of which a side is not exactly one word; those that are no entry.
+    """
+
+    table: TranslationTable
+    n_entries: int
+    n_repeated: int
+    n_of_several_words: int
+    n_without_tab: int
+
+    def summary(self) -> dict[str, object]:
+        """For a program."""
+        return {
+            "command": "align dictionary",
+            **table_summary(self.table),
+            "entries": self.n_entries,
+            "entries_repeated": self.n_repeated,
+            "entries_of_several_words": self.n_of_several_words,
+            "lines_without_a_tab": self.n_without_tab,
+        }
+
+
+def read_dictionary(
+    path: Path, *, source: str, target: str, stem: bool = False, encoding: str = "utf-8", on_error: OnError = "stop"
+) -> DictionaryRead:
+    """A table of a dictionary: lines of a word, a tab, and its translation; what stands after a second tab is ignored.
+
+    Only entries of one word on each side are taken, as a word of a phrase is no translation of the words of the other.
+    All translations of a word are as likely.
+
+    Parameters
+    ----------
+    path : Path
+        Text, which may be packed by gzip or zstd.
+    source, target : str
+        Codes of the languages of the first and the second column.
+    stem : bool
+        Whether words become their Snowball stems.
+    encoding : str
+        What text is in that is not UTF-8.
+    on_error : {"stop", "skip"}
+        What a line without a tab does.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or has no entry of one word on each side.
+    DocumentError
+        A line is no entry, and that stops the run.
+    ParameterError
+        The languages are not two, or one has no stems.
+    """
+    if on_error not in ("skip", "stop"):
+        raise ParameterError.of("on_error", "align dictionary", "skip or stop", on_error)
+    words = TableWords(source, target, stem)
+    pairs: list[tuple[str, str]] = []
+    n_entries = n_several = n_without_tab = 0
+    for numbers, entries in _entries(path, encoding):
+        sides: tuple[list[str], list[str]] = ([], [])
+        for number, entry in zip(numbers, entries, strict=True):
+            columns = (entry or "").split("\t")
+            if entry is not None and not entry.strip():
+                continue
+            if len(columns) < 2:
+                n_without_tab += 1
+                if on_error == "stop":
+                    raise DocumentError(
+                        f"{path}:{number}: the line has no tab between a word and its translation, or is not valid "
+                        f"{encoding}. --on-error skip leaves such lines out."
+                    )
+                continue
+            for side, column in zip(sides, columns, strict=False):
+                side.append(column)
+        n_entries += len(sides[0])
+        found = words.of_source(_array(sides[0])), words.of_target(_array(sides[1]))
+        is_single = (np.diff(found[0].offsets) == 1) & (np.diff(found[1].offsets) == 1)
+        n_several += int((~is_single).sum())
+        pairs += zip(*(_single(one, is_single) for one in found), strict=True)
+    if not pairs:
+        raise SourceError(f"{path}: has no entry of one word, a tab, and one word ({n_entries:,} entries were read).")
+    table = TranslationTable.of_pairs(
+        pairs, source=source, target=target, words=words.fingerprint, aligner="dictionary"
+    )
+    return DictionaryRead(table, n_entries, len(pairs) - table.origin.n_pairs, n_several, n_without_tab)
+
+
+def _entries(path: Path, encoding: str) -> Iterator[tuple[list[int], list[str | None]]]:
+    """The numbers of lines, and the lines; None for one that is not valid."""
+    head = head_of_file(str(path), str(path), encoding)
+    if head.fault is not None:
+        raise SourceError(f"{path}: this is {head.fault}.")
+    with path.open("rb", buffering=0) as raw:
+        stream = ByteStream(raw, head.compression, encoding=encoding)
+        try:
+            for batch in read_plain_lines(stream, batch_bytes=_BATCH_BYTES):
+                legible = without_illegible(batch, encoding)
+                yield legible["line"].to_pylist(), legible["text"].cast(pa.large_string()).to_pylist()
+        except StreamFault as fault:
+            raise SourceError(f"{path}: cannot be read: {fault}.") from fault
+
+
+def _array(texts: list[str]) -> pa.LargeStringArray:
+    return pa.array(texts, pa.large_string())
+
+
+def _single(found: TextWords, is_single: Bool) -> list[str]:
+    """The word of each text that is one word."""
+    places = found.ids[found.offsets[:-1][is_single]]
+    return list(found.words.take(pa.array(places)).to_pylist())

@@ -1,0 +1,263 @@
+"""What the user named → batches of sentences and their translations, from two text files, a TMX file or a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.legibility import without_illegible
+from nearkin.stages.documents.parquet import open_parquet
+from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sniffing import head_of_file, records_of_head, unreadable
+from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.tmx import TmxReader
+
+Pair = tuple[pa.RecordBatch, pa.RecordBatch]
+_BATCH_BYTES = 8 << 20
+_FORMATS = ("tmx", "csv", "tsv", "parquet", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelCorpus:
+    """Sentences of two languages, and where they are.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Two text files, line by line translations; or one TMX file or table.
+    source, target : str
+        Codes of the languages, such as de and en.
+    source_column, target_column : str, optional
+        Of a table; by default the columns are guessed from the codes.
+    file_format : str, optional
+        tmx, csv, tsv, parquet or jsonl; by default told from the name.
+    encoding : str
+        What text is in that is not UTF-8; a TMX file says so itself.
+
+    Raises
+    ------
+    ParameterError
+        There are more than two paths; the names of two files say the opposite of ``source`` and ``target``.
+    """
+
+    paths: Sequence[str]
+    source: str
+    target: str
+    source_column: str | None = None
+    target_column: str | None = None
+    file_format: str | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.paths) <= 2 or STDIN in self.paths:
+            raise ParameterError(
+                "The parallel corpus (PARALLEL) must be two text files, or one TMX file or table. "
+                f"Got {', '.join(self.paths)} instead."
+            )
+        if self.file_format is not None and (self.file_format not in _FORMATS or len(self.paths) == 2):
+            raise ParameterError.of(
+                "format", "align", f"one of {', '.join(_FORMATS)}, of one file; two are lines of text", self.file_format
+            )
+        if len(self.paths) == 2:
+            _check_names(self.paths, self.source, self.target)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the files; 0 if that is not known. Of a table, which is read once for each column, twice."""
+        try:
+            total = sum(Path(path).stat().st_size for path in self.paths)
+        except OSError:
+            return 0
+        return total if len(self.paths) == 2 or self._is_tmx else 2 * total
+
+    @property
+    def name(self) -> str:
+        """Of the files, for messages."""
+        return " and ".join(self.paths)
+
+    @property
+    def _is_tmx(self) -> bool:
+        stem = re.sub(r"\.(gz|zst|zstd)$", "", self.paths[0].lower())
+        return self.file_format == "tmx" or (self.file_format is None and stem.endswith(".tmx"))
+
+    def batches(self, *, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:
+        """Batches of `DOCUMENTS_SCHEMA` of both languages, row by row translations; texts are valid UTF-8 or null.
+
+        Raises
+        ------
+        SourceError
+            A file cannot be read, has no such column or language, or two files have not as many lines.
+        StreamFault
+            A file breaks off; all before was handed out.
+        """
+        if len(self.paths) == 2:
+            yield from self._two_files(progress)
+        elif self._is_tmx:
+            yield from self._tmx(progress)
+        else:
+            yield from self._table(progress, say)
+
+    def _two_files(self, progress: Callable[[int], None]) -> Iterator[Pair]:
+        with self._stream(self.paths[0], progress) as one, self._stream(self.paths[1], progress) as other:
+            pairs = _InStep(*(read_plain_lines(stream, batch_bytes=_BATCH_BYTES) for stream in (one, other)))
+            yield from self._legible(pairs.pairs())
+            if pairs.n_left[0] or pairs.n_left[1]:
+                counts = [pairs.n_rows + n for n in pairs.n_left]
+                raise SourceError(
+                    f"{self.paths[0]} has {counts[0]:,} lines and {self.paths[1]} has {counts[1]:,}: line by line "
+                    "translations have as many. Look where they begin to differ; a line end inside a sentence is "
+                    "a frequent cause."
+                )
+
+    def _tmx(self, progress: Callable[[int], None]) -> Iterator[Pair]:
+        path = self.paths[0]
+        with self._stream(path, progress) as stream:
+            reader = TmxReader(stream, path, self.source, self.target)
+            n_rows = 0
+            for pair in reader.batches():
+                n_rows += pair[0].num_rows
+                yield pair
+        if not n_rows:
+            seen = ", ".join(f"{language or '(none)'} ({n:,})" for language, n in reader.languages.most_common(10))
+            raise SourceError(
+                f"{path}: none of its {reader.n_units:,} units has a text in both {self.source} and {self.target}. "
+                f"Its languages are: {seen or 'none'}."
+            )
+
+    def _table(self, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:
+        path = self.paths[0]
+        if self.file_format is None and by_suffix(path)[0] is None:
+            raise SourceError(
+                f"{path}: one file must be TMX or a table (CSV, TSV, Parquet, JSON Lines), and its name does not say "
+                "so. Name two text files, or add --format."
+            )
+        source = resolve_sources([path], file_format=self.file_format or by_suffix(path)[0]).sources
+        if len(source) != 1:
+            raise SourceError(f"{path}: is a folder. Name the file that is meant.")
+        columns = self._columns(source[0], say)
+        readers = [
+            read_batches(
+                replace(source[0], text=column, id=None), encoding=self.encoding, progress=progress,
+                batch_bytes=_BATCH_BYTES,
+            )
+            for column in columns
+        ]  # fmt: skip
+        yield from self._legible(_InStep(*readers).pairs())
+
+    def _legible(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        for source, target in pairs:
+            yield without_illegible(source, self.encoding), without_illegible(target, self.encoding)
+
+    def _columns(self, source: Source, say: Callable[[str], None]) -> tuple[str, str]:
+        if source.format == "parquet":
+            with open_parquet(source.path, source.name) as parquet:
+                names = list(parquet.schema_arrow.names)
+        else:
+            head = head_of_file(source.path, source.name, self.encoding)
+            records = records_of_head(head, source.format, source.delimiter)
+            names = list(dict.fromkeys(name for record in records for name in record))
+        found = []
+        for role, language, named in (
+            ("source", self.source, self.source_column),
+            ("target", self.target, self.target_column),
+        ):
+            if named is not None and named not in names:
+                raise missing_column(source.name, f"--{role}-column", named, names)
+            column = named or guessed_column(names, language, role)
+            if column is None:
+                raise SourceError(
+                    f"{source.name}: no column is named after {language}. Name it with --{role}-column. "
+                    f"The columns are: {', '.join(names)}."
+                )
+            if named is None:
+                say(f"{role} column: '{column}' (guessed from the columns {', '.join(names)})")
+            found.append(column)
+        if found[0] == found[1]:
+            raise ParameterError(f"{source.name}: both languages would be read from the column '{found[0]}'.")
+        return found[0], found[1]
+
+    @contextmanager
+    def _stream(self, path: str, progress: Callable[[int], None]) -> Iterator[ByteStream]:
+        if Path(path).is_dir():
+            raise SourceError(f"{path}: is a folder. Name the file that is meant.")
+        head = head_of_file(path, path, self.encoding)
+        if head.fault is not None:
+            raise SourceError(f"{path}: this is {head.fault}.")
+        try:
+            opened: BinaryIO = open(path, "rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
+        except OSError as error:
+            raise unreadable(path, error) from error
+        with opened as raw:
+            yield ByteStream(raw, head.compression, encoding=self.encoding, progress=progress)
+
+
+def guessed_column(names: Sequence[str], language: str, role: str) -> str | None:
+    """The column of a language, or of the role that it has.
+
+    Examples
+    --------
+    >>> guessed_column(["id", "text_de", "text_en"], "en", "target"), guessed_column(["src", "trg"], "de", "source")
+    ('text_en', 'src')
+    """
+    code = re.escape(language.lower().replace("_", "-"))
+    by_code = [name for name in names if re.fullmatch(rf"(.*[^a-z])?{code}([^a-z].*)?", name.lower().replace("_", "-"))]
+    exact = [name for name in by_code if name.lower().replace("_", "-") == language.lower().replace("_", "-")]
+    if exact or len(by_code) == 1:
+        return (exact or by_code)[0]
+    of_roles = {
+        one: next((name for name in names if name.lower() in likely), None)
+        for one, likely in {"source": ("source", "src"), "target": ("target", "tgt", "trg")}.items()
+    }
+    # one alone is another thing: "source" often says where a pair comes from
+    return None if None in of_roles.values() else of_roles[role]
+
+
+class _InStep:
+    """Two streams of batches cut so that each batch of the one has as many rows as that of the other."""
+
+    def __init__(self, one: Iterator[pa.RecordBatch], other: Iterator[pa.RecordBatch]) -> None:
+        self._streams = one, other
+        self.n_rows = 0
+        self.n_left = [0, 0]
+        """Rows of each that the other had no row for."""
+
+    def pairs(self) -> Iterator[Pair]:
+        waiting: list[pa.RecordBatch | None] = [None, None]
+        while True:
+            for i, stream in enumerate(self._streams):
+                while waiting[i] is None or not waiting[i].num_rows:  # type: ignore[union-attr]
+                    waiting[i] = next(stream, None)
+                    if waiting[i] is None:
+                        break
+            one, other = waiting
+            if one is None or other is None:
+                break
+            n = min(one.num_rows, other.num_rows)
+            yield one.slice(0, n), other.slice(0, n)
+            self.n_rows += n
+            waiting = [one.slice(n), other.slice(n)]
+        for i, stream in enumerate(self._streams):
+            here = waiting[i]
+            self.n_left[i] = (0 if here is None else here.num_rows) + sum(batch.num_rows for batch in stream)
+
+
+def _check_names(paths: Sequence[str], source: str, target: str) -> None:
+    """Refuse news.en news.de where de is the source: the names say that they are swapped."""
+    parts = [set(Path(path).name.lower().split(".")) for path in paths]
+    source, target = source.lower(), target.lower()
+    if source != target and target in parts[0] - parts[1] and source in parts[1] - parts[0]:
+        raise ParameterError(
+            f"The first file must be in {source} (--source) and the second in {target} (--target); their names say "
+            f"the opposite: {paths[0]}, {paths[1]}. Swap the files, or the languages."
+        )

@@ -1,0 +1,102 @@
+"""From a text to the words that a translation table has: one way for what it is learned from and what is looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from nearkin.errors import FingerprintError
+from nearkin.kernels.buffers import strings
+from nearkin.records import TextWords
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.words import WordSplitter
+from nearkin.stages.translation.table import Origin
+
+_STEM = "stem="
+
+
+@dataclass(frozen=True)
+class TableWords:
+    """Finds the words of both languages: Unicode forms made one (NFKC), lower case, words as shingles see them.
+
+    Parameters
+    ----------
+    source, target : str
+        Codes of the languages.
+    stem : bool
+        Whether words become their Snowball stems.
+
+    Raises
+    ------
+    ParameterError
+        The languages are not two, or one has no stems.
+    MissingExtraError
+        Snowball is not installed.
+
+    Examples
+    --------
+    >>> words = TableWords("de", "en")
+    >>> words.of_source(strings(["Das Haus, 3"])).words.to_pylist(), words.fingerprint
+    (['das', 'haus', '3'], 'normalise=nfkc,case,space;words;unicode=14.0')
+    """
+
+    source: str
+    target: str
+    stem: bool = False
+
+    def __post_init__(self) -> None:
+        Origin(self.source, self.target, "", "", 0)  # refuses what are not two languages,
+        _ = self._splitters  # and a language without stems, before anything is read
+
+    @classmethod
+    def of_table(cls, origin: Origin) -> TableWords:
+        """The way to the words of a table.
+
+        Raises
+        ------
+        FingerprintError
+            This version of Nearkin, or of Snowball, finds words in another way.
+        """
+        words = cls(origin.source, origin.target, _STEM in origin.words)
+        if words.fingerprint != origin.words:
+            raise FingerprintError(
+                f"The table is of words found in another way than they are found here: {origin.words!r} and "
+                f"{words.fingerprint!r}."
+            )
+        return words
+
+    @cached_property
+    def _splitters(self) -> tuple[WordSplitter, WordSplitter]:
+        if not self.stem:
+            return WordSplitter(), WordSplitter()
+        return WordSplitter(_base(self.source)), WordSplitter(_base(self.target))
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides the words; the same for both directions."""
+        parts = [one.fingerprint.split(";") for one in self._splitters]
+        of_both = [
+            _STEM + "+".join(sorted(one.removeprefix(_STEM) for one in pair)) if pair[0].startswith(_STEM) else pair[0]
+            for pair in zip(*parts, strict=True)
+        ]
+        return ";".join([Normalisation().fingerprint, *of_both])
+
+    def of_source(self, texts: pa.LargeStringArray) -> TextWords:
+        """The words of texts in the source language; of null none."""
+        return self._splitters[0].split(Normalisation().apply(texts))
+
+    def of_target(self, texts: pa.LargeStringArray) -> TextWords:
+        """The words of texts in the target language."""
+        return self._splitters[1].split(Normalisation().apply(texts))
+
+    def one(self, text: str, *, is_target: bool) -> str | None:
+        """The word of a text that is one word; else None."""
+        found = (self.of_target if is_target else self.of_source)(strings([text]))
+        return str(found.words[0]) if len(found.ids) == 1 else None
+
+
+def _base(language: str) -> str:
+    """The code without a region: de of de-AT."""
+    return language.strip().lower().replace("_", "-").partition("-")[0]

@@ -1,0 +1,203 @@
+"""``nearkin align`` from the outside."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+GERMAN = ["Das Haus", "Das Buch", "Ein Buch", "", "Ein Haus 1990"]
+ENGLISH = ["The house", "The book", "A book", "nothing", "A house 1990"]
+
+
+def nearkin(*arguments: object, code: int = 0) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-m", "nearkin.cli", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[Path, Path]:
+    paths = tmp_path / "news.de", tmp_path / "news.en"
+    for path, lines in zip(paths, (GERMAN, ENGLISH), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return paths
+
+
+def train(*arguments: object, out: Path, code: int = 0) -> tuple[str, str]:
+    languages = ("--source", "de", "--target", "en", "--aligner", "model-1", "--iterations", 15)
+    return nearkin("align", "train", *arguments, *languages, "--out", out, "--json", code=code)
+
+
+def translations(table: Path, word: str, *options: str) -> list[str]:
+    told = json.loads(nearkin("align", "show", table, word, *options, "--json")[0])
+    return [one["word"] for one in told["translations"]]
+
+
+def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
+    table = tmp_path / "de-en.table"
+    told = json.loads(train(*texts, out=table)[0])
+    assert (told["pairs_read"], told["pairs_with_an_empty_side"], told["pairs"]) == (5, 1, 4)
+    assert all(later < earlier for one in told["perplexities"] for earlier, later in pairwise(one))
+    assert translations(table, "HAUS")[0] == "house"
+    assert translations(table, "book", "--reverse")[0] == "buch"
+    assert translations(table, "1990")[0] == "1990"
+    assert translations(table, "baum") == []
+    assert pq.read_table(table).column_names == [
+        "source", "target", "p_target_given_source", "p_source_given_target", "count"
+    ]  # fmt: skip
+    small, both = tmp_path / "small.table", tmp_path / "both.table"
+    nearkin("align", "prune", table, "--most-translations", 1, "--out", small)
+    assert translations(small, "haus") == ["house"]
+    words = tmp_path / "words.tsv"
+    words.write_text("baum\ttree\nbaum\ttree\nein baum\ttree\nhaus\tbuilding\n", encoding="utf-8")
+    out, _ = nearkin("align", "dictionary", words, "--source", "de", "--target", "en", "--out", tmp_path / "d.table")
+    assert "4 entries" in out
+    assert "1 are not of one word" in out
+    assert "1 were there before" in out
+    nearkin("align", "merge", table, tmp_path / "d.table", "--out", both)
+    assert translations(both, "baum") == ["tree"]
+    assert {"house", "building"} <= set(translations(both, "haus"))
+
+
+def test_the_word_train_may_be_left_out(texts, tmp_path):
+    languages = ("--source", "de", "--target", "en", "--aligner", "model-1")
+    out, err = nearkin("align", *texts, *languages, "--out", tmp_path / "a.table")
+    assert "5 pairs of sentences" in out
+    assert "perplexity of a word of en" in out
+    assert "aligned by model-1" in err
+    nearkin("align", *languages, *texts, "--out", tmp_path / "b.table")
+    assert (tmp_path / "a.table").read_bytes() == (tmp_path / "b.table").read_bytes()
+    assert "train" in nearkin("align", "--help")[0]
+
+
+def tmx(pairs: list[tuple[str, str]]) -> str:
+    body = "".join(
+        f'<tu><tuv xml:lang="de-DE"><seg>{de}</seg></tuv><tuv xml:lang="en-US"><seg>{en}</seg></tuv></tu>\n'
+        for de, en in pairs
+    )
+    return f'<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx><header/><body>\n{body}</body></tmx>\n'
+
+
+def test_every_format_gives_the_same_table(texts, tmp_path):
+    pairs = list(zip(GERMAN, ENGLISH, strict=True))
+    columns = pa.table({"id": range(5), "de": GERMAN, "en": ENGLISH})
+    pq.write_table(columns, tmp_path / "a.parquet")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"de": a, "text_en": b}) + "\n" for a, b in pairs))
+    (tmp_path / "a.tsv").write_text("src\ttrg\n" + "".join(f"{a}\t{b}\n" for a, b in pairs))
+    (tmp_path / "a.csv").write_text("left,right\n" + "".join(f'"{a}","{b}"\n' for a, b in pairs))
+    (tmp_path / "a.tmx").write_text(tmx(pairs))
+    train(*texts, out=tmp_path / "lines.table")
+    expected = (tmp_path / "lines.table").read_bytes()
+    for name in ("a.parquet", "a.jsonl", "a.tsv", "a.csv", "a.tmx"):
+        options = ("--source-column", "left", "--target-column", "right") if name == "a.csv" else ()
+        train(tmp_path / name, *options, out=tmp_path / "other.table")
+        assert (tmp_path / "other.table").read_bytes() == expected, name
+        (tmp_path / "other.table").unlink()
+
+
+def test_files_may_be_packed_or_in_other_encodings(texts, tmp_path):
+    german, english = texts
+    train(german, english, out=tmp_path / "a.table")
+    packed = tmp_path / "packed.de.gz"
+    packed.write_bytes(gzip.compress(german.read_bytes()))
+    wide = tmp_path / "wide.en"
+    wide.write_bytes(english.read_text().replace("\n", "\r\n").encode("utf-16"))
+    train(packed, wide, out=tmp_path / "b.table")
+    assert (tmp_path / "a.table").read_bytes() == (tmp_path / "b.table").read_bytes()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    assert "packed.de.gz and" in refused(tmp_path, packed, english, code=3)
+
+
+def test_threads_change_nothing(texts, tmp_path):
+    for threads in (1, 2):
+        train(*texts, "--threads", threads, out=tmp_path / f"{threads}.table")
+    assert (tmp_path / "1.table").read_bytes() == (tmp_path / "2.table").read_bytes()
+
+
+def refused(tmp_path: Path, *arguments: object, code: int) -> str:
+    out = tmp_path / "refused.table"
+    _, err = train(*arguments, out=out, code=code)
+    assert not out.exists()
+    return json.loads(err.splitlines()[-1])["message"]
+
+
+def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
+    german, english = texts
+    assert "Swap the files, or the languages" in refused(tmp_path, english, german, code=2)
+    english.write_text("The house\nThe book\n")
+    assert "news.de has 5 lines and" in refused(tmp_path, german, english, code=3)
+    english.write_bytes(b"The house\nThe b\xe4\n\n\n\n")
+    assert "news.en:2: not valid UTF-8 at byte 5" in refused(tmp_path, german, english, code=4)
+    told = json.loads(train(german, english, "--on-error", "skip", out=tmp_path / "a.table")[0])
+    assert (told["pairs_unreadable"], told["pairs_with_an_empty_side"], told["pairs"]) == (1, 3, 1)
+    english.write_text("\n" * 5)
+    assert "no pair of sentences has words on both sides (5 were read)" in refused(tmp_path, german, english, code=3)
+    same = ("align", german, "--source", "de", "--target", "de", "--out", tmp_path / "x", "--format", "csv")
+    assert "another language than de" in nearkin(*same, code=2)[1]
+    assert "two text files, or one TMX file" in refused(tmp_path, german, english, german, code=2)
+    assert "its name does not say so" in refused(tmp_path, german, code=3)
+    assert "cannot be opened" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
+    assert "must be one of tmx, csv" in refused(tmp_path, german, "--format", "pdf", code=2)
+
+
+def test_columns_that_are_not_there(tmp_path):
+    pq.write_table(pa.table({"left": ["a"], "en": ["b"]}), tmp_path / "a.parquet")
+    path = tmp_path / "a.parquet"
+    assert "no column is named after de. Name it with --source-column" in refused(tmp_path, path, code=3)
+    assert "there is no column 'x' (--source-column)" in refused(tmp_path, path, "--source-column", "x", code=3)
+    message = refused(tmp_path, path, "--source-column", "en", code=2)
+    assert "both languages would be read from the column 'en'" in message
+
+
+def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):
+    path = tmp_path / "a.tmx"
+    whole = tmx(list(zip(GERMAN, ENGLISH, strict=True)))
+    path.write_text(whole[:-40])
+    message = refused(tmp_path, path, code=3)
+    assert "cut short in line 8" in message
+    assert "4 pairs of sentences were read before it; --on-error skip goes on with these alone" in message
+    told = json.loads(train(path, "--on-error", "skip", out=tmp_path / "a.table")[0])
+    assert told["pairs_read"] == 4
+    path.write_text(whole.replace("de-DE", "fr"))
+    message = refused(tmp_path, path, code=3)
+    assert "none of its 5 units has a text in both de and en. Its languages are: fr (5), en-US (5)" in message
+
+
+def test_a_table_that_is_there_is_not_replaced_unasked(texts, tmp_path):
+    out = tmp_path / "a.table"
+    train(*texts, out=out)
+    train(*texts, out=out, code=5)
+    train(*texts, "--overwrite", out=out)
+    assert "from de to en; from en to de was asked for" in nearkin(
+        "align", "show", out, "haus", "--source", "en", "--target", "de", code=2
+    )[1].replace("\n", " ")  # fmt: skip
+    assert "translations of single words" in nearkin("align", "show", out, "das haus", code=2)[1]
+
+
+def test_a_stemmed_table_is_asked_by_any_form(texts, tmp_path):
+    pytest.importorskip("snowballstemmer")
+    out = tmp_path / "a.table"
+    train(*texts, "--stem", out=out)
+    assert translations(out, "Häuser")[0] == "hous"
+    assert translations(out, "houses", "--reverse")[0] == "haus"
+
+
+def test_a_line_that_is_no_entry_of_a_dictionary(tmp_path):
+    path, out = tmp_path / "words.tsv", tmp_path / "a.table"
+    path.write_bytes(b"haus\thouse\tnoun\n\nbaum\nb\xe4r\tbear\n")
+    languages = ("--source", "de", "--target", "en", "--out", out)
+    assert "words.tsv:3: the line has no tab" in nearkin("align", "dictionary", path, *languages, code=4)[1]
+    assert not out.exists()
+    told = json.loads(nearkin("align", "dictionary", path, *languages, "--on-error", "skip", "--json")[0])
+    assert (told["entries"], told["lines_without_a_tab"], told["translations"]) == (1, 2, 1)
+    nearkin("align", "dictionary", path, *languages, "--overwrite", "--on-error", "ask", code=2)
+    path.write_text("ein haus\ta house\n")
+    assert "no entry of one word" in nearkin("align", "dictionary", path, *languages, "--overwrite", code=3)[1]

@@ -1,0 +1,126 @@
+"""Plain lines and TMX: what the readers of sentences and their translations give."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.tmx import TmxReader
+
+HEAD = '<?xml version="1.0"?>\n<tmx version="1.4"><header srclang="de"/><body>\n'
+
+
+def lines_of(data: bytes, batch_bytes: int = 64) -> list[bytes]:
+    found = []
+    for batch in read_plain_lines(ByteStream(io.BytesIO(data), "none"), batch_bytes=batch_bytes):
+        assert batch["line"].to_pylist() == [len(found) + i + 1 for i in range(batch.num_rows)]
+        found += batch["text"].to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 7, 64])
+@pytest.mark.parametrize(
+    "lines", [[], [b""], [b"", b""], [b"ein", b"", b"drei\x0bund\xe2\x80\xa8vier"], [b"x" * 50, b"\ta "]]
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_is_a_line_blank_or_not(lines, end, batch_bytes):
+    whole = b"".join(line + end for line in lines)
+    assert lines_of(whole, batch_bytes) == lines
+    if lines and lines[-1]:
+        assert lines_of(whole.removesuffix(end), batch_bytes) == lines
+
+
+def test_a_packed_file_that_breaks_off_hands_out_what_was_whole():
+    data = gzip.compress("".join(f"{i} {'x' * (i % 90)}\n" for i in range(9000)).encode())
+    stream = ByteStream(io.BytesIO(data[:-2000]), "gzip")
+    sizes: list[int] = []
+    with pytest.raises(StreamFault, match="cut short, in line"):
+        sizes.extend(batch.num_rows for batch in read_plain_lines(stream, batch_bytes=1 << 12))
+    assert sum(sizes) > 1000
+
+
+def units(*segments: tuple[str, str]) -> str:
+    variants = "".join(f'<tuv xml:lang="{lang}"><seg>{text}</seg></tuv>' for lang, text in segments)
+    return f"<tu>{variants}</tu>\n"
+
+
+def read(text: str | bytes, source: str = "de", target: str = "en"):
+    data = text.encode() if isinstance(text, str) else text
+    reader = TmxReader(ByteStream(io.BytesIO(data), "none"), "a.tmx", source, target)
+    found, fault = [], None
+    try:
+        for one, other in reader.batches():
+            found += zip(one["text"].to_pylist(), other["text"].to_pylist(), one["problem"].to_pylist(), strict=True)
+    except StreamFault as broken:
+        fault = str(broken)
+    return reader, [(a and a.decode(), b and b.decode(), problem) for a, b, problem in found], fault
+
+
+def test_units_give_their_two_languages_in_any_order():
+    text = HEAD + units(("en-GB", "a &lt; b"), ("de_AT", "a &#60; b")) + units(("de", "x"), ("fr", "y"))
+    reader, found, fault = read(text + units(("DE", "eins"), ("EN", "one"), ("de", "zwei")) + "</body></tmx>")
+    assert fault is None
+    assert found == [("a < b", "a < b", None), ("eins", "one", None)]
+    assert reader.n_units == 3
+    assert reader.languages == {"en-GB": 1, "de_AT": 1, "de": 2, "fr": 1, "DE": 1, "EN": 1}
+
+
+def test_markup_of_other_programs_is_no_text():
+    text = 'Ein <bpt i="1">&lt;b&gt;<sub>fett</sub></bpt><hi>gutes</hi><ept i="1"/>Haus<ph/>Tor'
+    _, found, _ = read(HEAD + units(("de", text), ("en", "x")) + "</body></tmx>")
+    assert found[0][0].split() == ["Ein", "gutes", "Haus", "Tor"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso-8859-1"])
+def test_a_file_says_its_encoding(encoding):
+    head = HEAD.replace('"1.0"', f'"1.0" encoding="{encoding.removesuffix("-sig")}"')
+    _, found, fault = read((head + units(("de", "Häuser"), ("en", "houses")) + "</body></tmx>").encode(encoding))
+    assert (found, fault) == ([("Häuser", "houses", None)], None)
+
+
+def test_an_encoding_that_nobody_knows():
+    _, found, fault = read(HEAD.replace('"1.0"', '"1.0" encoding="klingon"'))
+    assert found == []
+    assert "encoding" in fault
+
+
+def test_a_file_cut_short_hands_out_what_was_whole():
+    text = HEAD + units(("de", "eins"), ("en", "one")) + units(("de", "zwei"), ("en", "two"))
+    for cut in (len(text), len(text) - 20, len(text) - 3):
+        _, found, fault = read(text[:cut])
+        assert found[0] == ("eins", "one", None)
+        assert "cut short in line" in fault
+    _, found, fault = read(text + "</wrong>")
+    assert len(found) == 2
+    assert "not well-formed XML in line 5, column" in fault
+
+
+BOMB = '<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
+FILE = '<!DOCTYPE tmx [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+PARAMETER = '<!DOCTYPE tmx SYSTEM "x.dtd" [<!ENTITY % a SYSTEM "http://localhost/a">%a;]>'
+
+
+@pytest.mark.parametrize("doctype", [BOMB, FILE, PARAMETER])
+def test_a_file_with_a_document_type_of_its_own_is_refused(doctype):
+    text = HEAD.replace("<tmx", f"{doctype}<tmx") + units(("de", "&a;"), ("en", "&a;"))
+    with pytest.raises(SourceError, match=r"a\.tmx: it declares a document type of its own"):
+        read(text)
+
+
+def test_the_usual_document_type_is_not_fetched():
+    text = HEAD.replace("<tmx", '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx')
+    _, found, fault = read(
+        text + units(("de", "eins &oops;"), ("en", "one")) + units(("de", "2"), ("en", "2")) + "</body></tmx>"
+    )
+    assert fault is None
+    assert found == [(None, None, "it has the entity &oops;, which is not declared"), ("2", "2", None)]
+
+
+def test_a_text_without_end_is_not_held():
+    _, found, _ = read(HEAD + units(("de", "x " * 600_000), ("en", "x")) + "</body></tmx>")
+    assert found == [(None, None, "a text is longer than 1,048,576 characters")]

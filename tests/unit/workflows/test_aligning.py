@@ -1,0 +1,99 @@
+"""What learning a translation table promises beside its table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import FingerprintError, MissingExtraError, ParameterError
+from nearkin.kernels.buffers import strings
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.translation import eflomal
+from nearkin.stages.translation.model_1 import Model1
+from nearkin.stages.translation.pairs import SentencePairs
+from nearkin.stages.translation.rows import Pruning
+from nearkin.stages.translation.table import Origin
+from nearkin.workflows.aligning import training
+from nearkin.workflows.aligning.parallel import _InStep, guessed_column
+from nearkin.workflows.aligning.training import AlignOptions, _by_model_1
+from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.dedup.options import Resources
+
+
+def test_learning_stays_under_its_memory_or_says_so() -> None:
+    n = 14_000_000  # of 20 bytes and more each
+    side = np.zeros(n, np.int32), np.arange(n + 1)
+    pairs = SentencePairs(side, side, strings(["a"]), strings(["b"]), n, 0, 0)
+    with pytest.raises(ParameterError, match="takes about 1,068 MiB, and --memory allows 256 MiB"):
+        _by_model_1(Model1(), pairs, Pruning(), Resources(1, 256 << 20), Meter(Silent()))
+
+
+def test_the_aligner_is_eflomal_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (training, eflomal):
+        monkeypatch.setattr(module, "is_installed", lambda: False)
+    assert AlignOptions().chosen() == Model1(5)
+    with pytest.raises(MissingExtraError):
+        AlignOptions("eflomal").chosen()
+    for module in (training, eflomal):
+        monkeypatch.setattr(module, "is_installed", lambda: True)
+    assert AlignOptions().chosen() == eflomal.Eflomal()
+    assert AlignOptions("model-1", 9).chosen() == Model1(9)
+
+
+@pytest.mark.parametrize("options", [{"aligner": "giza"}, {"on_error": "ask"}, {"iterations": 0}])
+def test_options_that_break_their_rule(options) -> None:
+    with pytest.raises(ParameterError):
+        AlignOptions(**options)
+
+
+def test_words_are_found_as_the_table_found_them() -> None:
+    words = TableWords("de", "en")
+    assert words.one(" HAUS! ", is_target=False) == "haus"
+    assert words.one("zwei Wörter", is_target=False) is None
+    assert TableWords.of_table(Origin("de", "en", words.fingerprint, "x", 1)) == words
+    with pytest.raises(FingerprintError, match="found in another way"):
+        TableWords.of_table(Origin("de", "en", "words of tomorrow", "x", 1))
+
+
+def test_stems_are_of_each_language_and_the_same_in_both_directions() -> None:
+    pytest.importorskip("snowballstemmer")
+    one, other = TableWords("de-AT", "en", stem=True), TableWords("en", "de", stem=True)
+    assert one.fingerprint == other.fingerprint
+    assert "stem=english+german" in one.fingerprint
+    assert (one.one("Häuser", is_target=False), one.one("houses", is_target=True)) == ("haus", "hous")
+    with pytest.raises(ParameterError, match="must be one of ar"):
+        TableWords("tlh", "en", stem=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["id", "de", "text_de"], "de"),
+        (["id", "text-DE", "text_en"], "text-DE"),
+        (["src", "trg"], "src"),
+        (["source", "en"], None),
+        (["de_1", "de_2"], None),
+        (["made", "index"], None),
+    ],
+)
+def test_columns_are_guessed_from_their_names(names, found) -> None:
+    assert guessed_column(names, "de", "source") == found
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
+def test_two_streams_go_in_step_however_they_are_cut(one, other) -> None:
+    def batches(sizes):
+        ends = np.cumsum([0, *sizes])
+        for start, size in zip(ends, sizes):
+            yield pa.RecordBatch.from_arrays([pa.array(range(start, start + size), pa.int64())], ["row"])
+
+    streams = _InStep(batches(one), batches(other))
+    rows = [batch["row"].to_pylist() for pair in streams.pairs() for batch in pair]
+    assert rows[::2] == rows[1::2]
+    n = min(sum(one), sum(other))
+    assert [row for batch in rows[::2] for row in batch] == list(range(n))
+    assert (streams.n_rows, streams.n_left) == (n, [sum(one) - n, sum(other) - n])
