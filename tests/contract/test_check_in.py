@@ -325,6 +325,13 @@ def test_a_check_by_the_similarity_index_alone(collection):
     assert collection.check("Yes.", options=options).verdict == "new"
 
 
+def test_without_the_passage_the_answer_is_the_same(collection):
+    text = prose.altered(LONG, 3)
+    whole, short = (collection.check(text, options=CheckOptions(with_passage=with_it)) for with_it in (True, False))
+    assert (whole.passage != (), short.passage) == (True, ())
+    assert short.documents == whole.documents
+
+
 def test_the_expected_recall_is_the_bands_own(collection):
     for threshold in (0.5, 0.7, 1.0):
         checked = collection.check(LONG, options=CheckOptions(threshold=threshold))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, exists, select, union_all
 
 from nearkin.collection.check_in.keys import BANDS, EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import (
@@ -152,7 +152,7 @@ def check(
     candidates = find(Searched(connection, store, counting, first_without_keys), query, options)
     alike = sorted(_alike(connection, query, candidates, options), key=lambda one: one.rank)
     documents, n_found = _documents(connection, alike, query, options.limit)
-    passage = _passage(documents, alike, query)
+    passage = _passage(documents, alike, query) if options.with_passage else ()
     return Checked(
         documents[0].relation if documents else "new",
         documents,
@@ -245,8 +245,8 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     has_one = exists().where(schema.documents.c.content == profiles.content, schema.documents.c.is_current)
     up = select(profiles.content, value).where(value.between(own, min(high, 2**63 - 1)), has_one)
     down = select(profiles.content, value).where(value.between(max(low, -(2**63)), own - 1), has_one)
-    walks = [up.order_by(value).limit(most), down.order_by(value.desc()).limit(most)]
-    rows = [row for walk in walks for row in connection.execute(walk)] if low <= own <= high else []
+    walks = (up.order_by(value).limit(most).subquery(), down.order_by(value.desc()).limit(most).subquery())
+    rows = connection.execute(union_all(*map(select, walks))).all() if low <= own <= high else []
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
 
 

@@ -37,6 +37,8 @@ class CheckOptions:
         Of the similarity index.
     limit : int
         Documents to tell.
+    with_passage : bool
+        Also where the text differs from the document that is most like it, which takes as long as all the rest.
     """
 
     threshold: float = 0.7
@@ -44,6 +46,7 @@ class CheckOptions:
     method: Method = "minhash"
     tolerance: float = 0.3
     limit: int = 10
+    with_passage: bool = True
 
     def __post_init__(self) -> None:
         for name in ("threshold", "containment"):

@@ -21,7 +21,7 @@ MOST_OF_A_SAMPLE = 64
 """Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
 _KINDS = EXACT, BAND, SAMPLE
 _IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
-"""Before texts are counted: those of removed documents, and older versions, crowd nothing out."""
+"""Asked where there are too many: texts of removed documents, and older versions, crowd nothing out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,15 @@ def _in_texts(searched: Searched, asked: Asked, first: int) -> list[Shared]:
 def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
     """A question a key: that costs microseconds there, and each may end early."""
     ask = driver_of(connection).execute
-    query = f"SELECT content FROM check_keys WHERE key = ? AND {_IS_CURRENT} ORDER BY content LIMIT ?"
+    query, of_current = (
+        f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
+        for more in ("", f"AND {_IS_CURRENT}")
+    )
     contents, kinds, n_crowded = list[int](), list[int](), 0
     for key, kind, most in zip(asked.keys.tolist(), asked.kinds.tolist(), asked.most.tolist(), strict=True):
         rows = ask(query, (key, most + 1)).fetchall()
+        if len(rows) > most:
+            rows = ask(of_current, (key, most + 1)).fetchall()
         n_crowded += len(rows) > most
         contents += [row[0] for row in rows[:most]]
         kinds += [kind] * min(len(rows), most)
@@ -126,14 +131,23 @@ def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
 
 
 _QUERY = text(f"""
-    WITH found AS MATERIALIZED (
-        SELECT asked.kind, asked.most, there.content, there.place
+    WITH first AS MATERIALIZED (
+        SELECT asked.key, asked.kind, asked.most, there.content, count(*) OVER (PARTITION BY asked.key) AS n
         FROM unnest(CAST(:keys AS bigint[]), CAST(:kinds AS integer[]), CAST(:most AS bigint[]))
             AS asked (key, kind, most)
         CROSS JOIN LATERAL (
+            SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most + 1
+        ) AS there
+    ), crowded AS (
+        SELECT DISTINCT key, kind, most FROM first WHERE n > most
+    ), found AS MATERIALIZED (
+        SELECT kind, most, content, 0 AS place FROM first WHERE n <= most
+        UNION ALL
+        SELECT crowded.kind, crowded.most, there.content, there.place
+        FROM crowded CROSS JOIN LATERAL (
             SELECT content, row_number() OVER (ORDER BY content) AS place
-            FROM check_keys WHERE check_keys.key = asked.key AND {_IS_CURRENT}
-            ORDER BY content LIMIT asked.most + 1
+            FROM check_keys WHERE check_keys.key = crowded.key AND {_IS_CURRENT}
+            ORDER BY content LIMIT crowded.most + 1
         ) AS there
     ), shared AS (
         SELECT content, count(*) FILTER (WHERE kind = 0) AS n_exact, count(*) FILTER (WHERE kind = 1) AS n_bands,
