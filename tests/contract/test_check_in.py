@@ -126,6 +126,19 @@ def test_a_long_text_contains_what_it_contains(place, samples, monkeypatch):
             assert collection.check(f"{part[: len(part) // 2]} {maker.text(500)}").verdict == "new"
 
 
+def test_keys_of_another_method_are_not_asked_where_they_cannot_be_made_anew(collection, place, monkeypatch):
+    near = prose.altered(LONG, 2)
+    expected = collection.check(near)
+    place.sql("UPDATE facts SET value = 'bands of old' WHERE name = 'check_keys'")
+
+    def refused(*_: object) -> None:
+        raise CollectionError("this user may not do that")
+
+    monkeypatch.setattr(rooms, "fill", refused)
+    found = collection.check(near)
+    assert (found.documents, found.n_found, found.n_candidates) == (expected.documents, 1, expected.n_candidates)
+
+
 def test_removed_documents_and_older_versions_are_not_found(collection):
     collection.add([("long", prose.text(300))], wave="second")
     assert collection.check(LONG).verdict == "new"

@@ -177,10 +177,10 @@ def _with_jaccards(
     connection: Connection, counting: Counting, text: str, numbers: Sequence[int]
 ) -> Iterator[tuple[Content, float]]:
     """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
-    (own,) = _word_sets(counting, [text])
+    (own,) = word_sets(counting, [text])
     for some in _some_at_a_time(connection, numbers):
         found = list(contents_of(connection, some).values())
-        sets = _word_sets(counting, [one.text for one in found])
+        sets = word_sets(counting, [one.text for one in found])
         yield from zip(found, [_jaccard(own, other) for other in sets])
 
 
@@ -215,11 +215,11 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
 
 def jaccards(counting: Counting, text: str, others: Sequence[str]) -> list[float]:
     """The Jaccard similarity of a text with each of the others; 1 for two texts without any words."""
-    (own,) = _word_sets(counting, [text])
-    return [_jaccard(own, other) for other in _word_sets(counting, others)]
+    (own,) = word_sets(counting, [text])
+    return [_jaccard(own, other) for other in word_sets(counting, others)]
 
 
-def _word_sets(counting: Counting, texts: Sequence[str]) -> list[U64]:
+def word_sets(counting: Counting, texts: Sequence[str]) -> list[U64]:
     """The sorted hashes of the sets of five words of each text."""
     sets = counting.shingles(strings(list(texts)))
     return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]

@@ -25,6 +25,7 @@ from nearkin.collection.counting import NORMALISE, Counting
 from nearkin.collection.documents import contents_of, current_documents
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.similar import word_sets
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.signature_recall import distance_for
@@ -150,24 +151,24 @@ def check(
     query = Query.of(counting, text)
     find = _by_keys if options.method == "minhash" else _by_index
     candidates = find(Searched(connection, store, counting, first_without_keys), query, options)
-    alike = sorted(_alike(connection, query, candidates, options), key=lambda one: one.rank)
+    alike = sorted(_alike(connection, counting, query, candidates, options), key=lambda one: one.rank)
     documents, n_found = _documents(connection, alike, query, options.limit)
     passage = _passage(documents, alike, query) if options.with_passage else ()
     return Checked(
-        documents[0].relation if documents else "new",
-        documents,
-        n_found,
-        passage,
-        options,
-        round(float(BANDS.probability(options.threshold)), 4) if options.method == "minhash" else None,
-        len(candidates.contents),
-        min(len(candidates.contents), MOST_COMPARED),
-        candidates.n_crowded,
-        query.signature is not None,
-        query.similarity_index,
-        None,
-        None,
-        round(time.perf_counter() - started, 4),
+        verdict=documents[0].relation if documents else "new",
+        documents=documents,
+        n_found=n_found,
+        passage=passage,
+        options=options,
+        expected_recall=round(float(BANDS.probability(options.threshold)), 4) if options.method == "minhash" else None,
+        n_candidates=len(candidates.contents),
+        n_compared=min(len(candidates.contents), MOST_COMPARED),
+        n_crowded_keys=candidates.n_crowded,
+        is_answered=query.signature is not None,
+        similarity_index=query.similarity_index,
+        stored_as=None,
+        version=None,
+        elapsed_s=round(time.perf_counter() - started, 4),
     )
 
 
@@ -250,16 +251,17 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
 
 
-def _alike(connection: Connection, query: Query, candidates: Candidates, options: CheckOptions) -> list[_Likeness]:
+def _alike(
+    connection: Connection, counting: Counting, query: Query, candidates: Candidates, options: CheckOptions
+) -> list[_Likeness]:
     """Those of some contents that are like the text, compared word by word."""
     own = np.sort(query.shingles)
     normalised = NORMALISE.apply(strings([query.text]))[0].as_py()
     found = list[_Likeness]()
     for some in _some_at_a_time(candidates):
         stored = list(contents_of(connection, some).values())
-        keys = keys_of([one.text for one in stored]).sets
-        for i, one in enumerate(stored):
-            other = keys.hashes[keys.offsets[i] : keys.offsets[i + 1]]
+        others = word_sets(counting, [one.text for one in stored])
+        for one, other in zip(stored, others, strict=True):
             n_common = len(np.intersect1d(own, other, assume_unique=True))
             is_same = one.digest == query.digest
             is_equal = is_same or (

@@ -90,12 +90,15 @@ class Searched:
 
 def shared_with(searched: Searched, asked: Asked) -> Shared:
     """The contents that share keys, from the table, and from the texts of what has no stored keys yet."""
-    look_up = _in_sqlite if searched.store.dialect == "sqlite" else _in_postgresql
-    found = [look_up(searched.connection, searched.store, asked)]
-    if searched.first_without_keys is not None:
-        found += _in_texts(searched, asked, searched.first_without_keys)
+    first = searched.first_without_keys
+    found = list[Shared]()
+    if first != 0:  # else what is stored is of another method, which a user who may not write cannot mend
+        found.append((_in_sqlite if searched.store.dialect == "sqlite" else _in_postgresql)(searched, asked))
+    if first is not None:
+        found += _in_texts(searched, asked, first)
     marks = Marks.joined([one.marks for one in found])
-    return Shared(marks, np.concatenate([one.n_shared for one in found], axis=1), found[0].n_crowded)
+    n_shared = np.concatenate([one.n_shared for one in found], axis=1)
+    return Shared(marks, n_shared, sum(one.n_crowded for one in found))
 
 
 def _in_texts(searched: Searched, asked: Asked, first: int) -> list[Shared]:
@@ -109,9 +112,9 @@ def _in_texts(searched: Searched, asked: Asked, first: int) -> list[Shared]:
     return found
 
 
-def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
+def _in_sqlite(searched: Searched, asked: Asked) -> Shared:
     """A question a key: that costs microseconds there, and each may end early."""
-    ask = driver_of(connection).execute
+    ask = driver_of(searched.connection).execute
     query, of_current = (
         f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
         for more in ("", f"AND {_IS_CURRENT}")
@@ -127,7 +130,8 @@ def _in_sqlite(connection: Connection, store: Store, asked: Asked) -> Shared:
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])
-    return asked.chosen(stored_marks(connection, store, numbers).where(numbers), n_shared, n_crowded)
+    marks = stored_marks(searched.connection, searched.store, numbers).where(numbers)
+    return asked.chosen(marks, n_shared, n_crowded)
 
 
 _QUERY = text(f"""
@@ -163,7 +167,7 @@ _QUERY = text(f"""
 """)
 
 
-def _in_postgresql(connection: Connection, _store: Store, asked: Asked) -> Shared:
+def _in_postgresql(searched: Searched, asked: Asked) -> Shared:
     """One question, of which the server keeps to itself what does not matter."""
     n_samples = min(asked.n_samples, len(asked.least) - 1)
     values: dict[str, Sequence[int] | int] = {
@@ -173,7 +177,9 @@ def _in_postgresql(connection: Connection, _store: Store, asked: Asked) -> Share
         "least": asked.least[: n_samples + 1].tolist(),
         "n_samples": n_samples,
     }
-    told, *rows = sorted(connection.execute(_QUERY, values).all(), key=lambda row: -1 if row[0] is None else row[0])
+    told, *rows = sorted(
+        searched.connection.execute(_QUERY, values).all(), key=lambda row: -1 if row[0] is None else row[0]
+    )
     n_shared = np.array([[row[1 + kind] for row in rows] for kind in _KINDS], np.int64).reshape(3, len(rows))
     marks = Marks.of_rows([(row[0], row[4], row[5]) for row in rows], SIGNATURE.bits // 8)
     return Shared(marks, n_shared, int(told[1]))

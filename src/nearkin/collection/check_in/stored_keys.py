@@ -100,11 +100,12 @@ class Marks:
 
 def fill(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a transaction that writes."""
-    if not _is_known(connection, store):  # of an older Nearkin, or none, or damaged
+    end, n_contents = _reach(connection, store)
+    if end is None:  # of an older Nearkin, or none, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
         store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
-    end = _end(connection, store)
+        end = 0
     parts, n_held = list[tuple[I64, I64]](), 0
     for numbers, batch in texts_from(connection, end, progress):
         made = keys_of(batch)
@@ -115,15 +116,14 @@ def fill(connection: Connection, store: Store, counting: Counting, progress: Pro
             _write(connection, parts)
             parts, n_held = [], 0
     _write(connection, parts)
-    n_contents = _n_contents(connection)
     if n_contents > end:
         store.say(connection, {_END: str(n_contents)})
 
 
 def first_without_keys(connection: Connection, store: Store) -> int | None:
-    """The content from which on none has stored keys, if there are such."""
-    end = _end(connection, store)
-    return end if end < _n_contents(connection) else None
+    """The content from which on none has stored keys, if there are such; 0: what is stored is of no use."""
+    end, n_contents = _reach(connection, store)
+    return (end or 0) if (end or 0) < n_contents else None
 
 
 def difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
@@ -136,8 +136,8 @@ def difference(connection: Connection, store: Store, counting: Counting, progres
 
 def _difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
     """See `difference`."""
-    end = _end(connection, store)
-    if end == 0:
+    end, _ = _reach(connection, store)
+    if not end:
         return None
     expected, has_marks = np.zeros(2, np.uint64), True
     for numbers, batch in texts_from(connection, 0, progress, end):
@@ -177,22 +177,15 @@ def _checksum(keys: I64, contents: I64) -> U64:
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
 
 
-def _is_known(connection: Connection, store: Store) -> bool:
-    """Whether the keys that are stored are of today's method, and it is said how far they go."""
+def _reach(connection: Connection, store: Store) -> tuple[int | None, int]:
+    """The content up to which keys of today's method are stored, None if that is not known; and how many there are."""
     facts = store.facts_now(connection, (_METHOD, _END))
+    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
+    n_contents = 0 if last is None else int(last) + 1
     end = facts.get(_END, "")
     is_number = end.isascii() and end.isdecimal() and len(end) < 19
-    return facts.get(_METHOD) == FINGERPRINT and is_number and int(end) <= _n_contents(connection)
-
-
-def _end(connection: Connection, store: Store) -> int:
-    """The content from which on none has stored keys."""
-    return int(store.fact(connection, _END) or 0) if _is_known(connection, store) else 0
-
-
-def _n_contents(connection: Connection) -> int:
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    return 0 if last is None else int(last) + 1
+    is_known = facts.get(_METHOD) == FINGERPRINT and is_number and int(end) <= n_contents
+    return (int(end) if is_known else None), n_contents
 
 
 def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
