@@ -24,8 +24,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines (all also .gz or .zst), folders of text files, globs, "
-        "- for standard input.",
+        help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia (all also .gz, .bz2 or .zst), "
+        "folders of text files, globs, - for standard input.",
         show_default=False,
     ),
 ]
@@ -53,7 +53,7 @@ Format = Annotated[
     str | None,
     _input(
         "--format",
-        help="jsonl, parquet, csv, tsv, lines or file. [dim]default: from the name and the first bytes[/]",
+        help="jsonl, parquet, csv, tsv, lines, file or wikipedia. [dim]default: from the name and the first bytes[/]",
         show_default=False,
     ),
 ]

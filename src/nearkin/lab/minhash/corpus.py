@@ -13,6 +13,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.corpus import BATCH_BYTES, RawFiles, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
@@ -104,7 +105,7 @@ def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa
 
 def _with_titles(sources: Sequence[Source], files: CorpusFiles) -> Sequence[Source]:
     """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
-    if any(source.path == STDIN or source.format in ("lines", "file") for source in sources):
+    if any(source.path == STDIN or source.format in WITHOUT_COLUMNS for source in sources):
         raise ParameterError.of(
             "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
         )

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
+from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 from nearkin.stages.documents.keeping import check_has_columns, check_keep_records
 from nearkin.stages.documents.parquet import check_schema, open_parquet
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
@@ -48,7 +49,7 @@ def check_columns(
     """
     encoding = check_encoding(encoding)
     for source in sources:
-        if source.format in ("lines", "file"):
+        if source.format in WITHOUT_COLUMNS:
             if keep_column is not None:
                 check_has_columns(source.name, source.format)
         elif source.format == "parquet":

@@ -12,13 +12,15 @@ from typing import Literal
 from nearkin.errors import SourceError
 from nearkin.stages.documents.streams import Compression
 
-Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file"]
+Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"]
+WITHOUT_COLUMNS = ("lines", "file", "wikipedia")
+"""Formats whose texts and ids have their places."""
 STDIN = "-"
 _FORMAT_OF_SUFFIX: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
 }  # fmt: skip
-_COMPRESSION_OF_SUFFIX: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_COMPRESSION_OF_SUFFIX: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bzip2"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import check_column, missing_column
+from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 
 RULE = "the column that chooses what to keep holds numbers, true and false, dates or times"
 
@@ -21,7 +22,7 @@ def check_has_columns(name: str, file_format: str | None) -> None:
     """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
     if file_format is None:
         raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
-    if file_format in ("lines", "file"):
+    if file_format in WITHOUT_COLUMNS:
         raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 
 

@@ -26,11 +26,20 @@ from nearkin.stages.documents.record_runs import read_runs, scanner_of
 from nearkin.stages.documents.sniffing import head_of_stream, told_delimiter, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
+from nearkin.stages.documents.wikipedia_kept import copy_kept_pages
 
 _BLOCK_BYTES = 8 << 20
 _ROW_GROUP_BYTES = 64 << 20
-_SUFFIX = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv", "lines": ".txt", "file": ".txt"}
-_PACKED_SUFFIX = {"none": "", "gzip": ".gz", "zstd": ".zst"}
+_SUFFIX = {
+    "jsonl": ".jsonl",
+    "parquet": ".parquet",
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "lines": ".txt",
+    "file": ".txt",
+    "wikipedia": ".xml",
+}
+_PACKED_SUFFIX = {"none": "", "gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2"}
 Mask = NDArray[np.bool_]
 
 
@@ -46,7 +55,8 @@ def write_kept(
     """Write what is kept of each source in the form it came in.
 
     JSON Lines and ID<TAB>TEXT keep their lines byte for byte, CSV and TSV their header and records, Parquet its rows
-    with all columns, text files are copied; what was compressed is compressed again.
+    with all columns, a dump of Wikipedia the pages of the articles, text files are copied; what was compressed is
+    compressed again.
 
     A source of which nothing is kept is written too, empty or with its header, except a text file. Under ``out`` the
     files lie as they do under the folder that all sources share. What is on disk under its own name is whole: each
@@ -196,12 +206,15 @@ def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progr
         _copy_rows(source, mask, raw, file)
         progress(source.size_bytes)
     else:
+        encoding = "utf-8" if source.format == "wikipedia" else encoding  # XML says it itself
         stream = ByteStream(raw, source.compression, encoding=encoding, progress=progress)
         with packed(file, source.compression) as sink:
             try:
                 sink.write(stream.byte_order_mark())
                 if source.format in ("csv", "tsv"):
                     _copy_records(source, mask, stream, sink)
+                elif source.format == "wikipedia":
+                    copy_kept_pages(stream, source.name, lambda line: line < len(mask) and bool(mask[line]), sink.write)
                 else:
                     _copy_lines(mask, stream, sink)
             except StreamFault as fault:

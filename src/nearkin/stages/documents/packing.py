@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,5 +25,8 @@ def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
     elif compression == "zstd":
         with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as writer:
             yield cast(IO[bytes], writer)
+    elif compression == "bzip2":
+        with bz2.BZ2File(file, "wb") as archive:
+            yield cast(IO[bytes], archive)
     else:
         yield file

@@ -14,6 +14,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import choose_columns
 from nearkin.stages.documents.delimited import read_delimited
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 from nearkin.stages.documents.jsonl import read_jsonl
 from nearkin.stages.documents.keeping import (
     check_has_columns,
@@ -36,6 +37,7 @@ from nearkin.stages.documents.sniffing import (
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 from nearkin.stages.documents.text_file import read_text_file
+from nearkin.stages.documents.wikipedia import read_wikipedia
 
 
 def read_batches(
@@ -75,7 +77,8 @@ def read_batches(
         judged as a whole, all else line by line, and where that would be unsound by the first MiB of the file (see
         :mod:`.encodings`).
     note : callable, optional
-        Told at the end of the source, in one sentence, if some documents have no number in ``keep_column``.
+        Told at the end of the source, in one sentence, if some documents have no number in ``keep_column``; of a dump
+        of Wikipedia, how many pages were left out and why.
 
     Yields
     ------
@@ -92,7 +95,7 @@ def read_batches(
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
-    batches = _read_source(source, batch_bytes, keep_column, progress, stdin, encoding)
+    batches = _read_source(source, batch_bytes, keep_column, progress, stdin, encoding, note)
     if keep_column is not None:
         check_has_columns(source.name, source.format)
         batches = noting_values_without_number(batches, source.name, keep_column, note)
@@ -106,34 +109,44 @@ def _read_source(
     progress: Progress,
     stdin: BinaryIO | None,
     encoding: str,
+    note: Callable[[str], None],
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a source that is opened for them."""
     if source.path == STDIN:
         raw = stdin if stdin is not None else sys.stdin.buffer
-        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding)
+        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding, note)
         return
     try:
         opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:
         raise unreadable(source.name, error) from error
     with opened as raw:
-        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding)
+        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding, note)
 
 
 def _read(
-    source: Source, raw: BinaryIO, batch_bytes: int, keep_column: str | None, progress: Progress, encoding: str
+    source: Source,
+    raw: BinaryIO,
+    batch_bytes: int,
+    keep_column: str | None,
+    progress: Progress,
+    encoding: str,
+    note: Callable[[str], None],
 ) -> Iterator[pa.RecordBatch]:
     """The batches of an open source."""
     if source.format == "parquet":
         yield from _read_parquet(source, raw, batch_bytes, keep_column, progress)
         return
-    # A file that is one document is decoded when all of it is there.
-    encoding_of_stream = "utf-8" if source.format == "file" else encoding
+    # A file that is one document is decoded when all of it is there; XML says its encoding itself.
+    encoding_of_stream = "utf-8" if source.format in ("file", "wikipedia") else encoding
     stream = ByteStream(raw, source.compression, encoding=encoding_of_stream, progress=progress)
     try:
         source = _with_columns(source, stream, keep_column)
     except StreamFault as fault:
         raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
+    if source.format == "wikipedia":
+        yield from read_wikipedia(stream, source.name, batch_bytes=batch_bytes, note=note)
+        return
     for batch in _read_stream(source, stream, batch_bytes, keep_column, encoding):
         yield without_illegible(batch, encoding)
 
@@ -170,7 +183,7 @@ def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -
         raise empty_stdin()
     if source.format == "csv" and source.delimiter is None:
         source = replace(source, delimiter=told_delimiter(head, source.text, source.id))
-    if source.text is None and source.format not in ("lines", "file"):
+    if source.text is None and source.format not in WITHOUT_COLUMNS:
         sample = sample_of_head(head, source.format, source.delimiter)
         if sample is not None:
             columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)

@@ -14,6 +14,7 @@ from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sampl
 from nearkin.stages.documents.containers import MAGIC_BYTES, why_not_text
 from nearkin.stages.documents.record_runs import Scanner, scanner_of
 from nearkin.stages.documents.streams import (
+    BZIP2_MAGIC,
     GZIP_MAGIC,
     ZSTD_MAGIC,
     ByteStream,
@@ -27,6 +28,7 @@ _HEAD_BYTES = 1 << 16
 _LONG_HEAD_BYTES = 1 << 20
 _SAMPLE_RECORDS = 20
 _LONGEST_ID = 512
+_ROOT_OF_DUMP = re.compile(rb"<mediawiki[\s>]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Head:
     Parameters
     ----------
     data : bytes
-    compression : {"none", "gzip", "zstd"}
+    compression : {"none", "gzip", "zstd", "bzip2"}
         As the first bytes say, whatever the name of the file says.
     is_all : bool
         Whether this is the whole file.
@@ -69,7 +71,7 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
         with open(path, "rb", buffering=0) as raw:
             magic = raw.read(MAGIC_BYTES)
             raw.seek(0)
-            compression = _compression_of(magic[:4])
+            compression = _compression_of(magic)
             # Decoding may fail for a wrong encoding; names and braces are ASCII in most of them.
             stream = ByteStream(raw, compression, encoding=encoding)
             return replace(_head_of_stream(stream, compression), fault=why_not_text(magic, path))
@@ -91,7 +93,7 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
         data = stdin.peek(_HEAD_BYTES)
     if not data:
         return Head(b"", "none", is_all=True)
-    compression = _compression_of(data[:4])
+    compression = _compression_of(data)
     if compression == "none":
         # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
         stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
@@ -123,8 +125,10 @@ def _compression_of(magic: bytes) -> Compression:
     if magic.startswith(GZIP_MAGIC):
         return "gzip"
     # A zstd file may begin with a skippable frame, whose magic number has sixteen values.
-    is_skippable = len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50
-    return "zstd" if magic.startswith(ZSTD_MAGIC) or is_skippable else "none"
+    is_skippable = magic[1:4] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50
+    if magic.startswith(ZSTD_MAGIC) or is_skippable:
+        return "zstd"
+    return "bzip2" if BZIP2_MAGIC.match(magic) else "none"
 
 
 def _head_of_stream(stream: ByteStream, compression: Compression, *, is_cut: bool = False) -> Head:
@@ -142,10 +146,12 @@ def head_of_stream(stream: ByteStream) -> Head:
     return _head_of_stream(stream, "none")
 
 
-def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
+def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines", "wikipedia"] | None:
     """The format where the content says so, None where it is a text like any other."""
     if head.data.startswith(PARQUET_MAGIC):
         return "parquet"
+    if is_dump(head):
+        return "wikipedia"
     lines = _first_lines(head)
     if not lines:
         return None
@@ -153,6 +159,19 @@ def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines"] | None:
         return "jsonl"
     n_lines, n_seen = n_id_and_text(head)
     return "lines" if n_lines >= 2 and 3 * n_lines >= 2 * n_seen else None
+
+
+def is_dump(head: Head) -> bool:
+    """Whether this is how MediaWiki begins an export of its pages.
+
+    Examples
+    --------
+    >>> is_dump(Head(b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">', "none", is_all=False))
+    True
+    >>> is_dump(Head(b"The element <mediawiki> is the outermost.", "none", is_all=True))
+    False
+    """
+    return head.data.lstrip().startswith((b"<mediawiki", b"<?xml", b"<!")) and bool(_ROOT_OF_DUMP.search(head.data))
 
 
 def _first_lines(head: Head) -> list[bytes]:

@@ -12,7 +12,7 @@ from typing import BinaryIO, get_args
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
-from nearkin.stages.documents.finding import STDIN, Format, Found, by_suffix, find, identity
+from nearkin.stages.documents.finding import STDIN, WITHOUT_COLUMNS, Format, Found, by_suffix, find, identity
 from nearkin.stages.documents.parquet import sample_of_parquet
 from nearkin.stages.documents.sniffing import (
     TAB,
@@ -43,9 +43,9 @@ class Source:
     name : str
         For messages and for the ids of documents without one: the path, inside a folder of documents the path from
         that folder.
-    format : {"jsonl", "parquet", "csv", "tsv", "lines", "file"}
-        "lines" is ``ID<TAB>TEXT``; "file" is one document, the whole file.
-    compression : {"none", "gzip", "zstd"}
+    format : {"jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"}
+        "lines" is ``ID<TAB>TEXT``; "file" is one document, the whole file; "wikipedia" is a dump of its pages in XML.
+    compression : {"none", "gzip", "zstd", "bzip2"}
     text, id : str or None
         The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be
         seen: there the reader guesses.
@@ -107,7 +107,7 @@ def resolve_sources(
     ----------
     arguments : sequence of str
         Files, globs (``**`` too), folders, and "-" for standard input.
-    file_format : {"jsonl", "parquet", "csv", "tsv", "lines", "file"}, optional
+    file_format : {"jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"}, optional
         Of every source; by default told from the suffix, else from the content.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
@@ -172,6 +172,9 @@ def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, 
         raise SourceError(f"{one.name}: this is {head.fault}.")
     guesses: list[str] = []
     file_format: Format | None = forced or named
+    if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
+        # A block of it is up to 900 kB, and nothing of it is seen before all of it is.
+        raise SourceError("-: the format of what bzip2 packed cannot be told from a pipe. Name it with --format.")
     if file_format is None or (file_format == "tsv" and forced is None):
         file_format = _told_by_content(head, named)
         n_lines, n_seen = n_id_and_text(head)
@@ -204,6 +207,7 @@ def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, 
 _IN_WORDS: dict[str, str] = {
     "jsonl": "JSON Lines", "parquet": "Parquet", "csv": "CSV", "tsv": "TSV with a header",
     "lines": "lines of ID<TAB>TEXT", "file": "one text document",
+    "wikipedia": "a dump of Wikipedia",
 }  # fmt: skip
 
 
@@ -219,7 +223,7 @@ def _columns(
     one: Found, file_format: Format, head: Head, delimiter: str | None, asked: _Asked
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The columns of a source and the sentences about them."""
-    if file_format in ("lines", "file"):
+    if file_format in WITHOUT_COLUMNS:
         return None, None, ()
     if file_format == "parquet":
         sample: Sample | None = sample_of_parquet(one.path, one.name)

@@ -6,7 +6,9 @@ in pieces.
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import re
 import zlib
 from collections.abc import Callable
 from typing import BinaryIO, Literal, Protocol
@@ -25,11 +27,13 @@ from nearkin.stages.documents.encodings import (
     with_byte_order,
 )
 
-Compression = Literal["none", "gzip", "zstd"]
+Compression = Literal["none", "gzip", "zstd", "bzip2"]
 Progress = Callable[[int], None]
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+# "BZh", the size of its blocks, and half of what a block or the end begins with: "BZh9" alone could begin a text.
+BZIP2_MAGIC = re.compile(rb"BZh[1-9](?:1AY&|\x17rE8)")
 _READ_BYTES = 1 << 18
 # A zstd block of 4 bytes can stand for 128 KiB, and the decoder hands out all that a piece stands for at once: a piece
 # of 1 KiB unpacks to 32 MiB at most. Larger pieces are no faster.
@@ -132,6 +136,39 @@ def _unzstd(pull: _Pull) -> _Pull:
     return pull_out
 
 
+def _unbzip2(pull: _Pull) -> _Pull:
+    """Bzip2 streams one after another, of which dumps have thousands; zero bytes between are padding, as for gzip."""
+    decoder = bz2.BZ2Decompressor()
+    packed = b""
+    between_streams = True
+
+    def pull_out(n_bytes: int) -> bytes:
+        nonlocal decoder, packed, between_streams
+        while True:
+            if not packed and (between_streams or decoder.needs_input):
+                packed = pull(_READ_BYTES)
+                if not packed:
+                    if between_streams:
+                        return b""
+                    raise StreamFault("the bzip2 data ends before its end: the file is cut short")
+            if between_streams:
+                packed = packed.lstrip(b"\0")
+                if not packed:
+                    continue
+                decoder = bz2.BZ2Decompressor()
+                between_streams = False
+            try:
+                piece = decoder.decompress(packed, n_bytes)
+            except OSError as error:
+                raise StreamFault(f"the bzip2 data is damaged: {error}") from error
+            between_streams = decoder.eof
+            packed = decoder.unused_data if decoder.eof else b""
+            if piece:
+                return piece
+
+    return pull_out
+
+
 def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
     """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
     # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
@@ -189,7 +226,7 @@ class ByteStream:
     ----------
     raw : binary file
         Read from where it stands.
-    compression : {"none", "gzip", "zstd"}
+    compression : {"none", "gzip", "zstd", "bzip2"}
     encoding : str
         Of the characters inside where they are not UTF-8 (see :mod:`.encodings`).
     progress : callable
@@ -204,6 +241,8 @@ class ByteStream:
             pull = _gunzipped(pull)
         elif compression == "zstd":
             pull = _unzstd(pull)
+        elif compression == "bzip2":
+            pull = _unbzip2(pull)
         self._pull: _Pull = pull
         self._bytes_of_file: _Pull = pull
         self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place

@@ -1,8 +1,6 @@
 """TMX, the format in which translation memories are exchanged: units of a text in several languages.
 
-Source: "TMX 1.4b Specification", LISA OSCAR, 2005. A file of any size streams through expat, which resolves nothing:
-the document type that many files name is not fetched, and a file that declares entities of its own is refused, as
-these can unfold to any size or name other files.
+Source: "TMX 1.4b Specification", LISA OSCAR, 2005. A file of any size streams through expat (see :mod:`.xml_stream`).
 """
 
 from __future__ import annotations
@@ -10,20 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.parsers import expat
 
 import pyarrow as pa
 
-from nearkin.errors import SourceError
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
-_READ_BYTES = 1 << 18
 _BATCH_ROWS = 1 << 14
 _MOST_CHARACTERS = 1 << 20
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
 """Elements inside a text that hold the markup of the program it came from, not words."""
-_CUT_SHORT = frozenset((expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN))
 
 
 @dataclass
@@ -77,28 +72,20 @@ class TmxReader:
         SourceError
             It declares entities.
         """
-        has_mark = bool(self._stream.byte_order_mark())  # then what comes is UTF-8, whatever the file says of itself
-        parser = self._parser = expat.ParserCreate("utf-8" if has_mark else None)
-        parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.EntityDeclHandler = self._entity
+        parser = self._parser = guarded_parser(self._stream, self._name)
         parser.SkippedEntityHandler = self._skipped
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
         fault: StreamFault | None = None
-        is_done = False
-        while not is_done:
-            try:
-                piece = self._stream.read(_READ_BYTES)
-                is_done = not piece
-                parser.Parse(piece, is_done)
-            except StreamFault as broken:
-                fault, is_done = broken, True
-            except (expat.ExpatError, LookupError, ValueError) as error:
-                fault, is_done = StreamFault(self._why(error)), True
-            if len(self._sides[0].lines) >= _BATCH_ROWS or (is_done and self._sides[0].lines):
-                yield self._batch()
+        try:
+            for _ in parse(parser, self._stream):
+                if len(self._sides[0].lines) >= _BATCH_ROWS:
+                    yield self._batch()
+        except StreamFault as broken:
+            fault = broken
+        if self._sides[0].lines:
+            yield self._batch()
         if fault is not None:
             raise fault
 
@@ -106,27 +93,6 @@ class TmxReader:
         source, target = (one_batch([side.piece()], IdType()) for side in self._sides)
         self._sides = RowList(), RowList()
         return source, target
-
-    def _why(self, error: Exception) -> str:
-        if not isinstance(error, expat.ExpatError):
-            return f"the encoding that the file names is not known ({error})"
-        said = expat.ErrorString(error.code)
-        if said in _CUT_SHORT:
-            return f"it is cut short in line {error.lineno}: the file ends before its end"
-        return f"it is not well-formed XML in line {error.lineno}, column {error.offset + 1}: {said}"
-
-    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
-        if has_internal_subset:
-            self._refuse()
-
-    def _entity(self, *declared: object) -> None:
-        self._refuse()
-
-    def _refuse(self) -> None:
-        raise SourceError(
-            f"{self._name}: it declares a document type of its own, which may unfold to any size or name other files. "
-            "Take the <!DOCTYPE ...> out, if you trust the file."
-        )
 
     def _skipped(self, name: str, is_parameter: int) -> None:
         if self._unit is not None and not is_parameter:

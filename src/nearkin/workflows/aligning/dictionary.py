@@ -63,7 +63,7 @@ def read_dictionary(
     Parameters
     ----------
     path : Path
-        Text, which may be packed by gzip or zstd.
+        Text, which may be packed by gzip, bzip2 or zstd.
     source, target : str
         Codes of the languages of the first and the second column.
     stem : bool

@@ -88,7 +88,7 @@ class ParallelCorpus:
 
     @property
     def _is_tmx(self) -> bool:
-        stem = re.sub(r"\.(gz|zst|zstd)$", "", self.paths[0].lower())
+        stem = re.sub(r"\.(gz|zst|zstd|bz2)$", "", self.paths[0].lower())
         return self.file_format == "tmx" or (self.file_format is None and stem.endswith(".tmx"))
 
     def batches(self, *, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -47,6 +48,7 @@ def only(found: SourceSet) -> Source:
         ("a.json", JSONL, "jsonl", ("text", "id")),
         ("A.JSONL", JSONL, "jsonl", ("text", "id")),
         ("a.jsonl.gz", gzip.compress(JSONL), "jsonl", ("text", "id")),
+        ("a.jsonl.bz2", bz2.compress(JSONL), "jsonl", ("text", "id")),
         ("a.data", JSONL, "jsonl", ("text", "id")),
         ("a", gzip.compress(JSONL), "jsonl", ("text", "id")),
         ("a.csv", b"key,body\n1,a\n", "csv", ("body", "key")),
@@ -65,7 +67,8 @@ def test_the_format_is_told_from_the_suffix_or_the_content(
     folder: Path, name: str, data: bytes, file_format: str, columns: tuple[str | None, str | None]
 ) -> None:
     source = only(resolve_sources([write(name, data)]))
-    assert (source.format, source.compression) == (file_format, "gzip" if data[:2] == b"\x1f\x8b" else "none")
+    compression = {b"\x1f\x8b": "gzip", b"BZ": "bzip2"}.get(data[:2], "none")
+    assert (source.format, source.compression) == (file_format, compression)
     assert (source.text, source.id) == columns
     assert (source.path, source.name, source.size_bytes) == (name, name, len(data))
     list(read_batches(source))
@@ -221,7 +224,9 @@ def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
     write("in/b/c.csv", b"id,text\n1,a\n")
     assert [s.format for s in resolve_sources(["in"]).sources] == ["jsonl", "csv"]
     assert [s.format for s in resolve_sources(["in"], file_format="file").sources] == ["file", "file"]
-    with pytest.raises(ParameterError, match=r"must be one of jsonl, parquet, csv, tsv, lines, file. Got 'xml'"):
+    with pytest.raises(
+        ParameterError, match=r"must be one of jsonl, parquet, csv, tsv, lines, file, wikipedia. Got 'xml'"
+    ):
         resolve_sources(["in"], file_format="xml")
 
 
@@ -341,12 +346,29 @@ def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> Non
     assert resolve_sources(["a.jsonl"], text="url", doc_id="id", text_optional=True).guesses == ()
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress])
 def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) -> None:
     stdin = stdin_of(compress(JSONL * 500))
     source = only(resolve_sources(["-"], stdin=stdin))
     assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
     assert sum(len(batch) for batch in read_batches(source, stdin=stdin, batch_bytes=1000)) == 500
+
+
+def test_bzip2_on_standard_input_shows_nothing_before_a_whole_block() -> None:
+    lines = b"".join(JSONL.replace(b"It was", os.urandom(30).hex().encode()) for _ in range(20_000))
+    packed = bz2.compress(lines)
+    with pytest.raises(SourceError, match=r"cannot be told from a pipe\. Name it with --format"):
+        resolve_sources(["-"], stdin=stdin_of(packed))
+    stdin = stdin_of(packed)
+    source = only(resolve_sources(["-"], file_format="jsonl", stdin=stdin))
+    assert (source.compression, source.text) == ("bzip2", None)
+    assert sum(len(batch) for batch in read_batches(source, stdin=stdin)) == 20_000
+
+
+def test_a_text_that_begins_like_bzip2_is_a_text(folder: Path) -> None:
+    for data in (b"BZh9", b"BZh9 is how bzip2 begins", b"BZhA1AY&SY"):
+        source = only(resolve_sources([write("a.txt", data)]))
+        assert (source.format, source.compression) == ("file", "none")
 
 
 def test_standard_input_that_can_be_wound_back_is_left_where_it_was() -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import os
 from collections.abc import Callable
+from itertools import accumulate
 
 import pytest
 import zstandard
@@ -27,6 +29,11 @@ def drained(data: bytes, compression: str, step: int = 1000, encoding: str = "ut
     return b"".join(parts)
 
 
+def small_blocks(data: bytes) -> bytes:
+    """As dumps are packed: many streams, one after another."""
+    return b"".join(bz2.compress(data[at : at + 5000]) for at in range(0, len(data), 5000)) or bz2.compress(b"")
+
+
 @given(st.lists(st.binary(max_size=300), max_size=4), st.integers(1, 500))
 def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) -> None:
     plain = b"text" + b"".join(parts)
@@ -34,11 +41,15 @@ def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) ->
     assert drained(plain, "none", step) == plain
     assert drained(b"".join(map(gzip.compress, packed)), "gzip", step) == plain
     assert drained(b"".join(map(gzip.compress, packed)) + b"\0" * 9, "gzip", step) == plain
+    assert drained(b"".join(map(bz2.compress, packed)), "bzip2", step) == plain
+    assert drained(b"".join(map(bz2.compress, packed)) + b"\0" * 9, "bzip2", step) == plain
     assert drained(b"".join(map(zstandard.compress, packed)), "zstd", step) == plain
     assert drained(SKIPPABLE + b"".join(zstandard.compress(p) + SKIPPABLE for p in packed), "zstd", step) == plain
 
 
-@pytest.mark.parametrize(("compression", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
+@pytest.mark.parametrize(
+    ("compression", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress), ("bzip2", small_blocks)]
+)
 class TestCompressed:
     def test_the_same_rows_as_plain(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
         plain = read(LINES, "jsonl")
@@ -73,9 +84,32 @@ class TestCompressed:
             read(b"\x1f\x8b nothing of the kind", "jsonl", compression=compression)
 
 
-def test_a_bomb_passes_in_pieces() -> None:
-    data = zstandard.ZstdCompressor(level=1).compress(bytes(200 << 20))
-    stream = ByteStream(io.BytesIO(data), "zstd")
+@given(st.integers(1, 3000), st.integers(1, 5000))
+def test_bzip2_cut_anywhere_gives_what_stood_before(cut: int, step: int) -> None:
+    packed = [bz2.compress(LINES[at : at + 5000]) for at in range(0, 30_000, 5000)]
+    data = b"".join(packed)
+    stream = ByteStream(io.BytesIO(data[:-cut]), "bzip2")
+    parts: list[bytes] = []
+
+    def read_on() -> None:
+        while part := stream.read(step):
+            parts.append(part)
+
+    if len(data) - cut in accumulate(map(len, packed)):
+        read_on()
+    else:
+        with pytest.raises(StreamFault, match=r"^the bzip2 data ends before its end: the file is cut short$"):
+            read_on()
+    assert LINES.startswith(b"".join(parts))
+    assert len(b"".join(parts)) % 5000 == 0
+
+
+@pytest.mark.parametrize(
+    ("compression", "pack"), [("zstd", zstandard.ZstdCompressor(level=1).compress), ("bzip2", bz2.compress)]
+)
+def test_a_bomb_passes_in_pieces(compression: str, pack: Callable[[bytes], bytes]) -> None:
+    data = pack(bytes(200 << 20))
+    stream = ByteStream(io.BytesIO(data), compression)  # type: ignore[arg-type]
     room = memoryview(bytearray(1 << 20))
     n_bytes = 0
     while n := stream.read_into(room):

@@ -1,0 +1,202 @@
+"""The pages of a dump of Wikipedia, or of any wiki of MediaWiki: XML in its export format, of any version.
+
+Source: the schemas export-0.3 to export-0.11 of mediawiki.org. Version 0.4 brought an element for redirects, 0.6 one
+for the namespace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.wikitext import HIDDEN
+from nearkin.stages.documents.xml_stream import guarded_parser, parse
+
+MOST_CHARACTERS = 1 << 24
+"""Of the text of a page; by its defaults MediaWiki lets one have 2 MiB."""
+_MOST_OF_A_NAME = 1 << 12
+_MOST_NAMESPACES = 1 << 12
+_FILES, _CATEGORIES = 6, 14
+_ROOT = "mediawiki"
+# "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it.
+_REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
+
+
+@dataclass(slots=True)
+class Page:
+    """A page of a dump.
+
+    Parameters
+    ----------
+    line : int
+        Of the file, where it begins, from 1.
+    title : str
+    number : int or None
+        By which the other tables of a dump call it.
+    namespace : int or None
+        0 for articles; None where the dump does not know it.
+    is_redirect : bool
+    wikitext : str
+        Of the last revision; empty for redirects and outside of namespace 0.
+    problem : str or None
+        Why the page cannot be read.
+    """
+
+    line: int
+    title: str = ""
+    number: int | None = None
+    namespace: int | None = None
+    is_redirect: bool = False
+    wikitext: str = ""
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class _Characters:
+    """What an element holds, as far as it is wanted."""
+
+    most: int
+    parts: list[str] = field(default_factory=list)
+    n: int = 0
+
+    def text(self) -> str | None:
+        """None where it is too long."""
+        return None if self.n > self.most else "".join(self.parts)
+
+
+class PageReader:
+    """Reads the pages of a dump.
+
+    Parameters
+    ----------
+    stream : ByteStream
+    name : str
+        For messages.
+
+    Attributes
+    ----------
+    hidden : frozenset of str
+        What links begin with that are not shown, in the language of this wiki too (see :func:`.wikitext.plain_text`).
+    """
+
+    def __init__(self, stream: ByteStream, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._parser = guarded_parser(stream, name)
+        self._parser.buffer_size = 1 << 16
+        self._parser.SkippedEntityHandler = self._skipped
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._names: list[str] = []
+        self._namespaces: dict[str, int] = {}
+        self._namespace = 0
+        self._page: Page | None = None
+        self._wanted: _Characters | None = None
+        self._depth = 0
+        self._pages: list[Page] = []
+        self.hidden = HIDDEN
+
+    @property
+    def line(self) -> int:
+        """How far it was read."""
+        return self._parser.CurrentLineNumber
+
+    def pages(self) -> Iterator[Page]:
+        """All pages, one after another.
+
+        Raises
+        ------
+        StreamFault
+            The file breaks off or is no XML; all pages before were handed out.
+        SourceError
+            It is no dump, or declares entities.
+        """
+        fault: StreamFault | None = None
+        try:
+            for _ in parse(self._parser, self._stream):
+                yield from self._pages
+                self._pages.clear()
+        except StreamFault as broken:
+            fault = broken
+        yield from self._pages
+        if fault is not None:
+            raise fault
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth == 1 and name != _ROOT:
+            raise SourceError(
+                f"{self._name}: this is no dump of Wikipedia: its outermost element must be <{_ROOT}>. "
+                f"Got <{name[:40]}> instead."
+            )
+        if self._page is None:
+            if name == "page" and self._depth == 2:
+                self._page = Page(self.line)
+            elif name == "namespace" and len(self._namespaces) < _MOST_NAMESPACES:
+                key = attributes.get("key", "")
+                self._namespace = int(key) if re.fullmatch(r"-?[0-9]{1,9}", key) else 0
+                self._wanted = _Characters(_MOST_OF_A_NAME)
+        elif self._depth == 3:
+            if name == "redirect":
+                self._page.is_redirect = True
+            elif name in ("title", "ns", "id"):
+                self._wanted = _Characters(_MOST_OF_A_NAME)
+        elif name == "text" and self._depth == 4 and not self._page.is_redirect and not self._page.namespace:
+            self._wanted = _Characters(MOST_CHARACTERS)
+
+    def _characters(self, text: str) -> None:
+        if (wanted := self._wanted) is not None:
+            wanted.n += len(text)
+            if wanted.n <= wanted.most:
+                wanted.parts.append(text)
+
+    def _skipped(self, name: str, is_parameter: int) -> None:
+        if self._page is not None and not is_parameter:
+            self._page.problem = f"it has the entity &{name};, which is not declared"
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        page, wanted = self._page, self._wanted
+        if wanted is not None:
+            self._wanted = None
+            text = wanted.text()
+            if page is None:
+                self._add_namespace(text or "")
+            elif text is None:
+                what = "its text" if name == "text" else f"its {name}"
+                page.problem = f"{what} is longer than {wanted.most:,} characters"
+            elif name == "title":
+                page.title = text.strip()
+            elif name == "text":
+                page.wikitext = text
+            elif re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
+                if name == "ns":
+                    page.namespace = int(text)
+                else:
+                    page.number = int(text)
+        elif name == "page" and self._depth == 1 and page is not None:
+            self._close(page)
+
+    def _add_namespace(self, name: str) -> None:
+        name = name.strip().lower()
+        if name:
+            self._namespaces[name] = self._namespace
+            if self._namespace in (_FILES, _CATEGORIES):
+                self.hidden |= {name}
+
+    def _close(self, page: Page) -> None:
+        """Hand a page over; what an old dump does not say of it is told from its title and its text."""
+        self._page = None
+        if page.namespace is None:
+            prefix, colon, _ = page.title.partition(":")
+            page.namespace = self._namespaces.get(prefix.strip().lower(), 0) if colon else 0
+        page.is_redirect = page.is_redirect or _REDIRECT.match(page.wikitext) is not None
+        if page.is_redirect or page.namespace:
+            page.wikitext = ""
+        if not page.title and page.problem is None:
+            page.problem = "the page has no title"
+        self._pages.append(page)

@@ -1,0 +1,58 @@
+"""Dumps of Wikipedia, from the download to the results."""
+
+from __future__ import annotations
+
+import bz2
+import random
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin
+from wikipedia_dumps import HEAD, TAIL, dump, page
+
+
+def prose(seed: int) -> str:
+    chance = random.Random(seed)
+    return " ".join(f"[[Wort {chance.randrange(5000)}|wort{chance.randrange(5000)}]]" for _ in range(120))
+
+
+PAGES = [
+    page("Regen", prose(1), number=1),
+    page("Schnee", prose(2), number=2),
+    page("Regen (Wetter)", prose(1) + " Mehr.", number=3),
+    page("Niederschlag", "#WEITERLEITUNG [[Regen]]", number=4, redirect="Regen"),
+]
+
+
+@pytest.fixture
+def multistream(tmp_path):
+    """As dumps are packed: what stands before the pages, then some pages at a time."""
+    parts = [HEAD, "".join(PAGES[:2]), "".join(PAGES[2:]), TAIL]
+    path = tmp_path / "tiny.xml.bz2"
+    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in parts))
+    return path
+
+
+def test_near_duplicates_among_articles(tmp_path, multistream):
+    done = nearkin("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
+    assert done.code == 0, done.err
+    said = " ".join((done.out + done.err).split())
+    assert "read as a dump of Wikipedia (told from its content)" in said
+    assert "4 pages: 3 articles read; left out: 1 redirects" in said
+    documents = pq.read_table(tmp_path / "d/documents.parquet").to_pylist()
+    assert {row["id"]: row["reason"] for row in documents} == {
+        "Regen": "near-duplicate",
+        "Schnee": "unique",
+        "Regen (Wetter)": "unique",
+    }
+    kept = bz2.decompress((tmp_path / "d/kept/tiny.xml.bz2").read_bytes())
+    assert kept.split() == dump(*PAGES[1:3]).split()
+
+
+def test_a_dump_in_a_collection(tmp_path, multistream):
+    done = nearkin("add", tmp_path / "held", multistream)
+    assert done.code == 0, done.err
+    done = nearkin("similar", tmp_path / "held", "Regen", "--threshold", "0.8")
+    assert done.code == 0, done.err
+    assert "Regen (Wetter)" in done.out

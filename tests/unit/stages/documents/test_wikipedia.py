@@ -1,0 +1,196 @@
+"""Dumps of Wikipedia: which pages are documents, and what becomes of dumps that are not whole."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents import wikipedia_pages
+from nearkin.stages.documents.kept import write_kept
+from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.wikipedia_pages import PageReader
+from wikipedia_dumps import HEAD, PROSE, TAIL, dump, old_page, page
+
+Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+FIRST_LINE = HEAD.count("\n") + 1
+LINES_OF_A_PAGE = page("a", "a").count("\n")
+WHOLE = dump(
+    page("Regen & Schnee", f"'''Regen''' & [[Wasser]].\n{PROSE}[[Schlagwort:Wetter]]"),
+    page("Regenfall", "#WEITERLEITUNG [[Regen]]", redirect="Regen"),
+    page("Niesel", f"{PROSE}{{{{Wetter-stub}}}}"),
+    page("Guss", "Ein kurzer Satz."),
+    page("Regen (Begriffsklärung)", f"{PROSE}{{{{Begriffsklärung}}}}"),
+    page("Diskussion:Regen", PROSE, namespace=1),
+    page("1984", f"Ein Jahr. {PROSE}"),
+)
+TOLD = (
+    "input: 7 pages: 2 articles read; left out: 1 redirects, 1 disambiguation pages, 2 stubs (fewer than 50 words of "
+    "text, or marked as a stub), 1 of other namespaces"
+)
+PACKERS = {"none": bytes, "gzip": gzip.compress, "zstd": zstandard.compress, "bzip2": bz2.compress}
+
+
+def test_articles_are_documents_and_the_rest_is_counted(read: Read) -> None:
+    told: list[str] = []
+    rows = read(WHOLE, "wikipedia", note=told.append)
+    assert [(row[0], row[2], row[3]) for row in rows] == [
+        ("Regen & Schnee", FIRST_LINE, None),
+        ("1984", WHOLE[: WHOLE.index(b"<title>1984")].count(b"\n"), None),
+    ]
+    assert rows[0][1] == f"Regen & Schnee\nRegen & Wasser.\n{PROSE.strip()}".encode()
+    assert told == [TOLD]
+
+
+@pytest.mark.parametrize("compression", PACKERS)
+@pytest.mark.parametrize("batch_bytes", [1, 700, 1 << 20])
+def test_neither_batches_nor_packing_change_the_rows(read: Read, compression: str, batch_bytes: int) -> None:
+    half = len(WHOLE) // 2
+    data = PACKERS[compression](WHOLE[:half]) + PACKERS[compression](WHOLE[half:])
+    assert read(data, "wikipedia", compression=compression, batch_bytes=batch_bytes) == read(WHOLE, "wikipedia")
+
+
+def test_old_dumps_say_less_of_a_page(read: Read) -> None:
+    pages = [old_page("Regen: ein Film", PROSE), old_page("Vorlage:Regen", PROSE), old_page("a", "#redirect [[Regen]]")]
+    pages.append(old_page("b", PROSE, redirect="<redirect />"))
+    told: list[str] = []
+    rows = read(dump(*pages).replace(b"export-0.11", b"export-0.4"), "wikipedia", note=told.append)
+    assert [row[0] for row in rows] == ["Regen: ein Film"]
+    assert told == ["input: 4 pages: 1 articles read; left out: 2 redirects, 1 of other namespaces"]
+
+
+def test_the_last_of_several_revisions_is_read(read: Read) -> None:
+    first = page("Regen", "Alt. " + PROSE)
+    revision = first[first.index("    <revision>") : first.index("  </page>")]
+    data = dump(first.replace("  </page>", revision.replace("Alt.", "Neu.") + "  </page>"))
+    assert read(data, "wikipedia")[0][1].startswith(b"Regen\nNeu.")
+
+
+def test_languages_without_spaces_have_words_too(read: Read) -> None:
+    assert len(read(dump(page("雨", "雨は水である。" * 20), page("雪", "雪。" * 20)), "wikipedia")) == 1
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd", "bzip2"])
+def test_a_dump_cut_short_gives_what_was_whole_and_then_a_problem(read: Read, compression: str) -> None:
+    pages = [page(f"Regen {i}", f"{i} {PROSE}") for i in range(40)]
+    whole = dump(*pages)
+    packed = PACKERS[compression]
+    parts = [packed((HEAD + pages[0]).encode())] + [packed(one.encode()) for one in (*pages[1:], TAIL)]
+    data = b"".join(parts)
+    cut = len(data) - len(parts[-1]) - len(parts[-2]) // 2
+    rows = read(data[:cut], "wikipedia", compression=compression)
+    assert rows[:-1] == read(whole, "wikipedia")[: len(rows) - 1]
+    assert len(rows) == 40  # 39 pages and the problem
+    assert "is cut short" in str(rows[-1][3])
+    assert rows[-1][:2] == (None, None)
+    assert rows[-1][2] >= FIRST_LINE + 38 * LINES_OF_A_PAGE
+
+
+def test_a_dump_that_is_not_well_formed(read: Read) -> None:
+    data = dump(page("a", PROSE)).replace(TAIL.encode(), b"<page></title>")
+    rows = read(data, "wikipedia")
+    assert rows[0][0] == "a"
+    assert rows[1][3] == f"it is not well-formed XML in line {FIRST_LINE + LINES_OF_A_PAGE}, column 9: mismatched tag"
+
+
+DOCTYPES = [
+    '<!DOCTYPE mediawiki [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>',
+    '<!DOCTYPE mediawiki [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
+    '<!DOCTYPE mediawiki SYSTEM "x.dtd" [<!ENTITY % a SYSTEM "http://localhost/a">%a;]>',
+]
+
+
+@pytest.mark.parametrize("doctype", DOCTYPES)
+def test_entities_are_refused(read: Read, doctype: str) -> None:
+    with pytest.raises(SourceError, match=r"^input: it declares a document type of its own"):
+        read(doctype.encode() + dump(page("a", "&b;")), "wikipedia")
+
+
+def test_an_entity_of_a_document_type_that_is_not_fetched(read: Read) -> None:
+    data = b'<!DOCTYPE mediawiki SYSTEM "x.dtd">' + dump(page("a", "b")).replace(b">b<", b">&b;<")
+    assert read(data, "wikipedia") == [("a", None, FIRST_LINE, "it has the entity &b;, which is not declared")]
+
+
+def test_other_xml_is_refused(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"^input: this is no dump of Wikipedia: .*<mediawiki>. Got <html> instead."):
+        read(b"<?xml version='1.0'?><html/>", "wikipedia")
+
+
+def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wikipedia_pages, "MOST_CHARACTERS", 5000)
+    told: list[str] = []
+    rows = read(dump(page("a", "b " * 9000), page("c", PROSE), page("d" * 5000, PROSE)), "wikipedia", note=told.append)
+    assert [(row[0], row[3]) for row in rows] == [
+        ("a", "its text is longer than 5,000 characters"),
+        ("c", None),
+        (None, "its title is longer than 4,096 characters"),
+    ]
+    assert told == ["input: 3 pages: 1 articles read, 2 that cannot be read"]
+
+
+def test_markup_without_end_is_not_held() -> None:
+    data = HEAD.encode() + page("a", PROSE).encode() + b"<page " + b"a" * (20 << 20)
+    pages = PageReader(ByteStream(io.BytesIO(data), "none"), "a").pages()
+    assert next(pages).title == "a"
+    line = FIRST_LINE + LINES_OF_A_PAGE
+    with pytest.raises(StreamFault, match=f"^it has a tag or a comment longer than 16 MiB in line {line}$"):
+        next(pages)
+
+
+def test_what_a_page_says_of_itself() -> None:
+    reader = PageReader(ByteStream(io.BytesIO(WHOLE), "none"), "a")
+    pages = list(reader.pages())
+    assert [one.is_redirect for one in pages] == [False, True, *[False] * 5]
+    assert (pages[0].number, pages[0].namespace, pages[5].namespace, pages[5].wikitext) == (1, 0, 1, "")
+    assert {"schlagwort", "datei", "file", "en"} <= reader.hidden
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.xml.bz2", "a.xml-p1p7.bz2", "a"])
+def test_the_format_is_told_from_the_content(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(bz2.compress(WHOLE) if name.endswith("2") else b'<?xml version="1.0"?>\n' + WHOLE)
+    found = resolve_sources([str(path)])
+    (source,) = found.sources
+    assert (source.format, source.compression) == ("wikipedia", "bzip2" if name.endswith("2") else "none")
+    assert (source.text, source.id) == (None, None)
+    assert found.guesses == (f"{path}: read as a dump of Wikipedia (told from its content)",)
+    path.write_bytes(b"<html>It was</html>")
+    assert resolve_sources([str(path)]).sources[0].format == "file"
+
+
+def test_there_is_no_column_to_keep_by(read: Read) -> None:
+    with pytest.raises(SourceError, match="wikipedia has no columns"):
+        read(WHOLE, "wikipedia", keep_column="n")
+
+
+@pytest.mark.parametrize("compression", PACKERS)
+def test_what_is_kept_is_a_dump_again(tmp_path: Path, compression: str) -> None:
+    pages = [page(f"Regen {i}", f"{i} {PROSE}") for i in range(600)]
+    path = tmp_path / "a.xml"
+    path.write_bytes(PACKERS[compression](dump(*pages)))
+    source = Source(str(path), "a.xml", "wikipedia", compression, None, None, 0)
+    kept = [i for i in range(600) if i % 7 in (2, 4, 6)]
+    mask = np.zeros(FIRST_LINE + 600 * LINES_OF_A_PAGE, np.bool_)
+    mask[[FIRST_LINE + i * LINES_OF_A_PAGE for i in kept]] = True
+    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
+    stream = ByteStream(io.BytesIO(written.read_bytes()), compression)
+    assert stream.read(1 << 30) == dump(*[pages[i] for i in kept])
+
+
+def test_of_a_dump_cut_short_the_kept_pages_are_a_whole_one(tmp_path: Path, read: Read) -> None:
+    data = dump(page("a", PROSE), page("b", PROSE), page("c", PROSE))
+    rows = read(data[:-200], "wikipedia")
+    assert [row[0] for row in rows] == ["a", "b", None]
+    mask = np.zeros(1000, np.bool_)
+    mask[[row[2] for row in rows[:2]]] = True
+    source = Source(str(tmp_path / "input"), "a.xml", "wikipedia", "none", None, None, 0)
+    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
+    assert read(written.read_bytes(), "wikipedia") == rows[:2]
