@@ -5,6 +5,7 @@ from __future__ import annotations
 from nearkin.cli import (  # noqa: F401
     add,
     align,
+    audit,
     check,
     collection_info,
     compare,

@@ -157,7 +157,7 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     return sorted(found)
 
 
-def _some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
+def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
     """The contents, as many at a time as memory may hold the texts of; one text is never too long."""
     batch, n_bytes = list[int](), 0
     for some in named(numbers):
@@ -178,7 +178,7 @@ def _with_jaccards(
 ) -> Iterator[tuple[Content, float]]:
     """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
     (own,) = word_sets(counting, [text])
-    for some in _some_at_a_time(connection, numbers):
+    for some in some_at_a_time(connection, numbers):
         found = list(contents_of(connection, some).values())
         sets = word_sets(counting, [one.text for one in found])
         yield from zip(found, [_jaccard(own, other) for other in sets])

@@ -1,4 +1,4 @@
-"""Tables for other programs: CSV, JSON Lines or Parquet, by the name of the file."""
+"""Tables for other programs: CSV, TSV, JSON Lines or Parquet, by the name of the file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from nearkin.collection.conflicts import Conflicts
 from nearkin.errors import ParameterError
 from nearkin.runs.files import published
 
-_FORMATS = (".csv", ".jsonl", ".parquet")
+_FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ROWS_AT_A_TIME = 1 << 14
 
 
-def check_format(out: Path) -> None:
+def check_format(out: Path, option: str = "out") -> None:
     """Refuse a name that says no format, before any work is done.
 
     Raises
@@ -25,7 +26,7 @@ def check_format(out: Path) -> None:
     ParameterError
     """
     if out.suffix.lower() not in _FORMATS:
-        raise ParameterError.of("out", "nearkin", f"a file that ends in {', '.join(_FORMATS)}", str(out))
+        raise ParameterError.of(option, "nearkin", f"a file that ends in {', '.join(_FORMATS)}", str(out))
 
 
 def write_table(table: pa.Table, out: Path) -> None:
@@ -35,11 +36,12 @@ def write_table(table: pa.Table, out: Path) -> None:
             pq.write_table(table, aside)
             return
         with open(aside, "w", encoding="utf-8", newline="") as file:
-            if out.suffix.lower() == ".csv":
-                writer = csv.writer(file, lineterminator="\n")
+            delimiter = _DELIMITERS.get(out.suffix.lower())
+            writer = csv.writer(file, lineterminator="\n", delimiter=delimiter or ",")
+            if delimiter:
                 writer.writerow(table.column_names)
             for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME):
-                if out.suffix.lower() == ".csv":
+                if delimiter:
                     writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
                 else:
                     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())

@@ -143,7 +143,7 @@ def run_files(
             sourced.check_unchanged()
             told, others = (describe(s.sources, resources, meter) for s in (sourced.found, sourced.others))
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            written |= more
+            written |= {"encoding": files.encoding, **more}
             if delivery.report:
                 ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)

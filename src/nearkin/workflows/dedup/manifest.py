@@ -27,6 +27,8 @@ class InputFile:
     format: str
     text: str | None
     id: str | None
+    name: str | None = None
+    """By which its documents without an id are called."""
 
 
 def build(

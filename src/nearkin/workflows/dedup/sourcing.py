@@ -181,6 +181,6 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
             digests.append(value)
             progress.advance(source.size_bytes)
     return [
-        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id)
+        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id, printable(s.name))
         for s, value in zip(sources, digests, strict=True)
     ]

@@ -1,0 +1,140 @@
+"""``nearkin audit``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
+from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
+from nearkin.cli.options import Overwrite, Quiet, Threads
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.workflows.auditing.audited import Audited
+
+_HELP = """
+The recall that was really reached: a random sample of documents is compared with everything, by the definition of the \
+run or of the search, and what is alike is looked up in what was found.
+
+DIR is a finished run of nearkin dedup, families or regroup, whose input is read again and must not have changed; or a \
+collection, where each sampled document is asked for as nearkin similar does, by --method and its number. Exact copies \
+count as one text. The recall comes with an interval of 95 % over documents; of a sample of all documents it is exact.
+
+[bold]Examples[/]
+
+  nearkin audit clean --sample 1000 --missed missed.tsv
+
+  nearkin audit matter --method minhash --threshold 0.8
+"""
+_SHOWN = 5
+
+
+@app.command(help=_HELP)
+def audit(
+    place: AuditedPlace,
+    sample: Sample = 500,
+    seed: AuditSeed = 0,
+    method: Method = None,
+    gamma: Gamma = None,
+    threshold: Threshold = None,
+    distance: Distance = None,
+    tolerance: Tolerance = None,
+    cache: Cache = None,
+    missed: MissedFile = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Measure recall."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.tolerance import Tolerance as Alike
+    from nearkin.workflows.auditing.audit import audit as measure
+    from nearkin.workflows.auditing.audited import AuditOptions
+    from nearkin.workflows.collection.result_tables import check_format, write_table
+    from nearkin.workflows.dedup.options import Resources
+
+    if missed is not None:
+        check_format(missed, option="missed")
+        check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
+    numbers = {"gamma": gamma, "threshold": threshold, "distance": distance, "tolerance": tolerance}
+    is_asked = method is not None or any(value is not None for value in numbers.values())
+    options = AuditOptions(
+        sample,
+        seed,
+        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        if is_asked
+        else None,
+        cache,
+        Resources(threads).n_threads,
+    )
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        audited = measure(place, options, bars)
+        if missed is not None:
+            write_table(audited.missed, missed)
+    tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
+    if missed is not None and not (quiet or as_json):
+        bars.say(f"{len(audited.missed):,} missed pairs are in {missed}")
+
+
+def _show(console: Console, audited: Audited) -> None:
+    from nearkin.cli.printing import shown, table
+
+    found = audited.estimate
+    rows = table("", "", "")
+    rows.columns[1].justify = "right"
+    rows.columns[2].style = "dim"
+    rows.show_header = False
+    of_all = "all there are" if found.is_exact else f"of {found.n_population:,}"
+    rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
+    rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
+    rows.add_row("found", f"{found.n_found:,}", "")
+    if found.recall is None or found.low is None or found.high is None:
+        rows.add_row("recall", "–", "no sampled document has a true pair: nothing can be said")
+    elif found.is_exact:
+        rows.add_row("recall", f"{found.recall:.2%}", "exact: every document was looked at")
+    else:
+        rows.add_row(
+            "recall", f"{found.recall:.2%}", f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
+        )
+    predicted = "–" if audited.predicted_recall is None else f"{audited.predicted_recall:.2%}"
+    rows.add_row("predicted", predicted, _held(audited))
+    console.print(f"[bold]{shown(audited.what)}[/]", highlight=False, soft_wrap=True)
+    console.print(rows)
+    _show_missed(console, audited)
+    for note in audited.notes:
+        console.print(shown(note), highlight=False, style="dim", soft_wrap=True)
+    console.print(f"{audited.elapsed_s:.1f} s, {found.n_sampled:,} documents compared with everything", highlight=False)
+
+
+def _held(audited: Audited) -> str:
+    """Whether what was said before is borne out."""
+    found = audited.estimate
+    if audited.predicted_recall is None:
+        return "nothing was"
+    if found.recall is None or found.low is None or found.high is None:
+        return ""
+    if audited.claims_all:
+        return "it held: none was missed" if not found.n_missed else "[red]it did not hold[/]"
+    if found.is_exact:
+        return ""
+    is_inside = found.low <= audited.predicted_recall <= found.high
+    return "inside the interval" if is_inside else "[yellow]outside the interval[/]"
+
+
+def _show_missed(console: Console, audited: Audited) -> None:
+    from nearkin.cli.printing import shown, table
+
+    if not len(audited.missed):
+        return
+    rows = table("missed", "id_a", "id_b", numbers=1)
+    for one in audited.missed.slice(0, _SHOWN).to_pylist():
+        rows.add_row(f"{one['similarity']:.4f}", shown(one["id_a"]), shown(one["id_b"]))
+    console.print(rows)
+    if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
+        more = "and more than can be named" if audited.is_truncated else f"{n_left:,} more"
+        console.print(f"{more}: --missed FILE", highlight=False)

@@ -1,0 +1,194 @@
+"""How much was found of what there is, estimated from a random sample of documents, with an interval.
+
+A document brings all of its pairs, and these depend on one another: what hides one of them tends to hide the others.
+So the interval counts documents, not pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nearkin.errors import ParameterError
+from nearkin.records import F64
+
+CONFIDENCE = 0.95
+_STEPS = 200
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEstimate:
+    """The recall of a search, as a sample of documents shows it.
+
+    Parameters
+    ----------
+    n_population : int
+        Documents that the sample was drawn from.
+    n_sampled : int
+    n_with_pairs : int
+        Of those sampled, the ones that have any true pair: only they say something of the recall.
+    n_true, n_found : int
+        True pairs of the sampled documents, and those of them that were found. A pair of two sampled documents counts
+        at both of them.
+    recall : float or None
+        ``n_found / n_true``, in [0, 1]; None where there is no true pair.
+    low, high : float or None
+        The bounds of the interval; both are the recall where the sample is everything.
+    confidence : float
+        Of the interval.
+    """
+
+    n_population: int
+    n_sampled: int
+    n_with_pairs: int
+    n_true: int
+    n_found: int
+    recall: float | None
+    low: float | None
+    high: float | None
+    confidence: float = CONFIDENCE
+
+    @property
+    def n_missed(self) -> int:
+        """True pairs of the sampled documents that were not found."""
+        return self.n_true - self.n_found
+
+    @property
+    def is_exact(self) -> bool:
+        """Every document was looked at: nothing is left to estimate."""
+        return self.n_sampled == self.n_population
+
+
+def estimate_recall(
+    n_true: npt.ArrayLike, n_found: npt.ArrayLike, *, n_population: int, confidence: float = CONFIDENCE
+) -> AuditEstimate:
+    """The recall over all pairs, from the pairs of some documents.
+
+    The recall is R = F / T, where T and F are the sums of ``n_true`` and ``n_found``. Its interval is that of Clopper
+    and Pearson for R n successes in n trials, with Beta quantiles as n is no integer. n is the effective number of
+    documents, the lesser of two:
+
+    - T² / Σ t², as if either all pairs of a document were found or none (Leslie Kish, "Survey Sampling", 1965);
+    - R (1 - R) / V, where V = m / (m - 1) Σ (f - R t)² / T² is the variance of a ratio over m documents with pairs: it
+      is less where documents with many pairs are missed more (Edward L. Korn, Barry I. Graubard, "Confidence intervals
+      for proportions with small expected number of positive counts estimated from survey data", 1998).
+
+    The first keeps the interval honest at a recall of 1 and near it, where V says nothing: it is never [1, 1]. Where
+    pairs are missed independently of one another the interval is wider than it need be, and where most documents are
+    sampled too. Where a few documents have most of the pairs, and miss them more than others, a sample without them
+    cannot know it: no interval covers that.
+
+    Parameters
+    ----------
+    n_true, n_found : int arrays, shape (n_sampled,)
+        Of each sampled document the pairs that there are, and those of them that were found.
+    n_population : int
+        Documents that the sample was drawn from, each as likely as another, none twice.
+    confidence : float
+        In (0, 1).
+
+    Raises
+    ------
+    ParameterError
+        The counts do not fit one another, or the confidence breaks its rule.
+
+    Examples
+    --------
+    >>> found = estimate_recall([2, 3, 1], [2, 3, 0], n_population=1000)
+    >>> round(found.recall, 2), round(found.low, 2), round(found.high, 2)
+    (0.83, 0.14, 1.0)
+    >>> estimate_recall([2, 3, 1], [2, 3, 0], n_population=3).is_exact
+    True
+    """
+    true, found = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
+    _check(true, found, n_population, confidence)
+    n_sampled, n_with_pairs = len(true), int((true > 0).sum())
+    total = float(true.sum())
+    low: float | None
+    high: float | None
+    recall, low, high = (None, None, None) if not total else (float(found.sum()) / total,) * 3
+    if recall is not None and n_sampled < n_population:
+        low, high = _interval(recall, _effective_documents(true, found, recall), confidence)
+    counts = n_sampled, n_with_pairs, int(total), int(found.sum())
+    return AuditEstimate(n_population, *counts, recall, low, high, confidence)
+
+
+def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
+    owner = "estimate_recall"
+    if len(true) != len(found) or (found < 0).any() or (found > true).any():
+        rule = "as many counts as n_true, each from 0 to the one of n_true"
+        raise ParameterError.of("n_found", owner, rule, found.tolist()[:5])
+    if n_population < len(true):
+        raise ParameterError.of("n_population", owner, f"at least the {len(true)} that were sampled", n_population)
+    if not 0 < confidence < 1:
+        raise ParameterError.of("confidence", owner, "a number > 0 and < 1", confidence)
+
+
+def _effective_documents(true: F64, found: F64, recall: float) -> float:
+    """How many independent pairs say as much as these."""
+    total, n_with_pairs = float(true.sum()), int((true > 0).sum())
+    in_clusters = total**2 / float((true**2).sum())
+    variance = float(((found - recall * true) ** 2).sum()) / total**2
+    if n_with_pairs < 2 or variance == 0:
+        return in_clusters
+    return min(in_clusters, recall * (1 - recall) / (variance * n_with_pairs / (n_with_pairs - 1)))
+
+
+def _interval(recall: float, n: float, confidence: float) -> tuple[float, float]:
+    """Charles J. Clopper, Egon S. Pearson, "The use of confidence or fiducial limits", 1934."""
+    tail, successes = (1 - confidence) / 2, recall * n
+    low = 0.0 if recall == 0 else beta_quantile(tail, successes, n - successes + 1)
+    high = 1.0 if recall == 1 else beta_quantile(1 - tail, successes + 1, n - successes)
+    return low, high
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """The value below which a Beta(a, b) variable is with this probability.
+
+    Examples
+    --------
+    >>> round(beta_quantile(0.025, 10, 1), 6) == round(0.025 ** (1 / 10), 6)
+    True
+    """
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if _beta_below(middle, a, b) < probability:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _beta_below(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction.
+
+    William H. Press et al., "Numerical Recipes", 3rd edition, 2007, section 6.4.
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
+        return 1 - _beta_below(1 - x, b, a)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    fraction = d
+    for m in range(1, 100 * _STEPS):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 / _not_zero(1 + term * d), _not_zero(1 + term / c)
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-14:
+            break
+    return math.exp(log_front) * fraction / a
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY

@@ -1,0 +1,111 @@
+"""A few sets against very many: how many shingles each of the many shares with each of the few, all of them counted.
+
+Source: Justin Zobel, Alistair Moffat, "Inverted files for text search engines", 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.errors import FingerprintError
+from nearkin.records import I64, U32, U64, Matches, ShingleSets
+
+_AT_A_TIME = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class InvertedSets:
+    """Which of a few sets have a shingle.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_keys,)
+        The distinct shingles of the few sets, rising.
+    starts : int64 array, shape (n_keys + 1,)
+    owners : uint32 array, shape (n_shingles,)
+        The sets that have ``keys[i]`` are ``owners[starts[i]:starts[i + 1]]``, rising.
+    sizes : int64 array, shape (n_sets,)
+    fingerprint : str
+        Of the shingling.
+
+    Examples
+    --------
+    >>> few = ShingleSets(np.array([1, 2, 2, 3], np.uint64), np.array([0, 2, 4]), np.array([2, 2]), "words")
+    >>> many = ShingleSets(np.array([2, 3, 7], np.uint64), np.array([0, 2, 3]), np.array([2, 1]), "words")
+    >>> shared = InvertedSets.of(few).shared(many)
+    >>> shared.left.tolist(), shared.right.tolist(), shared.n_common.tolist()
+    ([0, 1], [0, 0], [1, 2])
+    """
+
+    keys: U64
+    starts: I64
+    owners: U32
+    sizes: I64
+    fingerprint: str
+
+    @classmethod
+    def of(cls, few: ShingleSets) -> InvertedSets:
+        """The shingles of some sets in order, each with the sets that have it."""
+        order = np.argsort(few.hashes, kind="stable")
+        owners = np.repeat(np.arange(len(few), dtype=np.uint32), few.sizes)[order]
+        keys, starts = np.unique(few.hashes[order], return_index=True)
+        ends = np.append(starts, len(order)).astype(np.int64)
+        return cls(keys, ends, owners, few.sizes, few.fingerprint)
+
+    def shared(self, many: ShingleSets) -> Matches:
+        """The pairs that share any shingle.
+
+        Parameters
+        ----------
+        many : ShingleSets
+            Of the same shingling.
+
+        Returns
+        -------
+        Matches
+            ``left`` is one of the few and ``right`` one of ``many``, sorted by ``right``, then ``left``.
+
+        Raises
+        ------
+        FingerprintError
+        """
+        if many.fingerprint != self.fingerprint:
+            raise FingerprintError(
+                f"Shingles of {many.fingerprint!r} cannot be looked up among those of {self.fingerprint!r}."
+            )
+        parts = [np.zeros((3, 0), np.int64), *self._counted(many)]
+        right, left, n_common = np.concatenate(parts, axis=1)
+        n_left, n_right = self.sizes[left], many.sizes[right]
+        return Matches(*(column.astype(np.uint32) for column in (left, right, n_common, n_left, n_right)))
+
+    def _counted(self, many: ShingleSets) -> Iterator[I64]:
+        """Rows of ``many``, rows of the few, and what they share; some rows of ``many`` at a time."""
+        if not len(self.keys) or not len(many.hashes):
+            return
+        place = np.minimum(np.searchsorted(self.keys, many.hashes), len(self.keys) - 1)
+        is_known = self.keys[place] == many.hashes
+        place = place[is_known]
+        row = np.repeat(np.arange(len(many)), many.sizes)[is_known]
+        n_owners = np.diff(self.starts)[place]
+        # a row is never cut: what one shares with all of the few is at most what these have
+        running = np.concatenate([[0], np.cumsum(n_owners)])
+        first_of_row = np.searchsorted(row, np.arange(len(many) + 1))
+        at = 0
+        while at < len(many):
+            until = (
+                int(np.searchsorted(running[first_of_row], running[first_of_row[at]] + _AT_A_TIME, side="right")) - 1
+            )
+            until = max(until, at + 1)
+            part = slice(first_of_row[at], first_of_row[until])
+            yield self._count(row[part], place[part], n_owners[part])
+            at = until
+
+    def _count(self, row: I64, place: I64, n_owners: I64) -> I64:
+        """Each pair once, from an entry for each shingle that it shares."""
+        inside = np.arange(n_owners.sum()) - np.repeat(np.cumsum(n_owners) - n_owners, n_owners)
+        owner = self.owners[np.repeat(self.starts[place], n_owners) + inside].astype(np.int64)
+        pairs, n_common = np.unique(np.repeat(row, n_owners) * len(self.sizes) + owner, return_counts=True)
+        return np.stack([*np.divmod(pairs, max(1, len(self.sizes))), n_common])

@@ -1,0 +1,82 @@
+"""What a place holds, and who audits it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nearkin.errors import ParameterError, RunError
+from nearkin.runs.directory import MANIFEST, RunDirectory
+from nearkin.runs.progress import Progress, Silent
+from nearkin.store.place import FILE, Place
+from nearkin.workflows.auditing.audited import Audited, AuditOptions
+from nearkin.workflows.auditing.collection import audit_collection
+from nearkin.workflows.auditing.run import audit_run
+
+Auditor = Callable[[Path, Mapping[str, Any], AuditOptions, Progress], Audited]
+"""Audits a finished run, given its directory and its manifest."""
+OF_RUNS: dict[str, Auditor] = {
+    "dedup": audit_run,
+    "families": audit_run,
+    "regroup": audit_run,
+}
+"""By the command that the manifest names."""
+
+
+def audit(place: str | Path, options: AuditOptions | None = None, progress: Progress | None = None) -> Audited:
+    """The recall of a finished run or of the searches of a collection, by comparing a sample with everything.
+
+    Parameters
+    ----------
+    place : str or Path
+        The directory of a finished run; or a collection, as `Collection.open` takes it.
+    options : AuditOptions, optional
+    progress : Progress, optional
+
+    Raises
+    ------
+    RunError
+        There is neither; the run is not finished, damaged, or of a command whose results are not audited.
+    SourceError
+        A file of the run's input is gone, or is not what it was.
+    ParameterError
+        Options of a collection for a run.
+    CollectionError
+        The collection cannot be used.
+    """
+    options, progress = options or AuditOptions(), progress or Silent()
+    directory = Place.parse(place).directory
+    if directory is None or (directory / FILE).exists():
+        return audit_collection(place, options, progress)
+    manifest = _manifest(directory)
+    command = manifest.get("command")
+    if command not in OF_RUNS:
+        raise RunError(
+            f"{directory} holds the results of nearkin {command}, which are not audited. Those of "
+            f"{', '.join(OF_RUNS)} are, and collections."
+        )
+    if options.tolerance is not None:
+        raise ParameterError(
+            f"{directory} is a run, and is audited at its own threshold: 'method', '{options.tolerance.parameter}' and "
+            "the like are for collections."
+        )
+    return OF_RUNS[str(command)](directory, manifest, options, progress)
+
+
+def _manifest(directory: Path) -> Mapping[str, Any]:
+    """Of a finished run."""
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if RunDirectory(directory).work.exists():
+            raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
+        raise RunError(
+            f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are not there."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
+    if not isinstance(manifest, dict):
+        raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
+    return manifest

@@ -1,0 +1,141 @@
+"""The audit of a collection: what ``nearkin similar`` finds for a sample of its documents, and what there is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.collection import Collection, Snapshot
+from nearkin.collection.documents import contents_of
+from nearkin.collection.profiles import similarity_indexes
+from nearkin.collection.similar import near_contents
+from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.planning.audit import estimate_recall
+from nearkin.records import I64, U64
+from nearkin.reports.quantities import counted
+from nearkin.runs.progress import Progress
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents, documents, profiles
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs, Pair
+from nearkin.workflows.auditing.definitions import SIMILARITY, Asked, compare_with_all
+from nearkin.workflows.auditing.reported import keys_of
+
+_ASKED_AT_A_TIME = 64
+_LACKING: dict[Method, str] = {
+    "range": "too few letters for range search",
+    "minhash": "too few words for a signature",
+    "hamming": "too few words for a signature",
+    "si": "no similarity index, or 0",
+}
+
+
+def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
+    """Ask a collection for what is similar to each of a sample of its documents, and compare with everything.
+
+    Raises
+    ------
+    CollectionError, ParameterError
+        See `Collection`.
+    """
+    started = time.perf_counter()
+    with Collection.open(place, cache=options.cache, progress=progress) as collection:
+        audited = collection.answered(partial(_audit, collection, options, progress))
+    return replace(audited, elapsed_s=round(time.perf_counter() - started, 3))
+
+
+def _audit(collection: Collection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
+    tolerance = options.tolerance or Tolerance.of()
+    rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
+    current = np.unique(np.array(rows, np.int64))
+    population = _answered(seen.connection, tolerance.method, current)
+    sample = options.drawn(population)
+    missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    if len(sample):
+        asked, found = _ask(collection, seen, sample, tolerance, progress)
+        everything = compare_with_all(
+            seen.connection, collection.counting, asked, current, tolerance, threads=options.threads, progress=progress
+        )
+        for place, content, similarity in everything:
+            is_other = sample[place] != content
+            was_found = np.isin(keys_of(place, content), found)
+            n_true += np.bincount(place[is_other], minlength=len(sample))
+            n_found += np.bincount(place[is_other & was_found], minlength=len(sample))
+            lost = is_other & ~was_found
+            if lost.any():
+                missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
+    return Audited(
+        f"nearkin similar --method {tolerance.method} --{tolerance.parameter} {tolerance.value:g}, {collection.place}",
+        f"different texts {tolerance.in_words()}",
+        SIMILARITY[tolerance.method],
+        estimate_recall(n_true, n_found, n_population=len(population)),
+        missed.table(),
+        0.0,
+        tolerance.recall,
+        claims_all=tolerance.recall == 1,
+        is_truncated=missed.is_truncated,
+        notes=_notes(len(rows), len(current), len(population), tolerance.method),
+    )
+
+
+def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> tuple[str, ...]:
+    notes = []
+    if n_documents > n_texts:
+        notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
+    if n_texts > n_answered:
+        notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be asked for: {_LACKING[method]}")
+    return tuple(notes)
+
+
+def _answered(connection: Connection, method: Method, current: I64) -> I64:
+    """Those contents that can be asked for."""
+    able: list[int] = []
+    for some in named(current.tolist()):
+        if method == "si":
+            index = profiles.c.similarity_index
+            query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
+        else:
+            has_it = contents.c.is_counted if method == "range" else contents.c.signature.is_not(None)
+            query = select(contents.c.content).where(contents.c.content.in_(some), has_it)
+        able += connection.execute(query).scalars()
+    return np.sort(np.array(able, np.int64))
+
+
+def _ask(
+    collection: Collection, seen: Snapshot, sample: I64, tolerance: Tolerance, progress: Progress
+) -> tuple[Asked, U64]:
+    """The sampled contents, and the keys of what each found."""
+    progress.start("ask", len(sample), "documents")
+    parts: list[Asked] = []
+    keys: list[U64] = []
+    for start in range(0, len(sample), _ASKED_AT_A_TIME):
+        some = sample[start : start + _ASKED_AT_A_TIME].tolist()
+        held = contents_of(seen.connection, some)
+        indexes = similarity_indexes(seen.connection, some)
+        for place, number in enumerate(some, start):
+            near = near_contents(
+                seen.connection, collection.counting, seen.segments, held[number], tolerance, indexes.get(number)
+            )
+            keys.append(keys_of(np.full(len(near.contents), place), near.contents))
+            progress.advance(1)
+        ordered = [held[number] for number in some]
+        parts.append(Asked.of(collection.counting, ordered, [indexes.get(number) for number in some]))
+    progress.finish()
+    return Asked.joined(parts), np.concatenate(keys)
+
+
+def _named(connection: Connection, own: I64, other: I64, similarities: list[float]) -> list[Pair]:
+    """The pairs by the first document that has each text."""
+    names: dict[int, str] = {}
+    for some in named(np.unique(np.concatenate([own, other])).tolist()):
+        query = select(documents.c.content, documents.c.doc_id).where(
+            documents.c.content.in_(some), documents.c.is_current
+        )
+        for content, doc_id in connection.execute(query.order_by(documents.c.row)):
+            names.setdefault(content, doc_id)
+    ends = zip(own.tolist(), other.tolist(), similarities, strict=True)
+    return [(names[a], names[b], similarity) for a, b, similarity in ends]

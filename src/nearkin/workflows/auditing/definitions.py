@@ -1,0 +1,191 @@
+"""What each way of asking a collection claims to find, found by comparing a sample with every stored text.
+
+Nothing here goes by segments, tables or conditions of SQL: letter counts and signatures come from the store, shared
+words and similarity indexes from the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sqlalchemy import Connection
+
+from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.documents import Content, contents_of
+from nearkin.collection.segments import read_contents
+from nearkin.collection.similar import some_at_a_time
+from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.engines.local import map_ordered
+from nearkin.kernels.buffers import strings
+from nearkin.records import F64, I64, U32, U64, Bool, ShingleSets
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.search.inverted import InvertedSets
+from nearkin.stages.search.range_matches import RangeQueries
+from nearkin.stages.signatures.similarity_index import interval
+
+SIMILARITY: dict[Method, str] = {
+    "range": "1 - distance / length",
+    "minhash": "jaccard",
+    "hamming": "share of equal bits",
+    "si": "1 - difference / similarity index",
+}
+"""What the similarity of a pair is, by method."""
+_CONTENTS_AT_A_TIME = 1 << 13
+TrueOnes = tuple[I64, I64, F64]
+"""Places in the sample, contents, similarities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The sampled contents, without their texts.
+
+    Parameters
+    ----------
+    numbers : int64 array, shape (n_sampled,)
+    counts : uint32 array, shape (n_sampled, n_dimensions)
+    signatures : uint64 array, shape (n_sampled, n_words)
+    sets : ShingleSets
+        By which the Jaccard similarity is.
+    indexes : sequence of int or None
+    """
+
+    numbers: I64
+    counts: U32
+    signatures: U64
+    sets: ShingleSets
+    indexes: Sequence[int | None]
+
+    @classmethod
+    def of(cls, counting: Counting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
+        """Of contents as the store has them."""
+        nothing = np.zeros(SIGNATURE.bits // 8, np.uint8)
+        signatures = [nothing if one.signature is None else one.signature for one in found]
+        return cls(
+            np.array([one.number for one in found], np.int64),
+            np.array([one.counts for one in found], np.uint32).reshape(len(found), -1),
+            np.array(signatures, np.uint8).reshape(len(found), len(nothing)).view(np.uint64),
+            counting.shingles(strings([one.text for one in found])),
+            indexes,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Asked]) -> Asked:
+        """Some after others; there is at least one."""
+        offsets = np.cumsum(np.concatenate([[0], *(part.sets.sizes for part in parts)]))
+        sets = ShingleSets(
+            np.concatenate([part.sets.hashes for part in parts]),
+            offsets.astype(np.int64),
+            np.concatenate([part.sets.n_units for part in parts]),
+            parts[0].sets.fingerprint,
+        )
+        return cls(
+            np.concatenate([part.numbers for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+            np.concatenate([part.signatures for part in parts]),
+            sets,
+            [index for part in parts for index in part.indexes],
+        )
+
+
+def compare_with_all(
+    connection: Connection,
+    counting: Counting,
+    asked: Asked,
+    current: I64,
+    tolerance: Tolerance,
+    *,
+    threads: int,
+    progress: Progress,
+) -> Iterator[TrueOnes]:
+    """What of the contents is within the tolerance of each that is asked for, some of them at a time.
+
+    Parameters
+    ----------
+    connection : Connection
+    counting : Counting
+    asked : Asked
+    current : int64 array
+        Rising: the contents that count.
+    tolerance : Tolerance
+    threads : int
+    progress : Progress
+    """
+    progress.start("compare", len(current), "documents")
+    if tolerance.method in ("minhash", "si"):
+        yield from _by_texts(connection, counting, asked, current, tolerance, progress)
+    else:
+        yield from _by_columns(connection, counting, asked, current, tolerance, threads, progress)
+    progress.finish()
+
+
+def _by_columns(
+    connection: Connection,
+    counting: Counting,
+    asked: Asked,
+    current: I64,
+    tolerance: Tolerance,
+    threads: int,
+    progress: Progress,
+) -> Iterator[TrueOnes]:
+    last = int(current[-1]) + 1 if len(current) else 0
+    vectors = counting.vectors_of_counts(asked.counts, np.ones(len(asked.numbers), np.bool_))
+    is_range = tolerance.method == "range"
+    queries = RangeQueries.of("audit", counting.letters.fingerprint, vectors, tolerance.value) if is_range else None
+    for first in range(0, last, _CONTENTS_AT_A_TIME):
+        span = first, min(first + _CONTENTS_AT_A_TIME, last)
+        stored, words, has_features = read_contents(connection, counting, span, Silent())
+        is_live = np.isin(np.arange(*span), current)
+        near = (
+            partial(_near_letters, stored.counts, is_live & stored.is_counted, queries)
+            if queries
+            else partial(_near_bits, words, is_live & has_features, asked.signatures, int(tolerance.value))
+        )
+        for place, (rows, similarity) in enumerate(map_ordered(near, range(len(asked.numbers)), threads=threads)):
+            yield np.full(len(rows), place), rows + first, similarity
+        progress.advance(int(is_live.sum()))
+
+
+def _near_letters(counts: U32, counts_at_all: Bool, queries: RangeQueries, place: int) -> tuple[I64, F64]:
+    gaps = counts - queries.vectors.counts[place].astype(np.int64)
+    squares = np.einsum("ij,ij->i", gaps, gaps)
+    rows = np.flatnonzero(counts_at_all & (squares <= queries.limits[place]))
+    relative = np.sqrt(squares[rows] / max(1, int(queries.lengths[place])))
+    return rows, np.maximum(1 - relative, 0.0)
+
+
+def _near_bits(words: U64, counts_at_all: Bool, asked: U64, distance: int, place: int) -> tuple[I64, F64]:
+    n_bits = np.bitwise_count(words ^ asked[place]).sum(axis=1, dtype=np.int64)
+    rows = np.flatnonzero(counts_at_all & (n_bits <= distance))
+    return rows, 1 - n_bits[rows] / SIGNATURE.bits
+
+
+def _by_texts(
+    connection: Connection, counting: Counting, asked: Asked, current: I64, tolerance: Tolerance, progress: Progress
+) -> Iterator[TrueOnes]:
+    index = InvertedSets.of(asked.sets)
+    for some in some_at_a_time(connection, current.tolist()):
+        found = list(contents_of(connection, some).values())
+        numbers = np.array([one.number for one in found], np.int64)
+        texts = strings([one.text for one in found])
+        if tolerance.method == "minhash":
+            shared = index.shared(counting.shingles(texts))
+            alike = shared.where(shared.jaccard >= tolerance.value)
+            yield alike.left.astype(np.int64), numbers[alike.right], alike.jaccard
+        else:
+            made = counting.index(texts)
+            yield from _near_indexes(asked.indexes, numbers[made.has_value], made.values[made.has_value], tolerance)
+        progress.advance(len(some))
+
+
+def _near_indexes(own: Sequence[int | None], numbers: I64, values: I64, tolerance: Tolerance) -> Iterator[TrueOnes]:
+    order = np.argsort(values, kind="stable")
+    for place, index in enumerate(own):
+        if index is None:
+            continue
+        low, high = interval(index, tolerance.value)
+        rows = order[np.searchsorted(values, low, "left", order) : np.searchsorted(values, high, "right", order)]
+        away = np.abs(values[rows].astype(np.float64) - index) / abs(index)
+        yield np.full(len(rows), place), numbers[rows], np.maximum(1 - away, 0.0)

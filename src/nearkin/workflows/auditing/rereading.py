@@ -1,0 +1,160 @@
+"""The input of a finished run, read again: what the manifest names, if it is what it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import SourceError
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, file_inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """One side of a run's input: the documents to clean, or those of the other collection.
+
+    Parameters
+    ----------
+    inputs : sequence of Input
+        In the order of the run.
+    ends : int64 array, shape (n_inputs,)
+        The row after the last document of each.
+    """
+
+    inputs: Sequence[Input]
+    ends: I64
+
+    @property
+    def n_documents(self) -> int:
+        """In all of them."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all of them."""
+        return sum(one.size_bytes for one in self.inputs)
+
+    def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
+        """Documents with their rows, and the name of the source of those without an id.
+
+        Parameters
+        ----------
+        progress : Progress
+            Told of the bytes.
+        wanted : int64 array, optional
+            Rising rows: only these; inputs without any stay closed.
+
+        Raises
+        ------
+        SourceError
+            There are more documents, or fewer, than there were.
+        """
+        start = 0
+        for one, end in zip(self.inputs, self.ends.tolist(), strict=True):
+            inside = None if wanted is None else wanted[(wanted >= start) & (wanted < end)]
+            if inside is None or len(inside):
+                yield from _of_input(one, start, end, inside, progress)
+            else:
+                progress.advance(one.size_bytes)
+            start = end
+
+
+def _of_input(
+    one: Input, start: int, end: int, wanted: I64 | None, progress: Progress
+) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
+    if isinstance(one, LooseFilesInput) and wanted is not None and len(one.sources) == end - start:
+        # a document is a file: only those that are wanted are opened
+        one = replace(one, sources=tuple(one.sources[i] for i in wanted - start))
+        for batch, _ in one.batches(progress):
+            yield wanted[: batch.num_rows], batch, one.names[0]
+            wanted = wanted[batch.num_rows :]
+        return
+    at = start
+    for batch, _ in one.batches(progress):
+        first, at = at, at + batch.num_rows
+        if at > end:
+            break
+        if wanted is None:
+            yield np.arange(first, at), batch, one.names[0]
+        elif len(rows := wanted[(wanted >= first) & (wanted < at)]):
+            yield rows, batch.take(pa.array(rows - first)), one.names[0]
+    if at != end:
+        raise changed(one.names[0])
+
+
+def changed(name: str) -> SourceError:
+    """The input is no longer that of the run."""
+    return SourceError(f"{name} is not what it was when the run read it. Run again, and audit that run.")
+
+
+def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, progress: Progress) -> Reread:
+    """What was read, to be read again.
+
+    Parameters
+    ----------
+    files : sequence of mapping
+        As the manifest lists them.
+    encoding : str
+        Of the run.
+    threads : int
+    progress : Progress
+
+    Raises
+    ------
+    SourceError
+        A file is gone, or its bytes are others.
+    """
+    for one in files:
+        _check_there(one)
+    progress.start("digest inputs", sum(int(one["size_bytes"]) for one in files), "bytes")
+    digests = map_ordered(lambda one: file_sha256(one["path"]) if one["sha256"] else None, files, threads=threads)
+    for one, digest in zip(files, digests):
+        if digest != one["sha256"]:
+            raise changed(one["path"])
+        progress.advance(int(one["size_bytes"]))
+    progress.finish()
+    sources = [_source(one, encoding) for one in files]
+    n_documents = np.array([one["n_documents"] for one in files], np.int64)
+    inputs = file_inputs(sources, keep_column=None, encoding=encoding)
+    last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
+    return Reread(inputs, np.cumsum(n_documents)[last - 1] if len(last) else last)
+
+
+def _check_there(one: Mapping[str, Any]) -> None:
+    path = one["path"]
+    if path == STDIN:
+        raise SourceError(
+            "The run read standard input, which does not come again: save what is piped into it to a file, and run on "
+            "that."
+        )
+    if not os.path.lexists(path):
+        here = "" if Path(path).is_absolute() else f" from {Path.cwd()}, and the name is relative"
+        raise SourceError(
+            f"{path} is not there{here}. An audit reads the input of the run again: put it back, or start the audit "
+            "where the run was started."
+        )
+    if one["sha256"] and (not os.path.isfile(path) or os.path.getsize(path) != one["size_bytes"]):
+        raise changed(path)
+    if not one["sha256"] and os.path.exists(path) and not os.path.isfile(path):
+        raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
+
+
+def _source(one: Mapping[str, Any], encoding: str) -> Source:
+    path, name = one["path"], one.get("name") or one["path"]
+    if one["format"] == "file":
+        return Source(path, name, "file", by_suffix(path)[1], None, None, one["size_bytes"])
+    found = resolve_sources([path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding)
+    (source,) = found.sources
+    return replace(source, text=one["text"], id=one["id"])

@@ -1,0 +1,237 @@
+"""The audit of a finished run of ``nearkin dedup``: its sample against its whole input, by the run's own measure.
+
+Exact copies are one text, as they are for the run: they are found by their digests, whatever the recall, and counting
+them would flatter it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import NearkinError
+from nearkin.planning.audit import estimate_recall
+from nearkin.records import I64, Bool, ShingleSets
+from nearkin.reports.quantities import counted
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.search.inverted import InvertedSets
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
+from nearkin.workflows.auditing.reported import Reported, ReportedAcross, ReportedWithin, TruePairs, damaged
+from nearkin.workflows.auditing.rereading import Reread, changed, reread
+from nearkin.workflows.dedup.inputs import LooseFilesInput
+from nearkin.workflows.dedup.options import DedupOptions
+
+SHINGLES_AT_A_TIME = 1 << 24
+"""Of sampled documents, in memory; where there are more the input is read once for each so many."""
+_COLUMNS = ("id", "reason", "copy_of", "n_characters", "n_shingles")
+Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
+"""Rows, prepared documents and their shingles."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A finished run, with its input to be read again.
+
+    Parameters
+    ----------
+    directory : Path
+    options : DedupOptions
+    ids : Array, shape (n_inputs,)
+    rows : int64 array
+        Rising: the documents with a text; in a run without another collection one for each text.
+    n_characters, n_shingles : int64 arrays, shape (n_inputs,)
+    inputs : Reread
+    others : Reread or None
+        The other collection, of a run against one.
+    """
+
+    directory: Path
+    options: DedupOptions
+    ids: pa.Array
+    rows: I64
+    n_characters: I64
+    n_shingles: I64
+    inputs: Reread
+    others: Reread | None
+
+    @classmethod
+    def load(cls, directory: Path, manifest: Mapping[str, Any], *, threads: int, progress: Progress) -> StoredRun:
+        """From its directory.
+
+        Raises
+        ------
+        RunError
+            It is damaged.
+        SourceError
+            Its input is gone, or changed.
+        """
+        try:
+            options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
+            table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
+            against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
+            inputs = reread(manifest["inputs"], encoding, threads=threads, progress=progress)
+            others = reread(against, encoding, threads=threads, progress=progress) if against else None
+            if inputs.n_documents != len(table):
+                raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
+            stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
+            if others is None:
+                stands = pc.and_(stands, table["copy_of"].is_null())
+            rows = np.flatnonzero(stands.to_numpy(zero_copy_only=False))
+            n_characters, n_shingles = (table[name].to_numpy() for name in ("n_characters", "n_shingles"))
+            ids = table["id"].combine_chunks()
+        except NearkinError:
+            raise
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+        ) as error:  # whatever a damaged file leads to
+            raise damaged(directory, f"{type(error).__name__}: {error}") from error
+        return cls(directory, options, ids, rows, n_characters, n_shingles, inputs, others)
+
+    def slices(self, sample: I64) -> Iterator[slice]:
+        """Parts of a sample whose shingles memory may hold; a document is never too long."""
+        running, start = np.cumsum(self.n_shingles[sample]), 0
+        while start < len(sample):
+            before = int(running[start - 1]) if start else 0
+            end = max(start + 1, int(np.searchsorted(running, before + SHINGLES_AT_A_TIME, side="right")))
+            yield slice(start, end)
+            start = end
+
+    def shingled(self, item: tuple[I64, pa.RecordBatch, str]) -> Comparable:
+        """Documents of the input as the run had them.
+
+        Raises
+        ------
+        SourceError
+            One of them has another length than it had.
+        """
+        rows, batch, name = item
+        prepared = prepare(batch, self.options.normalise, source_name=name)
+        if not np.array_equal(prepared["n_characters"].to_numpy(), self.n_characters[rows]):
+            raise changed(name)
+        return rows, prepared, self.options.shingle.sets(prepared["text"])
+
+
+def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
+    """Compare a sample of a run's documents with all others, and look the pairs up in what it found.
+
+    Raises
+    ------
+    RunError, SourceError
+        See `audit.audit`.
+    """
+    started = time.perf_counter()
+    run = StoredRun.load(directory, manifest, threads=options.threads, progress=progress)
+    sample = options.drawn(run.rows)
+    missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    for part in run.slices(sample):
+        counts = _audit_part(run, sample[part], missed, options.threads, progress)
+        n_true[part], n_found[part] = counts
+    chosen, command = run.options, manifest["command"]
+    across = ", one in each collection" if run.others else ""
+    return Audited(
+        f"nearkin {command}, {directory}",
+        f"different texts with {chosen.measure} ≥ {chosen.threshold} on {chosen.shingle}{across}",
+        chosen.measure,
+        estimate_recall(n_true, n_found, n_population=len(run.rows)),
+        missed.table(),
+        round(time.perf_counter() - started, 3),
+        manifest.get("estimated_recall"),
+        is_truncated=missed.is_truncated,
+        notes=_notes(manifest),
+    )
+
+
+def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = manifest["counts"]
+    notes = []
+    if counts.get("exact_copy"):
+        notes.append(
+            f"{counted(counts['exact_copy'], 'exact copy', 'exact copies')}, which a run always finds: not counted"
+        )
+    if counts.get("pairs_not_compared"):
+        notes.append(
+            f"the run did not compare up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very "
+            "many others, and so predicts no recall"
+        )
+    return tuple(notes)
+
+
+def _audit_part(run: StoredRun, sample: I64, missed: MissedPairs, threads: int, progress: Progress) -> tuple[I64, I64]:
+    """True pairs of some sampled documents, and how many of them were found; those that were not are gathered."""
+    index, digests = _index(run, sample, threads, progress)
+    reported: Reported
+    if run.others is None:
+        reported = ReportedWithin(run.directory, run.ids, run.rows, sample)
+    else:
+        reported = ReportedAcross(run.directory, run.ids, sample, digests)
+    names = run.ids.take(pa.array(sample)).cast(pa.large_string()).to_pylist()
+    n_true, n_found = np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    for pairs in _true_pairs(run, index, threads, progress):
+        is_pair, was_found, others = reported.judge(pairs)
+        n_true += np.bincount(pairs.sampled[is_pair], minlength=len(sample))
+        n_found += np.bincount(pairs.sampled[is_pair & was_found], minlength=len(sample))
+        lost = np.flatnonzero(is_pair & ~was_found).tolist()
+        missed.take((names[pairs.sampled[i]], others[i], float(pairs.similarity[i])) for i in lost)
+    if n := reported.n_unconfirmed(int(n_found.sum())):
+        raise damaged(run.directory, f"{n:,} of its pairs are not alike enough by what the input says")
+    return n_true, n_found
+
+
+def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tuple[InvertedSets, list[bytes]]:
+    """The shingles of the sample, and the digests of its texts."""
+    progress.start("read sample", run.inputs.size_bytes, "bytes")
+    hashes, n_units, sizes, digests = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(1, np.int64)], []
+    for _, prepared, sets in map_ordered(run.shingled, run.inputs.batches(progress, sample), threads=threads):
+        hashes.append(sets.hashes)
+        n_units.append(sets.n_units)
+        sizes.append(sets.sizes)
+        digests += prepared["digest"].to_pylist()
+    progress.finish()
+    offsets = np.cumsum(np.concatenate(sizes))
+    sets = ShingleSets(np.concatenate(hashes), offsets, np.concatenate(n_units), run.options.shingle.fingerprint)
+    if len(digests) != len(sample) or not np.array_equal(sets.sizes, run.n_shingles[sample]):
+        raise changed("The input")
+    return InvertedSets.of(sets), digests
+
+
+def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Progress) -> Iterator[TruePairs]:
+    """Everything that the sample is compared with, some of it at a time, and what of it is alike enough."""
+    side = run.others or run.inputs
+    wanted = run.rows if run.others is None else None
+    options, text = run.options, pa.large_string()
+    loose = {one.names[0] for one in side.inputs if isinstance(one, LooseFilesInput)}
+
+    def compare(item: tuple[I64, pa.RecordBatch, str]) -> TruePairs:
+        rows, batch, name = item
+        if run.others is None:
+            rows, prepared, sets = run.shingled(item)
+        else:
+            prepared = prepare(batch, options.normalise, source_name=name)
+            sets = options.shingle.sets(prepared["text"])
+        shared = index.shared(sets)
+        similarity = shared.similarity(options.measure)
+        alike: Bool = similarity >= options.threshold
+        chosen = prepared.take(pa.array(shared.right[alike]))
+        ids = chosen["doc_id"]
+        source = ids if name in loose else pa.scalar(name, text)
+        places = pc.binary_join_element_wise(source, chosen["line"].cast(text), pa.scalar(":", text))
+        left, right = shared.left[alike].astype(np.int64), rows[shared.right[alike]]
+        return TruePairs(left, right, ids, places, chosen["digest"], similarity[alike])
+
+    progress.start("compare", side.size_bytes, "bytes")
+    yield from map_ordered(compare, side.batches(progress, wanted), threads=threads)
+    progress.finish()

@@ -1,0 +1,138 @@
+"""The recall of a collection's searches, measured: the same in a directory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from functional.conftest import nearkin_here
+from made_up_prose import Prose
+from nearkin.collection.near import Near
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionError, RunError
+from nearkin.workflows.auditing import collection as auditing
+from nearkin.workflows.auditing.audit import audit
+from nearkin.workflows.auditing.audited import Audited, AuditOptions
+from oracles.brute_force import normalised, shingles
+
+METHODS = [
+    Tolerance.of(),
+    Tolerance.of(gamma=0.2),
+    Tolerance.of("minhash", threshold=0.6),
+    Tolerance.of("hamming", distance=60),
+    Tolerance.of("si", tolerance=0.4),
+]
+
+
+@pytest.fixture
+def filled(place):
+    """Families, copies, what is too short to be asked for, a version that was replaced, and one that was removed."""
+    families = Prose(11).families(40)
+    with place.open() as collection:
+        collection.add(families, wave="first")
+        more = [("copy", families[0][1]), ("short", "!?"), ("f3", families[3][1] + " And more."), ("gone", "A" * 50)]
+        collection.add(more, wave="second")
+        collection.remove(["gone"])
+    return place, {**dict(families), **dict(more[:3])}
+
+
+def audited_of(place, tolerance: Tolerance | None, **options: int) -> Audited:
+    return audit(place.address, AuditOptions(**{"sample": 10**6} | options, tolerance=tolerance, cache=place.cache))
+
+
+def true_pairs(texts: set[str], is_alike: Callable[[str, str], bool]) -> int:
+    return sum(is_alike(a, b) for a, b in permutations(texts, 2))
+
+
+def jaccard(a: str, b: str) -> float:
+    one, other = (shingles(normalised(text), "words", 5) for text in (a, b))
+    return len(one & other) / max(1, len(one | other))
+
+
+def is_near(a: str, b: str, gamma: float) -> bool:
+    one, other = (Counter(c for c in text if c.isalnum()) for text in (a, b))
+    square = sum((one[c] - other[c]) ** 2 for c in one | other)
+    return square <= gamma**2 * sum(n * n for n in one.values())
+
+
+@pytest.mark.parametrize("tolerance", METHODS, ids=str)
+def test_nothing_is_missed_that_is_claimed(filled, tolerance):
+    place, documents = filled
+    audited = audited_of(place, tolerance)
+    assert audited.estimate.is_exact
+    assert audited.estimate.n_population <= len(set(documents.values()))
+    assert audited.estimate.n_true > 20
+    assert audited.predicted_recall == tolerance.recall
+    assert audited.claims_all == (tolerance.recall == 1)
+    if tolerance.method != "minhash":
+        assert audited.estimate.recall == 1
+        assert len(audited.missed) == 0
+    copies, unasked = audited.notes
+    assert "exact cop" in copies
+    assert "cannot be asked for" in unasked
+
+
+def test_what_is_true_is_what_the_definitions_say(filled):
+    place, documents = filled
+    texts = set(documents.values()) - {"!?"}
+    of_words = audited_of(place, Tolerance.of(threshold=0.6)).estimate
+    assert of_words.n_true == true_pairs(texts, lambda a, b: jaccard(a, b) >= 0.6)
+    of_letters = audited_of(place, Tolerance.of(gamma=0.2)).estimate
+    assert of_letters.n_true == true_pairs(texts, lambda a, b: is_near(a, b, 0.2))
+
+
+@pytest.mark.parametrize("tolerance", METHODS, ids=str)
+def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
+    place, documents = filled
+    whole = audited_of(place, tolerance).estimate
+    asked = auditing.near_contents
+
+    def forgetful(*arguments: object) -> Near:
+        near = asked(*arguments)
+        return Near(near.contents[near.contents % 3 > 0], near.stages, near.is_answered)
+
+    monkeypatch.setattr(auditing, "near_contents", forgetful)
+    audited = audited_of(place, tolerance)
+    assert audited.estimate.n_true == whole.n_true
+    assert 0.3 < audited.estimate.recall < 0.9
+    for row in audited.missed.to_pylist():
+        assert {row["id_a"], row["id_b"]} <= documents.keys()
+        assert 0 <= row["similarity"] <= 1
+        assert not math.isnan(row["similarity"])
+    drawn = audited_of(place, tolerance, sample=30, seed=1, threads=2)
+    assert drawn.estimate.low < audited.estimate.recall < drawn.estimate.high < 1
+
+
+def test_an_empty_collection(place):
+    with place.open():
+        pass
+    audited = audited_of(place, None)
+    assert (audited.estimate.n_population, audited.estimate.recall) == (0, None)
+
+
+def test_no_collection(place):
+    with pytest.raises(CollectionError if place.kind == "postgresql" else RunError):
+        audited_of(place, None)
+
+
+def test_command(filled):
+    place, _ = filled
+    ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
+    assert ended.code == 0
+    ended.assert_clean()
+    assert "--method range --gamma 0.2" in ended.out
+    assert "it held: none was missed" in ended.out
+    assert "open-sesame" not in ended.out
+
+
+def test_a_search_that_breaks_its_claim_is_told(filled, monkeypatch):
+    place, _ = filled
+    monkeypatch.setattr(auditing, "near_contents", lambda *arguments: Near(np.zeros(0, np.int64), (), True))
+    ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
+    assert ended.code == 0
+    assert "it did not hold" in ended.out

@@ -1,0 +1,118 @@
+"""The interval of an audit holds the recall as often as it says, and never claims what a sample cannot know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nearkin.errors import ParameterError
+from nearkin.planning.audit import beta_quantile, estimate_recall
+
+N_POPULATION, N_SAMPLED, N_TRIALS = 20_000, 400, 250
+
+
+def family_sizes(kind: str, rng: np.random.Generator) -> np.ndarray:
+    """True pairs of each document: most have none."""
+    size = {
+        "pairs": np.ones(N_POPULATION, np.int64),
+        "families": rng.geometric(0.3, N_POPULATION),
+        "crowds": np.minimum((rng.pareto(1.3, N_POPULATION) + 1).astype(np.int64), 200),
+    }[kind]
+    return np.where(rng.random(N_POPULATION) < 0.4, size, 0)
+
+
+def found_of(true: np.ndarray, recall: float, misses: str, rng: np.random.Generator) -> np.ndarray:
+    """Pairs missed one by one, by documents as a whole, or half of those of some documents."""
+    if misses == "single":
+        return rng.binomial(true, recall)
+    if misses == "documents":
+        return np.where(rng.random(len(true)) < recall, true, 0)
+    is_bad = rng.random(len(true)) < 2 * (1 - recall)
+    return np.where(is_bad, rng.binomial(true, 0.5), true)
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.8, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("misses", ["single", "documents", "halves"])
+@pytest.mark.parametrize("kind", ["pairs", "families", "crowds"])
+def test_coverage(kind: str, misses: str, recall: float) -> None:
+    rng = np.random.default_rng(7)
+    true = family_sizes(kind, rng)
+    found = found_of(true, recall, misses, rng)
+    actual = found.sum() / true.sum()
+    n_inside = 0
+    for _ in range(N_TRIALS):
+        drawn = rng.choice(N_POPULATION, N_SAMPLED, replace=False)
+        estimate = estimate_recall(true[drawn], found[drawn], n_population=N_POPULATION)
+        n_inside += estimate.low <= actual <= estimate.high
+    assert n_inside / N_TRIALS >= 0.93
+
+
+def test_larger_samples_say_more() -> None:
+    rng = np.random.default_rng(3)
+    true = family_sizes("families", rng)
+    found = found_of(true, 0.95, "single", rng)
+    widths = []
+    for n in (30, 300, 3_000):
+        estimate = estimate_recall(true[:n], found[:n], n_population=N_POPULATION)
+        widths.append(estimate.high - estimate.low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 500])
+def test_nothing_missed_is_no_certainty(n: int) -> None:
+    estimate = estimate_recall([1] * n, [1] * n, n_population=10**6)
+    assert (estimate.recall, estimate.high) == (1.0, 1.0)
+    assert estimate.low == pytest.approx(0.025 ** (1 / n))
+    # many pairs of one document are no more than one document
+    assert estimate_recall([9] * n, [9] * n, n_population=10**6).low == pytest.approx(estimate.low)
+
+
+def test_nothing_found() -> None:
+    estimate = estimate_recall([1] * 10, [0] * 10, n_population=10**6)
+    assert (estimate.recall, estimate.low) == (0.0, 0.0)
+    assert estimate.high == pytest.approx(1 - 0.025 ** (1 / 10))
+
+
+def test_no_true_pairs() -> None:
+    estimate = estimate_recall([0, 0, 0], [0, 0, 0], n_population=100)
+    assert (estimate.n_sampled, estimate.n_with_pairs, estimate.n_true) == (3, 0, 0)
+    assert (estimate.recall, estimate.low, estimate.high) == (None, None, None)
+    assert estimate_recall([], [], n_population=0).recall is None
+
+
+def test_everything_was_looked_at() -> None:
+    estimate = estimate_recall([2, 0, 4], [1, 0, 4], n_population=3)
+    assert estimate.is_exact
+    assert estimate.recall == estimate.low == estimate.high == 5 / 6
+    assert estimate.n_missed == 1
+
+
+@pytest.mark.parametrize(
+    ("true", "found", "n_population", "confidence", "named"),
+    [
+        ([1, 2], [1], 9, 0.95, "n_found"),
+        ([1], [2], 9, 0.95, "n_found"),
+        ([1], [-1], 9, 0.95, "n_found"),
+        ([1, 1], [1, 1], 1, 0.95, "n_population"),
+        ([1], [1], 9, 1.0, "confidence"),
+        ([1], [1], 9, 0.0, "confidence"),
+    ],
+)
+def test_what_does_not_fit_is_refused(true, found, n_population, confidence, named) -> None:
+    with pytest.raises(ParameterError, match=f"'{named}'"):
+        estimate_recall(true, found, n_population=n_population, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("probability", "a", "b", "expected"),
+    [  # of published tables: Clopper and Pearson's limits for 8 of 10, and for 95 of 100
+        (0.025, 8, 3, 0.4439045),
+        (0.975, 9, 2, 0.9747893),
+        (0.025, 95, 6, 0.8871651),
+        (0.975, 96, 5, 0.9835681),
+        (0.5, 1, 1, 0.5),
+        (0.5, 2.5, 2.5, 0.5),
+    ],
+)
+def test_beta_quantiles(probability: float, a: float, b: float, expected: float) -> None:
+    assert beta_quantile(probability, a, b) == pytest.approx(expected, abs=1e-6)
