@@ -18,6 +18,7 @@ U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Selection = NDArray[np.bool_] | NDArray[np.integer[Any]] | slice
@@ -319,3 +320,66 @@ class TextWords:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """The distinct terms of each document and how often each occurs.
+
+    Parameters
+    ----------
+    terms : int32 array, shape (n_terms,)
+        Numbers of a vocabulary, each document's one after another.
+    counts : float32 array, shape (n_terms,)
+        Above 0; of terms that were translated no whole numbers.
+    offsets : int64 array, shape (n_documents + 1,)
+        The terms of document ``i`` are ``terms[offsets[i]:offsets[i + 1]]``.
+    """
+
+    terms: I32
+    counts: F32
+    offsets: I64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> I64:
+        """Distinct terms of each document, shape (n_documents,)."""
+        return np.diff(self.offsets)
+
+    def part(self, first: int, end: int) -> TermCounts:
+        """Documents from one to before another."""
+        own = slice(int(self.offsets[first]), int(self.offsets[end]))
+        return TermCounts(self.terms[own], self.counts[own], self.offsets[first : end + 1] - self.offsets[first])
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedVectors:
+    """Documents as vectors of weighted terms, each of length 1.
+
+    Parameters
+    ----------
+    terms : int32 array, shape (n_terms,)
+        Numbers of a vocabulary, each document's one after another.
+    weights : float32 array, shape (n_terms,)
+    offsets : int64 array, shape (n_documents + 1,)
+        Of a document that has no vector the two offsets are equal.
+    """
+
+    terms: I32
+    weights: F32
+    offsets: I64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> I64:
+        """Terms of each document, shape (n_documents,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def sparse(self) -> tuple[I32, F32, I64]:
+        """The three arrays, as kernels take them."""
+        return self.terms, self.weights, self.offsets

@@ -8,8 +8,8 @@ import pytest
 from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import BitSignatures
-from nearkin.stages.search import sliding_window
-from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.stages.search import sliding_window, stretches
+from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 
 
 def signatures(seed: int, n: int, n_bits: int = 200, n_alike: int = 30, without: int = 3) -> BitSignatures:
@@ -68,12 +68,34 @@ def test_neither_threads_nor_chunks_change_anything(monkeypatch):
     left, right = signatures(3, 700), signatures(4, 500)
     window = SlidingWindow(5, 60)
     expected = window.pairs(left, right, distance=85)
-    monkeypatch.setattr(sliding_window, "_CHUNK", 37)
+    monkeypatch.setattr(stretches, "_CHUNK", 37)
+    monkeypatch.setattr(stretches, "_ROOM", 130)
     monkeypatch.setattr(sliding_window, "_HELD", 50)
     for threads in (1, 3):
         found = window.pairs(left, right, distance=85, threads=threads)
         for name in ("left", "right", "distance"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
+@pytest.mark.parametrize("n_bits", [8, 200, 1000, 2048])
+def test_a_scan_finds_every_pair(kind, n_bits, monkeypatch):
+    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    left, right = signatures(6, 150, n_bits), signatures(7, 131, n_bits)
+    right.packed[:10], right.has_features[:10] = left.packed[:10], left.has_features[:10]
+    for sides in ([left, right], [left]):
+        bits = [np.unpackbits(side.packed, axis=1).astype(int) for side in (sides[0], sides[-1])]
+        differs = (bits[0][:, None] != bits[1][None]).sum(axis=2)
+        counts = sides[0].has_features[:, None] & sides[-1].has_features[None]
+        if len(sides) == 1:
+            counts &= np.triu(np.ones_like(counts), 1)
+        most = int(0.45 * n_bits)
+        found = SignatureScan().pairs(*sides, distance=most, threads=2)
+        rows, columns = np.nonzero(counts & (differs <= most))
+        np.testing.assert_array_equal(found.left, rows)
+        np.testing.assert_array_equal(found.right, columns)
+        np.testing.assert_array_equal(found.distance, differs[rows, columns])
+        assert found.n_comparisons == counts.sum()
 
 
 def test_signatures_that_share_their_first_bits_are_sorted_by_all():

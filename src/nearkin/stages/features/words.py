@@ -80,12 +80,13 @@ class WordSplitter:
         ids = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         distinct = encoded.dictionary
         if self.stem is not None:
-            stemmed = pa.array(self._stemmed(distinct.to_pylist()), pa.large_string()).dictionary_encode()
+            stemmed = pa.array(self.stems(distinct.to_pylist()), pa.large_string()).dictionary_encode()
             ids = stemmed.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)[ids]
             distinct = stemmed.dictionary
         return TextWords(distinct, ids, text_offsets, self.fingerprint)
 
-    def _stemmed(self, words: list[str]) -> list[str]:
+    def stems(self, words: list[str]) -> list[str]:
+        """The stem of each word."""
         new = [word for word in words if word not in self._stems]
         # a word whose stem would be empty stands for itself
         stemmer = self._stemmer()

@@ -8,19 +8,17 @@ estimation techniques from rounding algorithms", STOC 2002.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nearkin import kernels
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, U64, BitSignatures
+from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, sides_of
 
 _LEADING = 64
-_CHUNK = 1 << 14
-"""Left rows that one piece of work compares; the answer does not depend on it."""
 _HELD = 1 << 22  # pairs, with those that were found again, before they are made distinct
 
 
@@ -113,99 +111,91 @@ class SlidingWindow:
             The signatures were made by different methods.
         ParameterError
         """
-        _check(left, right, distance, threads)
-        sides = [left] if right is None else [left, right]
-        rows = [np.flatnonzero(side.has_features) for side in sides]
-        words = [np.ascontiguousarray(side.words[own]) for side, own in zip(sides, rows)]
-        held, n_comparisons, n_new = [np.zeros((0, 3), np.int64)], 0, 0
-        for order in self.orders(left.n_bits):
-            windows = _Windows.of(words, _bit_places(order), self.window)
-            n_comparisons += windows.n_comparisons
-            for found in windows.near(distance, threads):
+        check_search(left, right, distance=distance, threads=threads, owner="SlidingWindow.pairs")
+        held, n_comparisons, n_new = [NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))], 0, 0
+        for stretches in self.stretches(left, right):
+            n_comparisons += stretches.n_comparisons
+            for found in stretches.all_near(distance, threads):
                 held.append(found)
                 n_new += len(found)
                 if n_new > max(_HELD, len(held[0])):
-                    held, n_new = [_distinct(held)], 0
-        pairs = _distinct(held)
-        own_left, own_right = rows[0], rows[-1]
+                    held, n_new = [distinct(held)], 0
+        pairs = distinct(held)
         return WindowPairs(
-            own_left[pairs[:, 0]].astype(np.uint32),
-            own_right[pairs[:, 1]].astype(np.uint32),
-            pairs[:, 2].astype(np.uint16),
-            n_comparisons,
+            (pairs.keys >> np.uint64(32)).astype(np.uint32), pairs.keys.astype(np.uint32), pairs.distance, n_comparisons
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Windows:
-    """Signatures in one order: those on the left one by one, those on the right side by side, and who sees whom."""
-
-    left: U64
-    right: U64
-    left_rows: I64
-    right_rows: I64
-    starts: I64
-    ends: I64
-
-    @classmethod
-    def of(cls, words: Sequence[U64], places: I64, window: int) -> _Windows:
-        """Sort them; of two collections together, so that a window is as wide for both."""
+    def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
+        """For each of the orders what is compared: work that can be cut into pieces, as many as there are machines."""
+        words, rows = sides_of(left, right)
         joined = np.concatenate(words) if len(words) > 1 else words[0]
-        order = _sorted(joined, places)
+        for order in self.orders(left.n_bits):
+            yield self._sorted(words, rows, _sorted(joined, _bit_places(order)))
+
+    def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
+        """For each of the orders where the documents of both stand in it; -1 for those without features."""
+        words, rows = sides_of(left, right)
+        joined = np.concatenate(words)
+        for order in self.orders(left.n_bits):
+            places = np.empty(len(joined), np.int64)
+            places[_sorted(joined, _bit_places(order))] = np.arange(len(joined))
+            sides = np.full(len(left), -1, np.int64), np.full(len(right), -1, np.int64)
+            sides[0][rows[0]], sides[1][rows[1]] = places[: len(rows[0])], places[len(rows[0]) :]
+            yield sides
+
+    def _sorted(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
+        """Of two collections, which are sorted together, so that a window is as wide for both."""
+        n = len(order)
         if len(words) == 1:
-            n = len(order)
-            ends = np.minimum(np.arange(n) + window + 1, n)
-            ordered = joined[order]
-            return cls(ordered, np.ascontiguousarray(ordered.T), order, order, np.arange(1, n + 1), ends)
+            ends = np.minimum(np.arange(n) + self.window + 1, n)
+            return Stretches.of(words, rows, [order], np.arange(1, n + 1), ends)
         is_left = order < len(words[0])
         n_right = np.concatenate([[0], np.cumsum(~is_left)])
         at = np.flatnonzero(is_left)
-        starts = n_right[np.maximum(at - window, 0)]
-        ends = n_right[np.minimum(at + window + 1, len(order))]
-        left_rows, right_rows = order[is_left], order[~is_left] - len(words[0])
-        return cls(
-            words[0][left_rows], np.ascontiguousarray(words[1][right_rows].T), left_rows, right_rows, starts, ends
-        )
+        starts = n_right[np.maximum(at - self.window, 0)]
+        ends = n_right[np.minimum(at + self.window + 1, n)]
+        return Stretches.of(words, rows, [order[is_left], order[~is_left] - len(words[0])], starts, ends)
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureScan:
+    """Compare every signature with every other: the truth for `SlidingWindow`, and quicker where that would find most.
+
+    Examples
+    --------
+    >>> packed = np.array([[0b1100], [0b1101], [0b0011]], np.uint8)
+    >>> signatures = BitSignatures(packed, np.ones(3, bool), "example")
+    >>> found = SignatureScan().pairs(signatures, distance=1)
+    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist()
+    ([0], [1], [1])
+    """
 
     @property
-    def n_comparisons(self) -> int:
-        """That a look into every window takes."""
-        return int(np.maximum(self.ends - self.starts, 0).sum())
+    def fingerprint(self) -> str:
+        """That nothing decides what is found but the signatures and the distance."""
+        return "signature-scan"
 
-    def near(self, distance: int, threads: int) -> Iterator[NDArray[np.int64]]:
-        """Pairs of rows and their distances, shape (n, 3), some at a time."""
-        kernel = kernels.twin("sliding_window", 8 * self.n_comparisons)
+    def pairs(
+        self, left: BitSignatures, right: BitSignatures | None = None, *, distance: int, threads: int = 1
+    ) -> WindowPairs:
+        """Pairs whose signatures differ in at most so many bits; see `SlidingWindow.pairs`."""
+        check_search(left, right, distance=distance, threads=threads, owner="SignatureScan.pairs")
+        (stretches,) = self.stretches(left, right)
+        pairs = distinct(list(stretches.all_near(distance, threads)))
+        return WindowPairs(
+            (pairs.keys >> np.uint64(32)).astype(np.uint32),
+            pairs.keys.astype(np.uint32),
+            pairs.distance,
+            stretches.n_comparisons,
+        )
 
-        def work(first: int) -> list[NDArray[np.int64]]:
-            part = slice(first, first + _CHUNK)
-            ends = np.maximum(self.starts[part], self.ends[part])
-            room = max(1 << 12, int((ends - self.starts[part]).max(initial=0)))
-            found, parts, at = np.empty((room, 3), np.int64), list[NDArray[np.int64]](), 0
-            own = self.left[part]
-            while at < len(own):
-                n, at = kernel.near_in_order(
-                    own, self.right, self.starts[part], ends, distance=distance, first=at, found=found
-                )
-                parts.append(self._rows(found[:n], first))
-            return parts
-
-        firsts = range(0, len(self.left), _CHUNK)
-        if threads == 1 or len(firsts) < 2:
-            for first in firsts:
-                yield from work(first)
-            return
-        with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
-            for parts in pool.map(work, firsts):
-                yield from parts
-
-    def _rows(self, found: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-        """Places in the order as rows, the lower one left if both are of one collection."""
-        pairs = np.stack(
-            [self.left_rows[first + found[:, 0]], self.right_rows[found[:, 1]], found[:, 2]], axis=1
-        ).astype(np.int64)
-        if self.left_rows is self.right_rows:
-            pairs[:, :2].sort(axis=1)
-        return pairs
+    def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
+        """What is compared."""
+        words, rows = sides_of(left, right)
+        places = [np.arange(len(own)) for own in rows]
+        n_left, n_right = len(places[0]), len(places[-1])
+        starts = np.arange(1, n_left + 1) if right is None else np.zeros(n_left, np.int64)
+        yield Stretches.of(words, rows, places, starts, np.full(n_left, n_right))
 
 
 def _bit_places(order: I64) -> I64:
@@ -232,19 +222,9 @@ def _pieces(places: I64) -> Iterator[I64]:
     return (places[first : first + _LEADING] for first in range(0, len(places), _LEADING))
 
 
-def _distinct(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def distinct(parts: Sequence[NearPairs]) -> NearPairs:
     """Each pair once, in order of its rows."""
-    pairs = np.concatenate(parts)
-    _, firsts = np.unique((pairs[:, 0] << 32) | pairs[:, 1], return_index=True)
-    return pairs[firsts]
-
-
-def _check(left: BitSignatures, right: BitSignatures | None, distance: int, threads: int) -> None:
-    if right is not None and left.fingerprint != right.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {left.fingerprint!r} and {right.fingerprint!r}."
-        )
-    if not isinstance(distance, int) or isinstance(distance, bool) or not 0 <= distance <= left.n_bits:
-        raise ParameterError.of("distance", "SlidingWindow.pairs", f"an int from 0 to {left.n_bits}", distance)
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ParameterError.of("threads", "SlidingWindow.pairs", "an int >= 1", threads)
+    keys = np.concatenate([np.zeros(0, np.uint64), *(part.keys for part in parts)])
+    distances = np.concatenate([np.zeros(0, np.uint16), *(part.distance for part in parts)])
+    distinct_keys, firsts = np.unique(keys, return_index=True)
+    return NearPairs(distinct_keys, distances[firsts])

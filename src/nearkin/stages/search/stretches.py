@@ -1,0 +1,166 @@
+"""Signatures compared with stretches of others: what a sliding window and a look at every pair have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.records import I64, U64, BitSignatures
+
+U16 = NDArray[np.uint16]
+_CHUNK = 1 << 12
+"""Left signatures of one piece of work; the answer does not depend on it."""
+_ROOM = 1 << 14
+_UNIT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NearPairs:
+    """Pairs of rows that are near each other, in no order; a pair may come again in another piece of work.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_pairs,)
+        The left row in the upper 32 bits, the right row in the lower.
+    distance : uint16 array, shape (n_pairs,)
+        Bits in which the two differ.
+    """
+
+    keys: U64
+    distance: U16
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Signatures on the left, those on the right in tiles, and which of them each left one is compared with.
+
+    Parameters
+    ----------
+    left : uint64 array, shape (n_left, n_words)
+    tiles : uint64 array, shape (n_tiles, n_words, 64)
+    left_rows, right_rows : int64 arrays
+        The row of each.
+    starts, ends : int64 arrays, shape (n_left,)
+        The stretch of each left one, in signatures on the right.
+    is_one_set : bool
+        Both sides are the same documents: of a pair the lower row is the left one.
+    """
+
+    left: U64
+    tiles: U64
+    left_rows: I64
+    right_rows: I64
+    starts: I64
+    ends: I64
+    is_one_set: bool
+
+    @classmethod
+    def of(cls, words: Sequence[U64], rows: Sequence[I64], places: Sequence[I64], starts: I64, ends: I64) -> Stretches:
+        """Signatures of one or two collections, each in some order.
+
+        Parameters
+        ----------
+        words : sequence of uint64 arrays, shape (n_documents, n_words)
+        rows : sequence of int64 arrays
+            The row of the document of each signature.
+        places : sequence of int64 arrays
+            The order of each side.
+        starts, ends : int64 arrays
+            See above.
+        """
+        kernel = kernels.twin("signature_tiles", words[-1].nbytes)
+        return cls(
+            _filled(words[0][places[0]]),
+            kernel.tiled(words[-1], places[-1]),
+            rows[0][places[0]],
+            rows[-1][places[-1]],
+            starts,
+            ends,
+            len(words) == 1,
+        )
+
+    @property
+    def n_comparisons(self) -> int:
+        """That a look at every stretch takes."""
+        return int(np.maximum(self.ends - self.starts, 0).sum())
+
+    @property
+    def pieces(self) -> Sequence[slice]:
+        """Parts of the left side that can be compared by themselves, at the same time."""
+        return [slice(first, first + _CHUNK) for first in range(0, len(self.left), _CHUNK)]
+
+    def n_comparisons_of(self, piece: slice) -> int:
+        """That a look at a part takes."""
+        return int(np.maximum(self.ends[piece] - self.starts[piece], 0).sum())
+
+    def near(self, piece: slice, distance: int) -> NearPairs:
+        """The pairs of a part that differ in at most so many bits."""
+        kernel = kernels.twin("signature_tiles", 8 * self.n_comparisons_of(piece))
+        own, starts, ends = self.left[piece], self.starts[piece], self.ends[piece]
+        pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
+        found: list[tuple[U64, U16]] = []
+        at = (0, 0, 0)
+        while at[0] < len(own):
+            n, at = kernel.near_in_tiles(
+                own, self.tiles, starts, ends, distance=distance, start=at, pairs=pairs, distances=distances
+            )
+            if n:
+                found.append((pairs[:n].copy(), distances[:n].copy()))
+        if not found:
+            return NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))
+        places = np.concatenate([one for one, _ in found])
+        left = self.left_rows[piece.start + (places >> np.uint64(32)).astype(np.int64)]
+        right = self.right_rows[(places & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+        if self.is_one_set:
+            left, right = np.minimum(left, right), np.maximum(left, right)
+        keys = (left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64)
+        return NearPairs(keys, np.concatenate([one for _, one in found]))
+
+    def all_near(self, distance: int, threads: int) -> Iterator[NearPairs]:
+        """The pairs of all parts; two batches of them at most are held."""
+        pieces = self.pieces
+        if threads == 1 or len(pieces) < 2:
+            yield from (self.near(piece, distance) for piece in pieces)
+            return
+        with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
+            for first in range(0, len(pieces), 4 * threads):
+                yield from pool.map(lambda piece: self.near(piece, distance), pieces[first : first + 4 * threads])
+
+
+def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64], list[I64]]:
+    """The signatures of documents that have features, and their rows, of one collection or two."""
+    sides = [left] if right is None else [left, right]
+    rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
+    return [np.ascontiguousarray(side.words[own]) for side, own in zip(sides, rows)], rows
+
+
+def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int, owner: str) -> None:
+    """Refuse signatures of two methods, and what is no distance or no number of threads.
+
+    Raises
+    ------
+    FingerprintError, ParameterError
+    """
+    if right is not None and left.fingerprint != right.fingerprint:
+        raise FingerprintError(
+            f"Signatures of different methods cannot be compared: {left.fingerprint!r} and {right.fingerprint!r}."
+        )
+    if not isinstance(distance, int) or isinstance(distance, bool) or not 0 <= distance <= left.n_bits:
+        raise ParameterError.of("distance", owner, f"an int from 0 to {left.n_bits}", distance)
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise ParameterError.of("threads", owner, "an int >= 1", threads)
+
+
+def _filled(words: U64) -> U64:
+    """With words of zeros, up to a multiple of those that the kernel takes at once."""
+    n_over = -words.shape[1] % _UNIT
+    return np.pad(words, ((0, 0), (0, n_over))) if n_over else words

@@ -1,0 +1,228 @@
+"""Terms of one language as terms of another, by a translation table.
+
+Source: Kareem Darwish, Douglas W. Oard, "Probabilistic structured query methods", SIGIR 2003, as Ferhan Ture, Tamer
+Elsayed, Jimmy Lin use it in "No free lunch: brute force vs. locality-sensitive hashing for cross-lingual pairwise
+similarity", SIGIR 2011, section 3.1: ``tf*(e) = Σ p(f|e) tf(f)`` and ``df*(e) = Σ p(f|e) df(f)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin import kernels
+from nearkin.records import F32, F64, I32, I64, U8, Bool, TermCounts
+from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
+from nearkin.stages.translation.table import TranslationTable
+
+WAYS = ("whole", "stem", "itself", "parts", "unknown")
+"""How a word of the source language gets over: it is in the table; words with its stem are; the other collection has
+it too, as it has names and numbers; the parts of a compound are in the table; not at all."""
+Stemming = Callable[[pa.LargeStringArray], pa.LargeStringArray]
+
+
+@dataclass(frozen=True, slots=True)
+class WordProjection:
+    """Which terms of the target language each term of the source language becomes.
+
+    Parameters
+    ----------
+    starts : int64 array, shape (n_source + 1,)
+    targets : int32 array, shape (n_entries,)
+        Terms of the target language: source term ``i`` becomes those from ``starts[i]`` to ``starts[i + 1]``.
+    shares : float32 array, shape (n_entries,)
+        How much of each: p(source | target).
+    ways : uint8 array, shape (n_source,)
+        The place in `WAYS` of each source term's way.
+    n_targets : int
+        Terms of the target language.
+    """
+
+    starts: I64
+    targets: I32
+    shares: F32
+    ways: U8
+    n_targets: int
+
+    def project(self, counts: TermCounts, *, least: float) -> TermCounts:
+        """Documents in terms of the target language; what comes to less than ``least`` is left out."""
+        kernel = kernels.twin("terms", 64 * len(counts.terms))
+        own = counts.terms, counts.counts, counts.offsets
+        return TermCounts(
+            *kernel.project_terms(own, (self.starts, self.targets, self.shares), self.n_targets, least=least)
+        )
+
+    def document_frequencies(self, frequencies: F64) -> F64:
+        """``df*`` of each target term, from ``df`` of each source term."""
+        of_entry = np.repeat(frequencies, np.diff(self.starts)) * self.shares
+        return np.bincount(self.targets, of_entry, self.n_targets).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Projector:
+    """Finds the way of every word of a collection into the other language.
+
+    Parameters
+    ----------
+    table : TranslationTable
+        From the language of the words.
+    stemming : callable, optional
+        Words to their stems, where the table is of whole words: a form that the table lacks is translated as the other
+        forms of the same word.
+    splits : bool
+        Whether compounds are split, in languages that write them as one word.
+    agreement : float
+        A translation is used if the table gives it this probability in the other direction too. Without that every
+        rare word of the target language counts as a translation of whatever common words stood beside it: the formula
+        is of tables that both directions agree on (Percy Liang, Ben Taskar, Dan Klein, "Alignment by agreement", NAACL
+        2006). Of 3,269 news documents the translation was then the most similar one for all, instead of for 92 %.
+
+    Examples
+    --------
+    >>> from nearkin.kernels.buffers import strings
+    >>> pairs = [("haus", "house"), ("boot", "boat")]
+    >>> table = TranslationTable.of_pairs(pairs, source="de", target="en", words="as given")
+    >>> words, targets = strings(["hausboot", "merkel", "haus"]), strings(["boat", "house", "merkel"])
+    >>> way = Projector(table, agreement=0.05).of(words, np.ones(3, bool), targets, np.arange(3))
+    >>> [WAYS[i] for i in way.ways], way.targets.tolist(), way.starts.tolist()
+    (['unknown', 'itself', 'whole'], [2, 1], [0, 0, 1, 2])
+    """
+
+    table: TranslationTable
+    stemming: Stemming | None = None
+    splits: bool = True
+    agreement: float = 0.05
+
+    def of(
+        self, words: pa.LargeStringArray, is_used: Bool, targets: pa.LargeStringArray, used_targets: I64
+    ) -> WordProjection:
+        """The way of each word.
+
+        Parameters
+        ----------
+        words : LargeStringArray
+            Of the collection in the source language, each once.
+        is_used : bool array, shape (n_words,)
+            The others get no way.
+        targets : LargeStringArray
+            Of the collection in the target language, each once.
+        used_targets : int64 array
+            Places in ``targets``: to nothing else a word is translated, since nothing else can be met there.
+        """
+        way = self._of(words.filter(pa.array(is_used)), targets.take(pa.array(used_targets)))
+        ways = np.full(len(words), WAYS.index("unknown"), np.uint8)
+        ways[is_used] = way.ways
+        sizes = np.zeros(len(words), np.int64)
+        sizes[is_used] = np.diff(way.starts)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return WordProjection(starts, used_targets[way.targets].astype(np.int32), way.shares, ways, len(targets))
+
+    def _of(self, words: pa.LargeStringArray, targets: pa.LargeStringArray) -> WordProjection:
+        entries = _Entries(self.table, targets, self.agreement)
+        ways = np.full(len(words), WAYS.index("unknown"), np.uint8)
+        whole = _places(words, self.table.source_words)
+        parts = [(np.flatnonzero(whole >= 0), whole[whole >= 0], np.ones(int((whole >= 0).sum())))]
+        ways[whole >= 0] = WAYS.index("whole")
+        itself = _places(words, targets)
+        is_name = (whole < 0) & (itself >= 0)
+        ways[is_name] = WAYS.index("itself")
+        if self.stemming is not None:
+            rest = np.flatnonzero((whole < 0) & ~is_name)
+            found = self._by_stem(words, rest)
+            ways[found[0]] = WAYS.index("stem")
+            parts.append(found)
+        rest = np.flatnonzero(ways == WAYS.index("unknown"))
+        found = self._by_parts(words, rest)
+        ways[found[0]] = WAYS.index("parts")
+        parts.append(found)
+        own, table_words, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
+        rows, targets_of, p = entries.of(table_words)
+        names = np.flatnonzero(is_name)
+        source = np.concatenate([own[rows], names])
+        target = np.concatenate([targets_of, itself[names]])
+        values = np.concatenate([shares[rows] * p, np.ones(len(names))])
+        return _projection(source, target, values, ways, len(targets))
+
+    def _by_stem(self, words: pa.LargeStringArray, rows: I64) -> tuple[I64, I64, F64]:
+        """Words that the table lacks as all of its words with the same stem, each to its share."""
+        if self.stemming is None:
+            return _nothing()
+        stems = self.stemming(self.table.source_words).dictionary_encode()
+        of_stem = np.argsort(stems.indices.to_numpy(), kind="stable")
+        bounds = np.searchsorted(stems.indices.to_numpy()[of_stem], np.arange(len(stems.dictionary) + 1))
+        wanted = _places(self.stemming(words.take(pa.array(rows))), stems.dictionary)
+        rows, wanted = rows[wanted >= 0], wanted[wanted >= 0]
+        sizes = bounds[wanted + 1] - bounds[wanted]
+        at = np.repeat(bounds[wanted], sizes) + _running(sizes)
+        return np.repeat(rows, sizes), of_stem[at], np.repeat(1.0 / np.maximum(sizes, 1), sizes)
+
+    def _by_parts(self, words: pa.LargeStringArray, rows: I64) -> tuple[I64, I64, F64]:
+        """Compounds as their parts."""
+        links = LINKS.get(self.table.origin.source.lower().partition("-")[0])
+        if links is None or not self.splits or not len(rows):
+            return _nothing()
+        known, frequencies = self._known()
+        splitter = CompoundSplitter(frequencies, links)
+        own, parts = [], []
+        for row, word in zip(rows.tolist(), words.take(pa.array(rows)).to_pylist(), strict=True):
+            for part in splitter.parts(word):
+                own.append(row)
+                parts.append(known[part])
+        return np.array(own, np.int64), np.array(parts, np.int64), np.ones(len(own))
+
+    def _known(self) -> tuple[dict[str, int], dict[str, float]]:
+        """Words of the table that may be parts, those that occur more than once: their numbers and frequencies."""
+        rows = self.table.rows
+        counts = np.bincount(rows.source, rows.counts, len(rows.source_words))
+        numbers = np.flatnonzero(counts > 1.5)
+        words = rows.source_words.take(pa.array(numbers)).to_pylist()
+        return dict(zip(words, numbers.tolist())), dict(zip(words, counts[numbers].tolist()))
+
+
+class _Entries:
+    """The translations of the table's source words that the collection in the target language has."""
+
+    def __init__(self, table: TranslationTable, targets: pa.LargeStringArray, agreement: float) -> None:
+        rows = table.rows
+        place = _places(rows.target_words, targets)
+        is_agreed = (rows.backward > 0) & (rows.forward >= agreement)
+        kept = np.flatnonzero(is_agreed & (place[rows.target] >= 0))
+        self._starts = np.searchsorted(rows.source[kept], np.arange(len(rows.source_words) + 1))
+        self._targets = place[rows.target[kept]]
+        self._p = rows.backward[kept]
+
+    def of(self, words: I64) -> tuple[I64, I64, F64]:
+        """The translations of some words: the place in ``words`` of each, the target, p(source | target)."""
+        sizes = self._starts[words + 1] - self._starts[words]
+        at = np.repeat(self._starts[words], sizes) + _running(sizes)
+        return np.repeat(np.arange(len(words)), sizes), self._targets[at], self._p[at]
+
+
+def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int) -> WordProjection:
+    """In order of source terms, each target of one once."""
+    keys, places = np.unique(source * max(n_targets, 1) + target, return_inverse=True)
+    shares = np.bincount(places, values, len(keys))
+    own, targets = np.divmod(keys, max(n_targets, 1))
+    starts = np.searchsorted(own, np.arange(len(ways) + 1)).astype(np.int64)
+    return WordProjection(starts, targets.astype(np.int32), shares.astype(np.float32), ways, n_targets)
+
+
+def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
+    """Where each word is among others; -1 where it is not."""
+    if not len(among):
+        return np.full(len(words), -1, np.int64)
+    found = pc.index_in(words, value_set=among).fill_null(-1)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _running(sizes: I64) -> I64:
+    """0, 1, … for each size, one after another."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def _nothing() -> tuple[I64, I64, F64]:
+    return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
