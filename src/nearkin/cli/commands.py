@@ -18,6 +18,8 @@ from nearkin.cli import (  # noqa: F401
     lab_signatures,
     lab_similarity_index,
     neighbours,
+    pairs,
+    plan,
     regroup,
     sign,
     similar,

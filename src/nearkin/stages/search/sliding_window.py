@@ -7,8 +7,9 @@ estimation techniques from rounding algorithms", STOC 2002.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,10 +128,17 @@ class SlidingWindow:
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
         """For each of the orders what is compared: work that can be cut into pieces, as many as there are machines."""
+        return (sort() for sort in self.sorts(left, right))
+
+    def sorts(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Callable[[], Stretches]]:
+        """The same, each order still to be sorted: that can be done while another one is searched."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words) if len(words) > 1 else words[0]
-        for order in self.orders(left.n_bits):
-            yield self._sorted(words, rows, _sorted(joined, _bit_places(order)))
+
+        def sort(order: I64) -> Stretches:
+            return self._sorted(words, rows, _sorted(joined, _bit_places(order)))
+
+        return (partial(sort, order) for order in self.orders(left.n_bits))
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
         """For each of the orders where the documents of both stand in it; -1 for those without features."""
@@ -191,11 +199,15 @@ class SignatureScan:
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
         """What is compared."""
+        return (sort() for sort in self.sorts(left, right))
+
+    def sorts(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Callable[[], Stretches]]:
+        """The same as `SlidingWindow` has it; there is but one order, that in which they came."""
         words, rows = sides_of(left, right)
         places = [np.arange(len(own)) for own in rows]
         n_left, n_right = len(places[0]), len(places[-1])
         starts = np.arange(1, n_left + 1) if right is None else np.zeros(n_left, np.int64)
-        yield Stretches.of(words, rows, places, starts, np.full(n_left, n_right))
+        yield partial(Stretches.of, words, rows, places, starts, np.full(n_left, n_right))
 
 
 def _bit_places(order: I64) -> I64:

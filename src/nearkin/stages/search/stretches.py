@@ -140,7 +140,8 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
     """The signatures of documents that have features, and their rows, of one collection or two."""
     sides = [left] if right is None else [left, right]
     rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
-    return [np.ascontiguousarray(side.words[own]) for side, own in zip(sides, rows)], rows
+    words = [side.words if len(own) == len(side) else side.words[own] for side, own in zip(sides, rows)]
+    return [np.ascontiguousarray(one) for one in words], rows
 
 
 def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int, owner: str) -> None:

@@ -13,6 +13,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_collection
+from nearkin.workflows.auditing.pairs import audit_pairs
 from nearkin.workflows.auditing.run import audit_run
 
 Auditor = Callable[[Path, Mapping[str, Any], AuditOptions, Progress], Audited]
@@ -21,6 +22,7 @@ OF_RUNS: dict[str, Auditor] = {
     "dedup": audit_run,
     "families": audit_run,
     "regroup": audit_run,
+    "pairs": audit_pairs,
 }
 """By the command that the manifest names."""
 

@@ -124,16 +124,25 @@ Pair = tuple[str, str, float]
 
 
 class MissedPairs:
-    """Gathers the pairs that were missed; of two sampled documents each finds the other, and the pair is told once."""
+    """Gathers the pairs that were missed.
 
-    def __init__(self, most: int = MOST_MISSED) -> None:
-        self._most, self._held = most, dict[frozenset[str], Pair]()
+    Parameters
+    ----------
+    most : int
+        More are only counted.
+    is_across : bool
+        The ids are of two collections; in one, two sampled documents find each other, and the pair is told once.
+    """
+
+    def __init__(self, most: int = MOST_MISSED, *, is_across: bool = False) -> None:
+        self._most, self._is_across = most, is_across
+        self._held = dict[frozenset[str] | tuple[str, str], Pair]()
         self.is_truncated = False
 
     def take(self, pairs: Iterable[Pair]) -> None:
         """Some more."""
         for pair in pairs:
-            key = frozenset(pair[:2])
+            key = (pair[0], pair[1]) if self._is_across else frozenset(pair[:2])
             if key in self._held:
                 self._held[key] = min(self._held[key], pair)
             elif len(self._held) < self._most:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
-from nearkin.records import I32, BitSignatures, Bool, FeatureCounts
+from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -20,8 +19,8 @@ from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.dedup.tables import renamed
 from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.distinct_ids import with_distinct_ids
 from nearkin.workflows.signing.drift import DriftRow, DriftSample
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
@@ -191,7 +190,7 @@ def _joined(
         ]
     )
     table = pa.Table.from_batches([documents.rename_columns(schema.names) for documents, _ in batches] or [], schema)
-    table = _with_distinct_ids(table, texts.has_integer_ids)
+    table = with_distinct_ids(table, texts.has_integer_ids)
     n_bytes = options.bits // 8
     packed = np.concatenate([np.zeros((0, n_bytes), np.uint8), *(signed.packed for _, signed in batches)])
     has_features = np.concatenate([np.zeros(0, np.bool_), *(signed.has_features for _, signed in batches)])
@@ -205,23 +204,3 @@ def _joined(
     return SignatureFile(
         table.select(["id", "source", "line", "problem"]), BitSignatures(packed, has_features, fingerprint), about
     )
-
-
-def _with_distinct_ids(table: pa.Table, has_integer_ids: bool) -> pa.Table:
-    """Repeated ids get the place of their document behind them, and say so, as in `nearkin dedup`."""
-    ids = table["id"].combine_chunks()
-    codes: I32 = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    is_repeated: Bool = np.ones(len(ids), np.bool_)
-    is_repeated[np.unique(codes, return_index=True)[1]] = False
-    rows = np.flatnonzero(is_repeated).tolist()
-    if not rows:
-        return table.set_column(0, "id", pc.cast(ids, pa.int64())) if has_integer_ids and len(ids) else table
-    sources = table["source"].combine_chunks().dictionary_encode()
-    names = sources.dictionary.to_pylist()
-    named = renamed(ids, rows, names, sources.indices.to_numpy().astype(np.int64), table["line"].to_numpy())
-    said = [
-        f"the id {ids[row].as_py()!r} was used before; this document is called {named[row].as_py()}" for row in rows
-    ]
-    problems = pc.replace_with_mask(table["problem"].combine_chunks(), is_repeated, pa.array(said, pa.large_string()))
-    problems = pc.coalesce(table["problem"].combine_chunks(), problems)
-    return table.set_column(0, "id", named).set_column(table.column_names.index("problem"), "problem", problems)

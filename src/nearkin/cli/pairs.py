@@ -1,0 +1,205 @@
+"""``nearkin pairs``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearkin.cli.options import Encoding, Format, Json, OnError, Out, Overwrite, Quiet, Report, Threads
+from nearkin.cli.pair_options import (
+    Agreement,
+    Bits,
+    Distance,
+    Id,
+    Interwiki,
+    KnownPairs,
+    LeastOccurrences,
+    LeastTerms,
+    Left,
+    LeftId,
+    LeftLanguage,
+    LeftText,
+    LeftTranslated,
+    Method,
+    PairThreshold,
+    Permutations,
+    Right,
+    RightId,
+    RightLanguage,
+    RightText,
+    Seed,
+    Splits,
+    Stems,
+    Table,
+    Terms,
+    Text,
+    Top,
+    WantedRecall,
+    Window,
+)
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_HELP = """
+Find the similar pairs of two collections, in one language or in two: documents and their translations, articles about \
+the same thing. Every pair that is reported has its true cosine, and the words that made it; how the search goes is \
+planned from a sample of the documents, and the recall is told before it begins.
+
+With --table, documents on the left are carried into the language of the right ones by a translation table, which \
+[bold]nearkin align[/] learns.
+
+[bold]Examples[/]
+
+  nearkin pairs --left news.de.parquet --right news.en.parquet --table de-en.parquet --out pairs
+
+  nearkin pairs --left docs.parquet --left-text de --right docs.parquet --right-text en --table de-en.parquet \
+--known same-ids --top 5 --out pairs
+
+  nearkin pairs --left dewiki.xml.bz2 --right enwiki.xml.bz2 --table de-en.parquet --interwiki langlinks.sql.gz \
+--out pairs
+
+  nearkin pairs --left mine.jsonl --right theirs.jsonl --threshold 0.6 --out pairs
+"""
+
+
+@app.command(help=_HELP)
+def pairs(
+    left: Left,
+    right: Right,
+    out: Out,
+    table: Table = None,
+    left_language: LeftLanguage = None,
+    right_language: RightLanguage = None,
+    text: Text = None,
+    left_text: LeftText = None,
+    right_text: RightText = None,
+    id: Id = None,
+    left_id: LeftId = None,
+    right_id: RightId = None,
+    file_format: Format = None,
+    encoding: Encoding = "utf-8",
+    on_error: OnError = "skip",
+    threshold: PairThreshold = 0.3,
+    recall: WantedRecall = 0.9,
+    top: Top = None,
+    agreement: Agreement = 0.05,
+    stems: Stems = True,
+    splits: Splits = True,
+    least_occurrences: LeastOccurrences = 2,
+    least_terms: LeastTerms = 5,
+    known: KnownPairs = None,
+    interwiki: Interwiki = None,
+    left_translated: LeftTranslated = None,
+    method: Method = "auto",
+    bits: Bits = None,
+    distance: Distance = None,
+    permutations: Permutations = None,
+    window: Window = None,
+    seed: Seed = 0,
+    terms: Terms = 5,
+    report: Report = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Find similar pairs."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.job import Beside, pair_files
+    from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.signing.texts import Reading
+
+    def reading(inputs: list[str], own_text: str | None, own_id: str | None) -> Reading:
+        return Reading(inputs, file_format, own_text or text, own_id or id, encoding, on_error)  # type: ignore[arg-type]
+
+    given = PairInput(
+        reading(left, left_text, left_id), reading(right, right_text, right_id), table, left_language, right_language
+    )
+    options = PairOptions(
+        threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
+        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method, bits=bits,
+        distance=distance, permutations=permutations, window=window,
+    )  # fmt: skip
+    translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        manifest = pair_files(
+            given, out, options, Beside(known, interwiki, translated), overwrite=overwrite, report=report,
+            resources=Resources(threads), progress=bars,
+        )  # fmt: skip
+    tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
+
+
+def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
+    """How many, what became of both sides, what was known, where to look."""
+    from nearkin.cli.printing import shown, table
+
+    counts, predicted = manifest["counts"], manifest["plan"]["predicted"]
+    rows = table("documents", "with a pair", "compared", "too few terms", "unreadable", "side", numbers=5)
+    for side in ("left", "right"):
+        facts = manifest[side]
+        rows.add_row(
+            f"{facts['n_documents']:,}", f"{counts[f'{side}_with_pairs']:,}", f"{facts['n_vectors']:,}",
+            f"{facts['n_few_terms']:,}", f"{facts['n_unreadable']:,}", side,
+        )  # fmt: skip
+    console.print(rows)
+    top = manifest["parameters"]["top"]
+    console.print(
+        f"[bold]{counts['pairs']:,} pairs[/] with a cosine of {manifest['parameters']['threshold']} or more"
+        + (f", the {top} best of each document on the left" if top else ""),
+        highlight=False,
+    )
+    low, high = predicted["recall_low"], predicted["recall_high"]
+    band = f"{low:.1%}" if high - low < 0.0005 else f"{low:.1%} to {high:.1%}"
+    console.print(
+        f"Search: {manifest['plan']['in_words']}; predicted recall {band}. Measure it: nearkin audit {shown(out)}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    _show_ways(console, manifest)
+    _show_known(console, manifest)
+    total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
+    peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
+    console.print(f"{total_s:.1f} s, at most {peak / 2**20:,.0f} MiB of memory", highlight=False)
+    start = out / "report.html" if (out / "report.html").exists() else out / "pairs.tsv"
+    console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(start)}", highlight=False, soft_wrap=True)
+
+
+def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
+    ways = manifest["left"]["ways"]
+    if not ways:
+        return
+    told = {
+        "whole": "in the table", "stem": "by their stem", "itself": "as they are", "parts": "by their parts",
+        "unknown": "not at all",
+    }  # fmt: skip
+    console.print(
+        "Words on the left got over: " + ", ".join(f"{ways[way]:.1%} {words}" for way, words in told.items()),
+        highlight=False,
+    )
+
+
+def _show_known(console: Console, manifest: Mapping[str, Any]) -> None:
+    from nearkin.cli.printing import shown
+
+    if known := manifest.get("known"):
+        precision = "" if known["precision"] is None else f"; {known['precision']:.1%} of what their left documents got"
+        console.print(
+            f"[bold]{known['n_found']:,} of {known['n_known']:,} known pairs found[/] ({known['recall']:.1%}, by "
+            f"{shown(known['told_by'])}), {known['n_first']:,} of them as the most similar one{precision}; mean cosine "
+            f"of known pairs {known['mean_cosine'] or 0:.3f}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if compared := manifest.get("translated"):
+        console.print(
+            f"{compared['n_pairs']:,} pairs {shown(compared['pairs'])}: mean cosine "
+            f"{compared['mean_by_table'] or 0:.3f} by the table, {compared['mean_by_translation'] or 0:.3f} by the "
+            "translation",
+            highlight=False,
+        )

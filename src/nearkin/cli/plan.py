@@ -1,0 +1,378 @@
+"""``nearkin plan``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.shell import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.cli.plan_words import Machine
+    from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question
+    from nearkin.workflows.pairing.forecast import Forecast
+
+_asked = partial(typer.Option, rich_help_panel="What is searched", show_default=False)
+_fixed = partial(typer.Option, rich_help_panel="What is fixed", show_default=False)
+_told = partial(typer.Option, rich_help_panel="Output", show_default=False)
+
+_sample = partial(typer.Option, rich_help_panel="Documents to calibrate by", show_default=False)
+
+Left = Annotated[
+    str | None,
+    _asked(help="Documents of the one collection: 3.44M, 200k or 1,470,000. [dim]default: as in the sample[/]"),
+]
+Right = Annotated[str | None, _asked(help="Documents of the other.")]
+SampleLeft = Annotated[
+    list[str] | None,
+    _sample("--sample-left", metavar="INPUT", help="Documents of the one collection, or some thousands of them: files, "
+            "as for nearkin pairs. How alike they are, and how they crowd, is measured instead of assumed."),
+]  # fmt: skip
+SampleRight = Annotated[list[str] | None, _sample("--sample-right", metavar="INPUT", help="Likewise of the other.")]
+SampleTable = Annotated[
+    Path | None, _sample("--table", help="Translation table, where the two are in two languages; see nearkin pairs.")
+]
+SampleText = Annotated[str | None, _sample("--text", help="Column with the text. [dim]default: guessed and printed[/]")]
+LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="In the left sample alone.")]
+RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="In the right sample alone.")]
+LeastCosine = Annotated[float, _asked(help="Least cosine of a pair, above 0 and up to 1.", show_default=True)]
+WantedRecall = Annotated[
+    float, _asked(help="Share of the pairs from the threshold on that is to be found.", show_default=True)
+]
+Terms = Annotated[
+    str | None,
+    _asked(help="Mean number of terms of a vector: LEFT,RIGHT. [dim]default: 100,100, or as in the sample[/]"),
+]
+MachineText = Annotated[
+    str,
+    _asked(
+        "--machine",
+        help="cores=N,speed=X, with X times the speed of the machine on which costs were measured. this: costs are "
+        "measured here, which takes a second.",
+        show_default=True,
+    ),
+]
+SearchMethod = Annotated[str | None, _fixed("--method", help="vectors, signatures or window.")]
+SignatureBits = Annotated[int | None, _fixed("--bits", help="Length of a signature, a multiple of 8.")]
+WithinDistance = Annotated[int | None, _fixed("--distance", help="Bits in which the signatures of a pair may differ.")]
+Permutations = Annotated[int | None, _fixed(help="Sorted orders of the signatures.")]
+Window = Annotated[int | None, _fixed(help="Signatures before and after it that each is compared with.")]
+Figure = Annotated[
+    Path | None,
+    _told("--figure", help="SVG file for a chart of recall against cost; needs the extra report."),
+]
+Paper = Annotated[
+    bool,
+    _told("--paper", help="The model at the parameters of the published experiment, beside what the article tells."),
+]
+
+_HELP = """
+Plan a search of two collections for pairs of documents whose vectors have at least some cosine, before it is run: \
+which way is the quickest that finds the wanted share of them, what it will find and what it takes.
+
+There are three ways: every pair of vectors, by an inverted index; signatures of random projections, each compared \
+with every other; signatures, each compared with those near it in sorted orders. After signatures the true cosine \
+decides, so nothing under the threshold is reported. Without a look at documents the model assumes how cosines are \
+spread; with some, it measures that.
+
+[bold]Examples[/]
+
+  nearkin plan --left 3.44M --right 1.47M --threshold 0.3 --recall 0.9 --machine cores=128
+
+  nearkin plan --left 200k --right 300k --threshold 0.5 --method window --figure plan.svg
+
+  nearkin plan --left 3.44M --right 1.47M --sample-left some.en.parquet --sample-right some.de.parquet
+
+  nearkin plan --paper
+"""
+
+_NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
+
+
+@app.command(help=_HELP)
+def plan(
+    left: Left = None,
+    right: Right = None,
+    threshold: LeastCosine = 0.3,
+    recall: WantedRecall = 0.9,
+    terms: Terms = None,
+    machine: MachineText = "cores=1",
+    sample_left: SampleLeft = None,
+    sample_right: SampleRight = None,
+    table: SampleTable = None,
+    text: SampleText = None,
+    left_text: LeftText = None,
+    right_text: RightText = None,
+    method: SearchMethod = None,
+    bits: SignatureBits = None,
+    distance: WithinDistance = None,
+    permutations: Permutations = None,
+    window: Window = None,
+    figure: Figure = None,
+    paper: Paper = False,
+    as_json: JsonSummary = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Plan a search for pairs."""
+    from nearkin.cli.plan_words import parse_machine
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.planning.pair_search import choose
+    from nearkin.workflows.dedup.options import Resources
+
+    if figure is not None:
+        check_free(figure, overwrite=overwrite, inputs=[], option="--figure")
+    if paper:
+        if left is not None or right is not None:
+            raise typer.BadParameter("--paper has documents of its own: leave --left and --right away.")
+        from nearkin.cli.plan_paper import tell_paper
+
+        tell_paper(figure, as_json=as_json)
+        return
+    wanted = parse_machine(machine, Resources(0).n_threads)
+    sampled: Forecast | None = None
+    if sample_left or sample_right or table:
+        if not (sample_left and sample_right):
+            raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
+        if terms is not None:
+            raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
+        samples = (sample_left, left_text or text), (sample_right, right_text or text)
+        sampled = _forecast(samples, table, (left, right), threshold, recall, wanted, is_quiet=as_json)
+        question = sampled.question
+    else:
+        question = _question(left, right, threshold, recall, terms or "100,100", wanted)
+    planned = choose(
+        question,
+        method=method,  # type: ignore[arg-type]  # it checks the method
+        bits=bits,
+        distance=distance,
+        permutations=permutations,
+        window=window,
+    )
+    if figure is not None:
+        from nearkin.cli.plan_figure import write_figure
+
+        write_figure(question, planned, figure)
+    tell(
+        lambda: _summary(question, planned, sampled),
+        lambda console: _show(console, question, planned, wanted, figure, sampled),
+        as_json=as_json,
+    )
+
+
+def _question(
+    left: str | None, right: str | None, threshold: float, recall: float, terms: str, machine: Machine
+) -> Question:
+    from nearkin.cli.plan_words import parse_count, parse_terms
+    from nearkin.planning.pair_costs import Costs
+    from nearkin.planning.pair_measuring import measured_costs
+    from nearkin.planning.pair_search import Question
+
+    if left is None or right is None:
+        raise typer.BadParameter("--left and --right are needed: how many documents each collection has.")
+    left_terms, right_terms = parse_terms(terms)
+    is_this = machine.is_this
+    costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
+    return Question(
+        parse_count(left, "--left"),
+        parse_count(right, "--right"),
+        threshold,
+        recall,
+        machine.cores,
+        left_terms,
+        right_terms,
+        costs=costs,
+    )
+
+
+def _forecast(
+    samples: tuple[tuple[list[str], str | None], tuple[list[str], str | None]],
+    table: Path | None,
+    counts: tuple[str | None, str | None],
+    threshold: float,
+    recall: float,
+    machine: Machine,
+    *,
+    is_quiet: bool,
+) -> Forecast:
+    """The question, with what a sample of the documents tells."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.plan_words import parse_count
+    from nearkin.planning.pair_costs import Costs
+    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.pairing.forecast import forecast
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.signing.texts import Reading
+
+    left, right = (Reading(inputs, None, text) for inputs, text in samples)
+    n_left, n_right = (
+        None if count is None else parse_count(count, name) for count, name in zip(counts, ("--left", "--right"))
+    )
+    with bars_shown(is_quiet=is_quiet) as bars:
+        return forecast(
+            PairInput(left, right, table),
+            PairOptions(threshold=threshold, recall=recall),
+            n_left=n_left,
+            n_right=n_right,
+            cores=machine.cores,
+            costs=None if machine.is_this else Costs().scaled(machine.speed),
+            resources=Resources(),
+            progress=bars,
+        )
+
+
+def _summary(question: Question, planned: Plan, sampled: Forecast | None) -> dict[str, object]:
+    from dataclasses import asdict
+
+    def of(search: PairSearch, prediction: Prediction) -> dict[str, object]:
+        return {**asdict(search), **asdict(prediction), "core_s": prediction.core_s, "in_words": search.describe()}
+
+    return {
+        "left": question.n_left,
+        "right": question.n_right,
+        "threshold": question.threshold,
+        "recall": question.recall,
+        "cores": question.cores,
+        "pairs_sought": question.n_sought,
+        "reaches_recall": planned.reaches,
+        "chosen": of(planned.search, planned.prediction),
+        "alternatives": [of(*other) for other in planned.alternatives],
+        "costs_ns": asdict(question.costs),
+        "sample": None
+        if sampled is None
+        else {
+            "left": sampled.n_left,
+            "right": sampled.n_right,
+            "compared": sampled.n_compared,
+            "pairs": sampled.n_pairs,
+            "is_calibrated": question.prefix.is_measured,
+        },
+    }
+
+
+def _show(
+    console: Console,
+    question: Question,
+    planned: Plan,
+    machine: Machine,
+    figure: Path | None,
+    sampled: Forecast | None,
+) -> None:
+    """The question, the ways side by side, then why."""
+    from nearkin.cli.plan_words import many_text, share_text
+    from nearkin.cli.printing import shown
+    from nearkin.reports.quantities import counted
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True)
+
+    pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
+    say(
+        f"[bold]{question.n_left:,} × {question.n_right:,} documents[/]: {pairs}, {sought} of them expected to have "
+        f"a cosine of at least {question.threshold:g}"
+    )
+    console.print(_ways(question, planned))
+    console.print()
+    say(f"[bold]{planned.search.method}[/]: {planned.search.describe()}.")
+    say(_why(question, planned))
+    faster = "" if machine.speed == 1 else f", {machine.speed:g} times as fast"
+    measured = "as measured here" if machine.is_this else f"of an AMD EPYC of 2.6 GHz{faster}"
+    say(f"[dim]Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled)}[/]")
+    if not planned.reaches:
+        low = share_text(planned.prediction.recall_low)
+        say(f"[yellow]With what is fixed, {question.recall:.3g} is not reached: {low} is as near as can be.[/]")
+    if figure is not None:
+        say(f"Recall against cost is drawn in [bold]{shown(figure)}[/]")
+
+
+def _told_by(question: Question, sampled: Forecast | None) -> str:
+    """Where the spread of cosines comes from."""
+    if sampled is None:
+        return (
+            "Without documents the spread of cosines is assumed, and signatures are taken for uniform: those of real "
+            "documents crowd, and windows then find less."
+        )
+    crowding = "How signatures crowd is measured too." if question.prefix.is_measured else (
+        "They are too few to tell how signatures crowd, which is taken for not at all."
+    )  # fmt: skip
+    return (
+        f"The spread of cosines is that of {sampled.n_compared:,} documents, each compared with {sampled.n_right:,}: "
+        f"{sampled.n_pairs:,} pairs. {crowding}"
+    )
+
+
+def _ways(question: Question, planned: Plan) -> object:
+    """A column a way, the chosen one first."""
+    from nearkin.cli.plan_words import many_text, share_text, time_text
+    from nearkin.cli.printing import table
+    from nearkin.reports.quantities import size_text
+
+    ways = ((planned.search, planned.prediction), *planned.alternatives)
+    rows = table("", *(search.method for search, _ in ways))
+    for column in rows.columns[1:]:
+        column.justify = "right"
+    rows.columns[1].style = "bold"
+
+    def row(name: str, cells: list[str]) -> None:
+        rows.add_row(name, *cells)
+
+    row("recall", [_band(told) for _, told in ways])
+    row("bits, distance", [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways])
+    row("orders × window", [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways])
+    row("comparisons", [many_text(told.n_comparisons) for _, told in ways])
+    row("relative cost", [share_text(told.relative_cost) for _, told in ways])
+    row("candidates", [many_text(told.n_candidates) if way.bits else "–" for way, told in ways])
+    row("pairs found", [many_text(told.n_pairs) for _, told in ways])
+    row("memory", [size_text(told.memory_bytes) for _, told in ways])
+    if question.cores > 1:
+        row("time on one core", [time_text(told.core_s) for _, told in ways])
+    row("time", [time_text(told.elapsed_s) for _, told in ways])
+    return rows
+
+
+def _band(told: Prediction) -> str:
+    from nearkin.cli.plan_words import share_text
+
+    low, high = share_text(told.recall_low), share_text(told.recall_high)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _why(question: Question, planned: Plan) -> str:
+    """Why this way, against the others."""
+    chosen = planned.prediction
+    beside = []
+    for search, told in planned.alternatives:
+        times = told.core_s / max(chosen.core_s, 1e-12)
+        if times >= 1.05:
+            beside.append(f"{_NAMES[search.method]} would take {_times(times)} times as long")
+        elif times > 0.95:
+            beside.append(f"{_NAMES[search.method]} would take about as long")
+        elif told.recall_low < question.recall:
+            beside.append(f"{_NAMES[search.method]} would be quicker, but reach {_band(told)} only")
+        else:
+            beside.append(f"{_NAMES[search.method]} would be quicker, but another way is fixed")
+    part = _costliest(chosen)
+    said = "; ".join(beside)
+    return f"{said[0].upper()}{said[1:]}. Most of its time is {part}."
+
+
+def _times(times: float) -> str:
+    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+
+
+def _costliest(told: Prediction) -> str:
+    parts = {
+        "signing": told.signing_s,
+        "sorting": told.sorting_s,
+        "comparing": told.comparing_s,
+        "the cosines of candidates": told.checking_s,
+    }
+    name = max(parts, key=lambda part: parts[part])
+    return f"{name} ({100 * parts[name] / max(told.core_s, 1e-12):.0f} %)"

@@ -1,0 +1,152 @@
+"""What the steps of a search for pairs take on this machine: a second of the real kernels on made-up data."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.planning.pair_costs import FEW_TERMS, Costs
+from nearkin.records import F32, I32, I64, U64
+
+Vectors = tuple[I32, F32, I64]
+
+_COMPILED = 1 << 30  # bytes: so many ask for the compiled kernel
+_WORDS, _FEW_WORDS = 16, 4
+_NEAR, _FAR = 2048, 1 << 18
+_SORTED = 1 << 18
+_BLOCK, _QUERIES = 4096, 192
+_PAIRS = 20_000
+_VOCABULARY = 50_000
+
+
+def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TERMS, seed: int = 0) -> Costs:
+    """Measured on one core, in about a second once the kernels are compiled.
+
+    Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than real ones are.
+
+    Parameters
+    ----------
+    left_terms, right_terms : float
+        Mean number of terms of a vector: costs of vectors are measured at these numbers.
+    seed : int
+        Of the made-up data.
+
+    Examples
+    --------
+    >>> measured_costs(left_terms=20, right_terms=20).comparison_ns(1000, 5000) > 0
+    True
+    """
+    chance = np.random.default_rng(seed)
+    near = {n_words: _comparison_ns(chance, n_words, _NEAR, 1024) for n_words in (_FEW_WORDS, _WORDS)}
+    word = max(0.0, (near[_WORDS] - near[_FEW_WORDS]) / (_WORDS - _FEW_WORDS))
+    far = _comparison_ns(chance, _WORDS, _FAR, 64)
+    ordering, gathering = _sorting_ns(chance)
+    candidate, candidate_term = _candidate_ns(chance, right_terms)
+    vectors, of_left, of_product = _vectors_ns(chance, left_terms, right_terms)
+    return Costs(
+        comparison=max(0.0, near[_WORDS] - _WORDS * word),
+        comparison_word=word,
+        far_word=max(0.0, far - near[_WORDS]) / _WORDS,
+        sorting=ordering / math.log2(_SORTED),
+        sorting_word=gathering / _WORDS,
+        candidate=candidate,
+        candidate_term=candidate_term,
+        vectors=vectors,
+        vectors_left=of_left,
+        vectors_product=of_product,
+        sign=_sign_ns(chance),
+    )
+
+
+def _seconds(work: Callable[[], object], repeats: int = 2) -> float:
+    """The quickest of some runs after a first one, which may have to compile."""
+    work()
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def _words(chance: np.random.Generator, n: int, n_words: int) -> U64:
+    return chance.integers(0, 2**64, (n, n_words), dtype=np.uint64)
+
+
+def _comparison_ns(chance: np.random.Generator, n_words: int, n_right: int, n_left: int) -> float:
+    kernel = kernels.twin("signature_tiles", _COMPILED)
+    tiles = kernel.tiled(_words(chance, n_right, n_words), np.arange(n_right))
+    left, starts, ends = _words(chance, n_left, n_words), np.zeros(n_left, np.int64), np.full(n_left, n_right)
+    pairs, distances = np.empty(1 << 12, np.uint64), np.empty(1 << 12, np.uint16)
+
+    def work() -> object:
+        return kernel.near_in_tiles(
+            left, tiles, starts, ends, distance=n_words, start=(0, 0, 0), pairs=pairs, distances=distances
+        )
+
+    return 1e9 * _seconds(work) / (n_left * n_right)
+
+
+def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
+    """Of a signature: to read its leading bits and sort by them, and to gather its words twice."""
+    window, tiles = (kernels.twin(name, _COMPILED) for name in ("sliding_window", "signature_tiles"))
+    words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:64]
+    order = np.argsort(window.leading_bits(words, places), kind="stable")
+    ordering = _seconds(lambda: np.argsort(window.leading_bits(words, places), kind="stable"), 1)
+    # of two collections each signature is gathered once, on the left or into tiles on the right
+    gathering = _seconds(lambda: (tiles.tiled(words, order), words[order]), 1) / 2
+    return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED
+
+
+def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Vectors:
+    """Documents of so many distinct terms, about."""
+    n_each = max(1, round(n_terms))
+    drawn = np.exp(chance.random((n, 2 * n_each)) * np.log(_VOCABULARY)).astype(np.int64)
+    terms = [np.unique(row)[chance.permutation(len(np.unique(row)))[:n_each]] for row in drawn]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in terms])]).astype(np.int64)
+    joined = np.concatenate(terms).astype(np.int32)
+    return joined, np.full(len(joined), n_each**-0.5, np.float32), offsets
+
+
+def _candidate_ns(chance: np.random.Generator, right_terms: float) -> tuple[float, float]:
+    """Of a candidate, and for each term of its right document."""
+    kernel = kernels.twin("cosines", _COMPILED)
+    left = _vectors(chance, 500, right_terms)
+    rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
+    keys = chance.integers(0, 2**63, _PAIRS)
+    kept = 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
+    right = _vectors(chance, _BLOCK, right_terms)
+    product = 1e9 * _seconds(lambda: kernel.products(left, right, rows, _VOCABULARY)) / _PAIRS
+    return kept, product / max(1.0, right_terms)
+
+
+def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: float) -> tuple[float, float, float]:
+    """Of a pair in the search by an inverted index: three numbers from three sizes of documents."""
+    kernel = kernels.twin("cosines", _COMPILED)
+    pairs = np.empty(_BLOCK * 4, np.uint64)
+    sizes = ((left_terms, right_terms), (left_terms / 3, right_terms), (left_terms, right_terms / 3))
+    taken = []
+    for n_left, n_right in sizes:
+        left, right = _vectors(chance, _QUERIES, n_left), _vectors(chance, _BLOCK, n_right)
+        block = kernel.block_by_terms(right, 0, _BLOCK, _VOCABULARY)
+
+        def work(left: Vectors = left, block: object = block) -> object:
+            return kernel.near_in_block(left, (0, _QUERIES), block, least=2.0, pairs=pairs)
+
+        taken.append(1e9 * _seconds(work) / (_QUERIES * _BLOCK))
+    product = max(0.0, (taken[0] - taken[2]) / max(1.0, left_terms * right_terms * 2 / 3))
+    of_left = max(0.0, (taken[0] - taken[1]) / max(1.0, left_terms * 2 / 3) - product * right_terms)
+    whole = max(0.0, taken[0] - product * left_terms * right_terms - of_left * left_terms)
+    return whole, of_left, product
+
+
+def _sign_ns(chance: np.random.Generator) -> float:
+    kernel = kernels.twin("projections", _COMPILED)
+    hashes, weights = _words(chance, 10_000, 1)[:, 0], chance.integers(1, 2**20, 10_000)
+    offsets = np.arange(0, 10_001, 100)
+    taken = _seconds(lambda: kernel.project_hashes(hashes, weights, offsets, n_words=32, seed=1))
+    return 1e9 * taken / (10_000 * 32 * 32)

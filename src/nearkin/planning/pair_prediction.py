@@ -1,0 +1,309 @@
+"""Three ways to search two collections for pairs of alike vectors: what each finds, and what it takes.
+
+Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
+for cross-lingual pairwise similarity", SIGIR 2011, section 5. Beyond it, candidates get their true cosine: a looser
+distance then costs candidates, not precision, and no recall is out of reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.planning.pair_calibration import Prefix
+from nearkin.planning.pair_chances import Chances
+from nearkin.planning.pair_cosines import CosineSpread
+from nearkin.planning.pair_costs import FEW_TERMS, Costs, filled_words
+from nearkin.records import F64, I64
+
+Method = Literal["vectors", "signatures", "window"]
+Numbers = int | F64 | I64
+METHODS: tuple[Method, ...] = get_args(Method)
+MOST_BITS = 65_528
+HELD = 1 << 24
+"""Candidates that wait for their cosine at once."""
+_PAIR_BYTES = 16
+_KEY_BYTES = 8
+_ENTRY_BYTES = 8
+_BLOCK = 4096
+_ROWS_BYTES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class PairSearch:
+    """A way to find pairs whose cosine is at least a threshold.
+
+    Parameters
+    ----------
+    method : {"vectors", "signatures", "window"}
+        By an inverted index over the vectors; by signatures, each compared with every other; by signatures, each
+        compared with those near it in sorted orders.
+    bits : int
+        Of a signature: a multiple of 8 from 8 to 65,528; 0 for vectors.
+    distance : int
+        Pairs whose signatures differ in at most so many bits get their true cosine: from 0 to the number of bits.
+    permutations, window : int
+        Sorted orders, and signatures on either side that one is compared with: at least 1 for a window, else 0.
+
+    Examples
+    --------
+    >>> print(PairSearch("window", bits=1000, distance=420, permutations=300, window=2000).describe())
+    signatures of 1,000 bits in 300 sorted orders, each compared with the 2,000 before and after it; pairs within
+    distance 420 get their cosine
+    """
+
+    method: Method
+    bits: int = 0
+    distance: int = 0
+    permutations: int = 0
+    window: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError.of("method", "PairSearch", f"one of {', '.join(METHODS)}", self.method)
+        signs, slides = self.method != "vectors", self.method == "window"
+        for name, is_used, least, most in (
+            ("bits", signs, 8, MOST_BITS),
+            ("distance", signs, 0, self.bits),
+            ("permutations", slides, 1, 2**31 - 1),
+            ("window", slides, 1, 2**31 - 1),
+        ):
+            value = getattr(self, name)
+            is_int = isinstance(value, int) and not isinstance(value, bool)
+            if not is_used and value != 0:
+                raise ParameterError.of(name, "PairSearch", f"0 with the method {self.method}", value)
+            if is_used and not (is_int and least <= value <= most and (name != "bits" or value % 8 == 0)):
+                rule = f"{'a multiple of 8' if name == 'bits' else 'an int'} from {least} to {most}"
+                raise ParameterError.of(name, "PairSearch", rule, value)
+
+    def describe(self) -> str:
+        """The way in words."""
+        if self.method == "vectors":
+            return "every pair of vectors, by an inverted index"
+        then = f"pairs within distance {self.distance} get their cosine"
+        if self.method == "signatures":
+            return f"signatures of {self.bits:,} bits, each compared with every other; {then}"
+        orders = "1 sorted order" if self.permutations == 1 else f"{self.permutations:,} sorted orders"
+        return (
+            f"signatures of {self.bits:,} bits in {orders}, each compared with the {self.window:,} before and after "
+            f"it; {then}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is searched, for what, and on what machine.
+
+    Parameters
+    ----------
+    n_left, n_right : int
+        Documents with a vector; at least 1.
+    threshold : float
+        Least cosine of a pair that is looked for: above 0, up to 1.
+    recall : float
+        Share of these pairs that is to be found: above 0, up to 1.
+    cores : int
+    left_terms, right_terms : float
+        Mean number of terms of a vector.
+    spread : CosineSpread, optional
+        Of a sample of these documents; by default `CosineSpread.default`.
+    costs : Costs
+    prefix : Prefix
+        As measured on these documents by `calibrated`, or by theory.
+
+    Examples
+    --------
+    >>> Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9).n_pairs
+    5056800000000
+    """
+
+    n_left: int
+    n_right: int
+    threshold: float
+    recall: float
+    cores: int = 1
+    left_terms: float = FEW_TERMS
+    right_terms: float = FEW_TERMS
+    spread: CosineSpread = None  # type: ignore[assignment]  # it is filled in from the threshold
+    costs: Costs = field(default_factory=Costs.default)
+    prefix: Prefix = field(default_factory=Prefix)
+
+    def __post_init__(self) -> None:
+        for name in ("n_left", "n_right", "cores"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ParameterError.of(name, "Question", "an int >= 1", value)
+        for name in ("threshold", "recall"):
+            if not 0 < (value := getattr(self, name)) <= 1:
+                raise ParameterError.of(name, "Question", "above 0 and up to 1", value)
+        for name in ("left_terms", "right_terms"):
+            if not 0 <= (value := getattr(self, name)) < 1e12:
+                raise ParameterError.of(name, "Question", "a number >= 0", value)
+        if self.spread is None:
+            object.__setattr__(self, "spread", CosineSpread.default(self.threshold))
+
+    @property
+    def n_documents(self) -> int:
+        """Of both collections: what is sorted together."""
+        return self.n_left + self.n_right
+
+    @property
+    def n_pairs(self) -> int:
+        """Of one document of each collection."""
+        return self.n_left * self.n_right
+
+    @property
+    def n_sought(self) -> float:
+        """Those whose cosine is at least the threshold, as expected."""
+        return self.n_pairs * self.spread.share_above(self.threshold)
+
+    def chances(self, n_bits: int) -> Chances:
+        """Of signatures of so many bits."""
+        return Chances.of(self.spread, self.threshold, n_bits)
+
+    def n_in_windows(self, windows: Numbers) -> F64:
+        """Pairs of one document of each collection that stand in one window, in one order."""
+        n = self.n_documents
+        width = np.minimum(np.asarray(windows, np.float64), n - 1)
+        share = (width * n - width * (width + 1) / 2) / (n * (n - 1) / 2)
+        return np.asarray(self.n_pairs * np.minimum(share, 1.0), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a search will find, and what it takes.
+
+    Parameters
+    ----------
+    recall_low, recall, recall_high : float
+        Share of the pairs at or above the threshold that is found.
+    n_comparisons : float
+        Of two signatures, or of two vectors.
+    relative_cost : float
+        Comparisons over all pairs, with the time for sorting told in comparisons.
+    n_candidates : float
+        Pairs whose cosine is computed for being near by signature, each counted once.
+    n_pairs : float
+        That are reported.
+    memory_bytes : int
+        Vectors, signatures and what is held beside them, in one process.
+    signing_s, sorting_s, comparing_s, checking_s : float
+        On one core: signatures, sorted orders, comparisons, cosines of candidates.
+    elapsed_s : float
+        On all cores: their time over their number.
+    """
+
+    recall_low: float
+    recall: float
+    recall_high: float
+    n_comparisons: float
+    relative_cost: float
+    n_candidates: float
+    n_pairs: float
+    memory_bytes: int
+    signing_s: float
+    sorting_s: float
+    comparing_s: float
+    checking_s: float
+    elapsed_s: float
+
+    @property
+    def core_s(self) -> float:
+        """On one core, all of it."""
+        return self.signing_s + self.sorting_s + self.comparing_s + self.checking_s
+
+
+def predict(search: PairSearch, question: Question) -> Prediction:
+    """What a search will find, and what it takes.
+
+    Examples
+    --------
+    >>> question = Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9)
+    >>> every = predict(PairSearch("signatures", bits=1000, distance=400), question)
+    >>> round(every.recall, 2), round(every.n_candidates / 1e6)  # the article measured 0.76
+    (0.76, 76)
+    >>> some = predict(PairSearch("window", bits=1000, distance=400, permutations=300, window=2000), question)
+    >>> round(some.recall_low, 2), round(some.recall, 2), round(some.recall_high, 2), round(some.n_candidates / 1e6)
+    (0.49, 0.66, 0.7, 64)
+    """
+    costs = question.costs
+    if search.method == "vectors":
+        pair_ns = costs.vectors_ns(question.left_terms, question.right_terms)
+        return _told(search, question, (1.0, 1.0, 1.0), float(question.n_pairs), pair_ns)
+    chances = question.chances(search.bits)
+    near = slice(0, search.distance + 1)
+    if search.method == "signatures":
+        recall = min(1.0, float(chances.sought[near].sum()))
+        n_candidates = question.n_pairs * float(chances.every[near].sum())
+        pair_ns = costs.comparison_ns(search.bits, question.n_right)
+        near_ns = n_candidates * costs.candidate_ns(question.right_terms)
+        n_compared = float(question.n_pairs)
+        return _told(search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, near_ns)
+    lengths = np.array(question.prefix.lengths(question.n_documents, search.window))
+    found = chances.found(lengths, np.array([float(search.permutations)]))[:, 0, near]
+    high, recall, low = (min(1.0, float(one)) for one in found @ chances.sought[near])
+    n_candidates = question.n_pairs * float(found[1] @ chances.every[near])
+    in_windows = question.n_in_windows(search.window)
+    pair_ns = float(costs.window_ns(search.bits, question.n_right, in_windows / question.n_left))
+    in_one = np.exp(chances.log_agreement(lengths[1:2]))[0, near] @ chances.every[near]
+    n_hits = question.n_pairs * search.permutations * float(in_one)
+    near_ns = float(_checking_ns(question, np.asarray(n_candidates), np.asarray(n_hits)))
+    n_compared = search.permutations * float(in_windows)
+    return _told(search, question, (low, recall, high), n_compared, pair_ns, n_candidates, near_ns)
+
+
+def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_candidates: F64, n_hits: F64) -> F64:
+    """What many windows and numbers of orders take on one core, but for signing: for choosing among them."""
+    costs, n = question.costs, question.n_documents
+    in_windows = question.n_in_windows(windows)
+    pair_ns = costs.window_ns(n_bits, question.n_right, in_windows / question.n_left)
+    of_order = n * costs.sorting_ns(n_bits, n) + in_windows * pair_ns
+    return np.asarray(orders * of_order + _checking_ns(question, n_candidates, n_hits), np.float64)
+
+
+def _checking_ns(question: Question, n_candidates: F64, n_hits: F64) -> F64:
+    """Of candidates that are found so often: more than can be held are forgotten, and computed each time."""
+    n_computed = np.where(n_candidates > HELD, n_hits, n_candidates)
+    of_terms = question.costs.candidate_term * question.right_terms
+    return np.asarray(n_hits * question.costs.candidate + n_computed * of_terms, np.float64)
+
+
+def _told(
+    search: PairSearch,
+    question: Question,
+    recalls: tuple[float, float, float],
+    n_comparisons: float,
+    pair_ns: float,
+    n_candidates: float = 0.0,
+    near_ns: float = 0.0,
+) -> Prediction:
+    costs, low, recall, high = question.costs, *recalls
+    sorting_ns = search.permutations * question.n_documents * costs.sorting_ns(search.bits, question.n_documents)
+    n_terms = question.n_left * question.left_terms + question.n_right * question.right_terms
+    signing_s = 1e-9 * costs.signing_ns(search.bits, n_terms)
+    sorting_s, comparing_s, checking_s = 1e-9 * sorting_ns, 1e-9 * n_comparisons * pair_ns, 1e-9 * near_ns
+    in_comparisons = sorting_ns / pair_ns if pair_ns else 0.0
+    return Prediction(
+        low, recall, high,
+        n_comparisons, (n_comparisons + in_comparisons) / question.n_pairs,
+        n_candidates, recall * question.n_sought,
+        memory_bytes(search, question, n_candidates, recall * question.n_sought),
+        signing_s, sorting_s, comparing_s, checking_s,
+        (signing_s + sorting_s + comparing_s + checking_s) / question.cores,
+    )  # fmt: skip
+
+
+def memory_bytes(search: PairSearch, question: Question, n_candidates: float, n_found: float) -> int:
+    """Vectors; signatures, which a search holds as they are given and in order; candidates that wait; what is found."""
+    n = question.n_documents
+    vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)
+    found = 2 * _PAIR_BYTES * n_found
+    if search.method == "vectors":
+        block = min(_BLOCK, question.n_right)
+        return int(vectors + found + block * (4 * question.right_terms**1.2 + 12 * question.right_terms))
+    copies = 3 if search.method == "window" else 2
+    signatures = copies * 8 * filled_words(search.bits) * n + _ROWS_BYTES * n
+    return int(vectors + found + signatures + 3 * _KEY_BYTES * min(n_candidates, HELD))

@@ -1,0 +1,190 @@
+"""Which way to search two collections for pairs of alike vectors: the quickest that reaches the recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.planning.pair_chances import Chances
+from nearkin.planning.pair_prediction import (
+    METHODS,
+    Method,
+    PairSearch,
+    Prediction,
+    Question,
+    predict,
+    window_ns,
+)
+from nearkin.records import F64, I64
+
+__all__ = ["METHODS", "Method", "PairSearch", "Plan", "Prediction", "Question", "choose", "predict"]
+
+BITS = (256, 512, 768, 1024, 1536, 2048)
+"""Lengths of signatures to choose from: multiples of what the comparison takes at once."""
+ALMOST = 1 - 1e-9
+"""Signatures never find quite all."""
+_LEAST_WINDOW = 16
+_FEW = 1000
+_ORDERS = np.unique(np.round(1.2 ** np.arange(46)).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The way that is chosen, and the best of each other kind.
+
+    Parameters
+    ----------
+    search : PairSearch
+    prediction : Prediction
+    alternatives : tuple of (PairSearch, Prediction)
+        The quickest of each method that was not chosen.
+    reaches : bool
+        The recall that was asked for is reached by the lower end of the band; if not, this is as near as can be.
+    """
+
+    search: PairSearch
+    prediction: Prediction
+    alternatives: tuple[tuple[PairSearch, Prediction], ...]
+    reaches: bool
+
+
+def choose(
+    question: Question,
+    *,
+    method: Method | None = None,
+    bits: int | None = None,
+    distance: int | None = None,
+    permutations: int | None = None,
+    window: int | None = None,
+) -> Plan:
+    """The quickest way of which even the lower end of the band reaches the recall.
+
+    Parameters
+    ----------
+    question : Question
+    method : {"vectors", "signatures", "window"}, optional
+    bits, distance : int, optional
+        Fixed; then the choice is between signatures and a window.
+    permutations, window : int, optional
+        Fixed; then it is a window.
+
+    Raises
+    ------
+    ParameterError
+        What is fixed does not go together.
+
+    Examples
+    --------
+    >>> question = Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9)
+    >>> plan = choose(question, bits=1024)
+    >>> plan.search.method, plan.reaches, [other.method for other, _ in plan.alternatives]
+    ('window', True, ['vectors', 'signatures'])
+    """
+    allowed = _allowed(method, bits, distance, permutations, window)
+    searches: dict[Method, PairSearch] = {"vectors": PairSearch("vectors")}
+    searches["signatures"] = _best_signatures(question, bits, distance)
+    searches["window"] = _best_window(question, bits, distance, permutations, window)
+    told = {name: (search, predict(search, question)) for name, search in searches.items()}
+    best = min(allowed, key=lambda name: _rank(told[name][1], question.recall))
+    search, prediction = told.pop(best)
+    return Plan(search, prediction, tuple(told.values()), prediction.recall_low >= question.recall)
+
+
+def _allowed(
+    method: Method | None, bits: int | None, distance: int | None, permutations: int | None, window: int | None
+) -> tuple[Method, ...]:
+    """The methods among which what is fixed leaves a choice."""
+    slides, signs = permutations is not None or window is not None, bits is not None or distance is not None
+    left: tuple[Method, ...] = ("window",) if slides else ("signatures", "window") if signs else METHODS
+    if method is None:
+        return left
+    if method not in METHODS:
+        raise ParameterError.of("method", "choose", f"one of {', '.join(METHODS)}", method)
+    if method not in left:
+        fixed = "permutations or window" if slides else "bits or distance"
+        raise ParameterError.of("method", "choose", f"one of {', '.join(left)}, since {fixed} is given", method)
+    return (method,)
+
+
+def _rank(prediction: Prediction, recall: float) -> tuple[bool, float, float]:
+    """Those that reach the recall first, the quickest of them first; of the others who comes nearest."""
+    is_short = prediction.recall_low < recall
+    return is_short, -round(prediction.recall_low, 6) if is_short else 0.0, prediction.core_s
+
+
+def _best_signatures(question: Question, bits: int | None, distance: int | None) -> PairSearch:
+    searches = []
+    for n_bits in _lengths(bits):
+        reached = np.minimum(np.cumsum(question.chances(n_bits).sought), ALMOST)
+        searches.append(PairSearch("signatures", n_bits, _distance(reached, question.recall, distance)))
+    return min(searches, key=lambda search: _rank(predict(search, question), question.recall))
+
+
+def _best_window(
+    question: Question, bits: int | None, distance: int | None, permutations: int | None, window: int | None
+) -> PairSearch:
+    n = question.n_documents
+    most = n if permutations is not None or n < _FEW else n // 4  # in most orders half of all are as good as all
+    windows = np.array([window]) if window is not None else _windows(most, 2 if question.prefix.is_measured else 1)
+    orders = np.array([permutations]) if permutations is not None else _ORDERS
+    searches = []
+    for n_bits in _lengths(bits):
+        for width, n_orders, within in _window_grid(question, n_bits, windows, orders, distance):
+            searches.append(PairSearch("window", n_bits, within, n_orders, width))
+    return min(searches, key=lambda search: _rank(predict(search, question), question.recall))
+
+
+def _window_grid(
+    question: Question, n_bits: int, windows: I64, orders: I64, distance: int | None
+) -> list[tuple[int, int, int]]:
+    """The best window, number of orders and distance for signatures of so many bits, by the costs of all of them."""
+    chances = question.chances(n_bits)
+    some = _distances(chances, distance)
+    every, sought = chances.every[some], chances.sought[some]
+    _, middle, longest = question.prefix.bands(question.n_documents, windows)
+    found = chances.found(np.concatenate([longest, middle]), orders.astype(np.float64), some)
+    reached = np.minimum(np.cumsum(found[: len(windows)] * sought, axis=2), ALMOST)
+    target = np.minimum(question.recall, reached[:, :, -1:] * ALMOST)
+    at_last = np.full(reached.shape[:2], len(sought) - 1)
+    within = np.argmax(reached >= target, axis=2) if distance is None else at_last
+    n_near = np.take_along_axis(np.cumsum(found[len(windows) :] * every, axis=2), within[:, :, None], axis=2)[:, :, 0]
+    in_one = np.cumsum(np.exp(chances.log_agreement(middle)[:, some]) * every, axis=1)
+    n_hits = orders * np.take_along_axis(in_one, within, axis=1)
+    seconds = window_ns(
+        question, n_bits, windows[:, None], orders[None, :], n_near * question.n_pairs, n_hits * question.n_pairs
+    )
+    is_short = reached[:, :, -1] < question.recall
+    if is_short.all():
+        seconds = -np.round(reached[:, :, -1], 6) + seconds / (seconds.max() * 1e7)
+        is_short = np.zeros_like(is_short)
+    at = np.unravel_index(int(np.argmin(np.where(is_short, np.inf, seconds))), seconds.shape)
+    return [(int(windows[at[0]]), int(orders[at[1]]), some.start + int(within[at]))]
+
+
+def _lengths(bits: int | None) -> tuple[int, ...]:
+    return BITS if bits is None else (bits,)
+
+
+def _distance(reached: F64, recall: float, distance: int | None) -> int:
+    """The least that reaches the recall, or as much of it as there is."""
+    if distance is not None:
+        return distance
+    return int(np.argmax(reached >= min(recall, ALMOST * float(reached[-1]))))
+
+
+def _distances(chances: Chances, distance: int | None) -> slice:
+    """Those that come into question: the fixed one, or where the pairs are that are looked for."""
+    reached = np.cumsum(chances.sought)
+    last = int(np.searchsorted(reached, ALMOST)) if distance is None else distance
+    return slice(min(last, int(np.searchsorted(reached, 1 - ALMOST))), last + 1)
+
+
+def _windows(most: int, halves: int) -> I64:
+    """Halves of halves of the widest, rounded up to two digits: by theory nothing between them finds more."""
+    shares = most / 2.0 ** np.arange(0, 64, 1 / halves)
+    some = shares[shares >= min(_LEAST_WINDOW, most)]
+    digits = 10.0 ** np.maximum(0, np.floor(np.log10(some)) - 1)
+    rounded = np.ceil(some / digits - 1e-9) * digits
+    return np.unique(np.minimum(rounded, most).astype(np.int64))

@@ -1,0 +1,125 @@
+"""Recall against cost over many windows and numbers of orders; and the figures of the article, to compare with.
+
+Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
+cross-lingual pairwise similarity", SIGIR 2011, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.planning.pair_prediction import PairSearch, Prediction, Question, predict
+from nearkin.planning.sliding_window import WindowModel
+
+PUBLISHED_BITS, PUBLISHED_DISTANCE = 1000, 400
+PUBLISHED_BOUND = 0.76
+"""The recall of signatures alone, section 6.1."""
+PUBLISHED_EFFECTIVENESS = ((0.35, 0.93), (0.40, 0.95), (0.50, 0.98), (1.00, 0.995))
+"""Relative cost, and recall over the bound, as the text of section 6.2 tells of figure 8."""
+PUBLISHED_PERMUTATIONS = 1000
+"""A good setting, by the same text."""
+_PERMUTATIONS = (50, 100, 200, 300, 500, 1000)
+_WINDOWS = (200, 500, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A window and a number of orders.
+
+    Parameters
+    ----------
+    search : PairSearch
+    prediction : Prediction
+    bound : float
+        The recall of signatures of so many bits within this distance, every pair compared.
+    article_cost : float
+        As the article counts: orders times documents times window, over all pairs. Here only pairs of two collections
+        are compared, and the relative cost of the prediction has the time for sorting in it.
+    """
+
+    search: PairSearch
+    prediction: Prediction
+    bound: float
+    article_cost: float
+
+    @property
+    def effectiveness(self) -> float:
+        """Recall over its bound."""
+        return self.prediction.recall / self.bound if self.bound else 0.0
+
+
+def published_question() -> Question:
+    """The article's: 3.44 million English and 1.47 million German articles, cosine 0.3; 128 cores."""
+    return Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.7, cores=128)
+
+
+def tradeoff(
+    question: Question,
+    bits: int,
+    distance: int,
+    permutations: Sequence[int] = _PERMUTATIONS,
+    windows: Sequence[int] = _WINDOWS,
+) -> tuple[Point, ...]:
+    """The points of figures 6, 7 and 8 of the article: for each window, in order of the number of orders.
+
+    Examples
+    --------
+    >>> points = tradeoff(published_question(), 1000, 400, permutations=(300, 1000), windows=(200, 1000))
+    >>> [f"{point.prediction.recall:.2f} for {point.article_cost:.0%}" for point in points]
+    ['0.28 for 6%', '0.57 for 19%', '0.55 for 29%', '0.74 for 97%']
+    """
+    bound = predict(PairSearch("signatures", bits, distance), question).recall
+    made = []
+    for window in windows:
+        for n_orders in permutations:
+            search = PairSearch("window", bits, distance, n_orders, window)
+            cost = n_orders * question.n_documents * window / question.n_pairs
+            made.append(Point(search, predict(search, question), bound, cost))
+    return tuple(made)
+
+
+def published_points() -> tuple[tuple[float, float, Point, Point], ...]:
+    """What the article says of recall over its bound, and the points of the model with the same cost.
+
+    Returns
+    -------
+    told : tuple of (cost, effectiveness, point, point)
+        The article does not say how sorting was told in comparisons, nor whether pairs of one language count: the first
+        point has this cost as `Point.article_cost`, the second as relative cost of the prediction.
+    """
+    question = published_question()
+    told = []
+    for cost, effectiveness in PUBLISHED_EFFECTIVENESS:
+        window = round(cost * question.n_pairs / (PUBLISHED_PERMUTATIONS * question.n_documents))
+        low, high = window, 4 * window
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (
+                (middle, high) if _published(question, middle).prediction.relative_cost < cost else (low, middle)
+            )
+        told.append((cost, effectiveness, _published(question, window), _published(question, high)))
+    return tuple(told)
+
+
+def _published(question: Question, window: int) -> Point:
+    (point,) = tradeoff(question, PUBLISHED_BITS, PUBLISHED_DISTANCE, (PUBLISHED_PERMUTATIONS,), (window,))
+    return point
+
+
+def article_band(question: Question, search: PairSearch) -> tuple[float, float]:
+    """The recall by the article's own formula, a product of two chances, averaged over the pairs that are looked for.
+
+    Examples
+    --------
+    >>> low, high = article_band(published_question(), PairSearch("window", 1000, 400, 300, 1000))
+    >>> 0 < low < high < 0.76
+    True
+    """
+    model = WindowModel(question.n_documents, search.bits, search.permutations, search.window, search.distance)
+    cosines, weights = question.spread.above(question.threshold)
+    bands = np.array([model.found(cosine) for cosine in cosines.tolist()])
+    low, high = weights @ bands
+    return float(low), float(high)

@@ -1,0 +1,116 @@
+"""The figures of a search for pairs, each at two widths with its caption and its numbers.
+
+The module that draws is imported in the functions: a report can be described, its records made, without the extra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from nearkin.reports.dedup_figures import Figure
+from nearkin.reports.pair_facts import PairsTold
+from nearkin.reports.quantities import parameter_text
+
+_WIDTHS = (("w", 684), ("n", 262))
+"""Pixels of a figure's plot, beside a margin of text and on a telephone."""
+ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
+
+
+def cosine_figure(told: PairsTold) -> Figure | None:
+    """The histogram of the cosines of the pairs that were found; none where there are none."""
+    counts, threshold = told["histogram"]["counts"], told["parameters"]["threshold"]
+    if not sum(counts):
+        return None
+    first, step = told["histogram"]["from"], told["histogram"]["step"]
+    edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
+    start = next(i for i, n in enumerate(counts) if n or edges[i + 1] > threshold)
+    of = " at the threshold, before the best of each document were taken" if told["parameters"]["top"] else ""
+    return _histogram("cosines", edges[start:], counts[start:], threshold, f"Pairs by cosine{of}.")
+
+
+def known_figure(told: PairsTold) -> Figure | None:
+    """The histogram of the cosines of known pairs, found or not; none where no two of them could be compared."""
+    known = told.get("known")
+    if known is None or not sum(known["histogram"]):
+        return None
+    caption = (
+        f"Known pairs by cosine, whether they were found or not; those below the threshold cannot be found. Compare"
+        f" {ARTICLE}."
+    )
+    return _histogram(
+        "known", _tenths(known["histogram"]), known["histogram"], told["parameters"]["threshold"], caption
+    )
+
+
+def translated_figure(told: PairsTold) -> Figure | None:
+    """The cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
+    from nearkin.reports.charts import Series, line_chart
+
+    found = told.get("translated")
+    if found is None or not found["n_pairs"]:
+        return None
+    both = {
+        "by the translation table": found["histogram_by_table"],
+        "by the translated documents": found["histogram_by_translation"],
+    }
+    edges = _tenths(found["histogram_by_table"])
+    series = [Series(label, *_outline(edges, counts)) for label, counts in both.items()]
+    top = max(max(counts) for counts in both.values())
+    drawn = [
+        line_chart(
+            series, name=f"translated-{tag}", title="Pairs by cosine, by the table and by the translation",
+            description=f"Outlines of two histograms of the same {found['n_pairs']:,} pairs", x_title="cosine",
+            y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05),
+            width=width, height=220,
+        )
+        for tag, width in _WIDTHS
+    ]  # fmt: skip
+    rows = tuple(
+        (step, f"{table:,} · {translation:,}")
+        for (step, table), translation in zip(
+            _steps(edges, found["histogram_by_table"]), found["histogram_by_translation"], strict=True
+        )
+    )
+    caption = f"The same pairs by both, in steps of 0.1, as in {ARTICLE}."
+    return Figure(drawn[0], drawn[1], caption, ("Cosine", "Pairs by the table · by the translation"), rows)
+
+
+def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
+    """One histogram with the threshold marked."""
+    from nearkin.reports.charts import interval_chart
+
+    label = f"threshold {parameter_text(threshold)}"
+    drawn = [
+        interval_chart(
+            bin_edges, counts, name=f"{name}-{tag}", title=caption.partition(";")[0].rstrip("."),
+            description=f"Histogram of {sum(counts):,} pairs; the threshold is {parameter_text(threshold)}",
+            x_title="cosine", y_title="pairs", mark=(threshold, label), width=width,
+        )
+        for tag, width in _WIDTHS
+    ]  # fmt: skip
+    rows = tuple((step, f"{n:,}") for step, n in _steps(bin_edges, counts))
+    return Figure(drawn[0], drawn[1], caption, ("Cosine", "Pairs"), rows)
+
+
+def _steps(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """Each bin in words; the last one holds its upper end."""
+    last = len(counts) - 1
+    for i, ((low, high), n) in enumerate(zip(pairwise(bin_edges), counts, strict=True)):
+        yield f"{parameter_text(low)} {'to' if i == last else 'to under'} {parameter_text(high)}", n
+
+
+def _tenths(counts: Sequence[int]) -> list[float]:
+    """The edges of bins of one width from 0 to 1."""
+    return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
+
+
+def _outline(bin_edges: Sequence[float], counts: Sequence[int]) -> tuple[list[float], list[float]]:
+    """The corners of a histogram, from left to right.
+
+    Examples
+    --------
+    >>> _outline([0.0, 0.5, 1.0], [3, 1])
+    ([0.0, 0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 3.0, 3.0, 1.0, 1.0, 0.0])
+    """
+    return [edge for edge in bin_edges for _ in range(2)], [0.0, *(float(n) for n in counts for _ in range(2)), 0.0]

@@ -1,0 +1,119 @@
+"""The page of a search for pairs: what was found, what may be missing, and which words made each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from nearkin.errors import MissingExtraError
+from nearkin.reports import pair_wording as wording
+from nearkin.reports.dedup import DocId, ProblemRow, report_environment
+from nearkin.reports.facts import RunFacts
+from nearkin.reports.pair_facts import PairsTold, Side
+from nearkin.reports.pair_figures import cosine_figure, known_figure, translated_figure
+
+_N_OPEN = 25
+"""Of the most similar pairs: the others are folded."""
+_LONGEST_BAR = 16.0
+"""In rem: of a word that makes the whole cosine."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """A word that both documents of a pair have, as ``pairs.parquet`` has it.
+
+    Parameters
+    ----------
+    term : str
+        As the right document has it.
+    left_term : str or None
+        As the left document has it; None: the same word.
+    share : float
+        Of the cosine, in [0, 1].
+    """
+
+    term: str
+    left_term: str | None
+    share: float
+
+    @property
+    def width(self) -> str:
+        """Of its bar, in rem."""
+        return f"{_LONGEST_BAR * min(max(self.share, 0.0), 1.0):.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A pair and its matching words, the one that adds most first."""
+
+    left: DocId
+    right: DocId
+    cosine: float
+    terms: tuple[TermRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What there is to know of the documents of a side: how many, and the first of them."""
+
+    side: Side
+    n: int
+    rows: tuple[ProblemRow, ...]
+
+
+def render_pairs_report(
+    manifest: Mapping[str, object],
+    *,
+    best: Sequence[PairRow],
+    others: Sequence[PairRow],
+    remarks: Sequence[Remarks],
+) -> str:
+    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+
+    Parameters
+    ----------
+    manifest : Mapping
+        As ``manifest.json`` has it.
+    best : sequence of PairRow
+        The most similar pairs, in the order in which they are to be shown.
+    others : sequence of PairRow
+        Of the less similar ones: all, or one of each step of the cosine.
+    remarks : sequence of Remarks
+        Of each side.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    told = cast("PairsTold", manifest)
+    try:
+        environment = report_environment()
+        environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+        figures = {
+            "cosines": cosine_figure(told),
+            "known": known_figure(told),
+            "translated": translated_figure(told),
+        }
+        return environment.get_template("pairs.html.j2").render(
+            facts=RunFacts.of(manifest),
+            told=told,
+            headline=wording.headline(told),
+            languages=wording.languages(told),
+            notes=tuple(wording.notes(told)),
+            way_rows=wording.way_rows(told),
+            known_sentences=tuple(wording.known_sentences(told["known"])) if "known" in told else (),
+            translated_sentence=wording.translated_sentence(told),
+            figures=figures,
+            best=best,
+            others=others,
+            n_open=_N_OPEN,
+            way_shares=wording.way_shares(told),
+            fates=wording.fates(told),
+            remarks=remarks,
+            parameter_rows=tuple(wording.parameter_rows(told)),
+            stage_rows=wording.stage_rows(told),
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("report.html", "report") from error

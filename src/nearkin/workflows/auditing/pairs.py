@@ -1,0 +1,161 @@
+"""The audit of a finished run of ``nearkin pairs``: some documents on the left, each compared with all on the right."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.errors import FingerprintError, SourceError
+from nearkin.planning.audit import estimate_recall
+from nearkin.records import F64, I64, U64
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.sources import Source
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
+from nearkin.workflows.auditing.reported import damaged
+from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.inputs import Prepared, prepare
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import candidates_by_vectors, cosines_of, rows_of
+from nearkin.workflows.signing.signature_file import SignedInput
+from nearkin.workflows.signing.texts import Texts
+
+
+def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
+    """Compare a sample of the left side with the whole right side, and look the pairs up in what was reported.
+
+    Raises
+    ------
+    RunError
+        The run is damaged, or the input does not give what it was made from.
+    SourceError
+        The input, or the table, is gone or changed.
+    """
+    started = time.perf_counter()
+    try:
+        chosen = PairOptions.of_words(manifest["parameters"])
+        sides = _texts(manifest["left"]), _texts(manifest["right"])
+        reported = pq.read_table(directory / "pairs.parquet", columns=["left", "right"])
+        table = _table(manifest["table"])
+        predicted, fingerprint = manifest["plan"]["predicted"], manifest["fingerprint"]
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise damaged(directory, f"{type(error).__name__}: {error}") from error
+    with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
+        resources, meter = Resources(options.threads), Meter(progress)
+        prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
+        if prepared.vectors.fingerprint != fingerprint:
+            raise FingerprintError(
+                f"{directory} was made in another way than this version of Nearkin goes: {fingerprint!r} and "
+                f"{prepared.vectors.fingerprint!r}. Run it again."
+            )
+        population = np.flatnonzero(prepared.vectors.left.sizes)
+        sample = options.drawn(population)
+        keys, cosines = _true_pairs(prepared, sample, chosen, meter, options.threads)
+        found = np.isin(keys, _reported(directory, reported, prepared, sample))
+        n_true, n_found = (_counts(keys[which], sample) for which in (slice(None), found))
+        missed = _missed(prepared, keys[~found], cosines[~found])
+    best = f", the {chosen.top} best of each document on the left" if chosen.top else ""
+    return Audited(
+        f"nearkin pairs, {directory}",
+        f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
+        "cosine",
+        estimate_recall(n_true, n_found, n_population=len(population)),
+        missed.table(),
+        round(time.perf_counter() - started, 3),
+        predicted_recall=predicted["recall"],
+        claims_all=predicted["recall_low"] >= 1,
+        is_truncated=missed.is_truncated,
+    )
+
+
+def _texts(side: Mapping[str, Any]) -> Texts:
+    """The files of a side, which must be as they were.
+
+    Raises
+    ------
+    SourceError
+    """
+    inputs = [SignedInput(Source(**one["source"]), one["changed_ns"]) for one in side["inputs"]]
+    for one in inputs:
+        path = Path(one.source.path)
+        if not path.exists():
+            raise SourceError(
+                f"{path}: is gone; an audit reads the documents again. Relative paths begin where it ran."
+            )
+        if SignedInput.of(one.source) != one:
+            raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
+    sources = tuple(one.source for one in inputs)
+    return Texts(sources, file_inputs(sources, keep_column=None, encoding=side["encoding"]), "skip")
+
+
+def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:
+    if about is None:
+        return None
+    table = TranslationTable.read(Path(about["path"]))
+    if table.fingerprint != about["fingerprint"]:
+        raise SourceError(
+            f"{about['path']}: is another translation table than the pairs were searched with: {table.fingerprint} and "
+            f"{about['fingerprint']}."
+        )
+    return table
+
+
+def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
+    """Of the sampled documents, those that the run should have reported; and their cosines."""
+    vectors = prepared.vectors
+    with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
+        parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
+        keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
+        cosines = cosines_of(vectors, keys, threads)
+    keys, cosines = keys[cosines >= chosen.threshold], cosines[cosines >= chosen.threshold]
+    if chosen.top is not None:
+        left, right = rows_of(keys)
+        order = np.lexsort((right, -cosines, left))
+        rank = np.arange(len(keys)) - np.searchsorted(left[order], left[order])
+        best = np.sort(order[rank < chosen.top])
+        keys, cosines = keys[best], cosines[best]
+    return keys, cosines
+
+
+def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I64) -> U64:
+    """What the run reported of the sampled documents."""
+    rows = []
+    for name, collected in (("left", prepared.left), ("right", prepared.right)):
+        ids = collected.documents["id"].combine_chunks()
+        column = reported[name].combine_chunks()
+        place = pc.index_in(column, value_set=ids.cast(column.type)).fill_null(-1).to_numpy().astype(np.int64)
+        if (place < 0).any():
+            raise damaged(
+                directory, f"pairs.parquet names {column[int(np.argmin(place))].as_py()!r}, which is no document"
+            )
+        rows.append(place)
+    own = np.isin(rows[0], sample)
+    return np.asarray((rows[0][own].astype(np.uint64) << np.uint64(32)) | rows[1][own].astype(np.uint64))
+
+
+def _counts(keys: U64, sample: I64) -> I64:
+    """Pairs of each sampled document."""
+    return np.bincount(np.searchsorted(sample, rows_of(keys)[0]), minlength=len(sample)).astype(np.int64)
+
+
+def _missed(prepared: Prepared, keys: U64, cosines: F64) -> MissedPairs:
+    left, right = rows_of(keys)
+    missed = MissedPairs(is_across=True)
+    missed.take(zip(_ids(prepared.left, left), _ids(prepared.right, right), cosines.tolist(), strict=True))
+    return missed
+
+
+def _ids(collected: Collected, rows: I64) -> Sequence[str]:
+    ids: list[str] = collected.documents["id"].combine_chunks().cast(pa.large_string()).take(pa.array(rows)).to_pylist()
+    return ids

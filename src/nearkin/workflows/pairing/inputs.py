@@ -1,0 +1,166 @@
+"""From files and a table to two collections of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.kernels.compiled.cache import is_cold
+from nearkin.records import TextWords
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.sources import STDIN
+from nearkin.stages.features.words import WordSplitter
+from nearkin.stages.translation.projection import WordProjection
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.translating import check_fits, way_of_words
+from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+from nearkin.workflows.signing.texts import Reading, Texts
+
+
+@dataclass(frozen=True, slots=True)
+class PairInput:
+    """What is searched.
+
+    Parameters
+    ----------
+    left, right : Reading
+    table : Path or None
+        A translation table from the language of the left side to that of the right one; None where both are in one.
+    left_language, right_language : str or None
+        Codes of languages that the table must be of.
+    """
+
+    left: Reading
+    right: Reading
+    table: Path | None = None
+    left_language: str | None = None
+    right_language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Both collections, ready to be searched.
+
+    Parameters
+    ----------
+    left, right : Collected
+    table : TranslationTable or None
+    projection : WordProjection or None
+    vectors : PairVectors
+    """
+
+    left: Collected
+    right: Collected
+    table: TranslationTable | None
+    projection: WordProjection | None
+    vectors: PairVectors
+
+
+def read_table(given: PairInput) -> TranslationTable | None:
+    """The table, where there is one, of the right direction.
+
+    Raises
+    ------
+    SourceError, FingerprintError
+    """
+    if given.table is None:
+        if given.left_language or given.right_language:
+            raise ParameterError(
+                "Languages are those of a translation table: give --table, or leave --left-language and "
+                "--right-language out."
+            )
+        return None
+    return TranslationTable.read(given.table, source=given.left_language, target=given.right_language)
+
+
+def opened(given: PairInput, progress: Progress) -> tuple[Texts, Texts]:
+    """The files of both sides.
+
+    Raises
+    ------
+    SourceError
+        A side cannot be read.
+    ParameterError
+        A file is on both sides.
+    """
+    sides = given.left.opened(progress), given.right.opened(progress)
+    ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
+    if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
+        raise ParameterError("Standard input (-) is read once, and an audit needs the documents again: save it first.")
+    for source in sides[1].sources:
+        if (Path(source.path).resolve(), source.text) in ours:
+            raise ParameterError(
+                f"{source.path} is on both sides: each document would be paired with itself. For pairs inside one "
+                "collection use nearkin dedup; for two parts of a file, write them to two files."
+            )
+    return sides
+
+
+def prepare(
+    sides: tuple[Texts, Texts],
+    table: TranslationTable | None,
+    options: PairOptions,
+    work: Path,
+    *,
+    resources: Resources,
+    meter: Meter,
+) -> Prepared:
+    """Documents → vectors of one vocabulary."""
+    if is_cold():
+        meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
+    splits, words = splitting(table)
+    left, right = (
+        collect(texts, split, work, name, threads=resources.n_threads, meter=meter)
+        for texts, split, name in zip(sides, splits, ("left", "right"))
+    )
+    projection = None
+    if table is not None:
+        check_fits(table, left, right)
+        with meter.stage("translate", 0, "steps"):
+            projection = way_of_words(table, left, right, options)
+    fingerprint = _fingerprint(words, options, table)
+    vectors = vectors_of(left, right, options, projection, work, fingerprint=fingerprint, meter=meter)
+    _say_what_is_odd(left, right, vectors, meter.progress)
+    return Prepared(left, right, table, projection, vectors)
+
+
+def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitting], str]:
+    """From the texts of each side to their words, and what decides these."""
+    if table is not None:
+        words = TableWords.of_table(table.origin)
+        return (words.of_source, words.of_target), words.fingerprint
+    splitter = WordSplitter()
+
+    def split(texts: pa.LargeStringArray) -> TextWords:
+        return splitter.split(Normalisation().apply(texts))
+
+    return (split, split), f"{Normalisation().fingerprint};{splitter.fingerprint}"
+
+
+def _fingerprint(words: str, options: PairOptions, table: TranslationTable | None) -> str:
+    """Of what decides the vectors, but for the documents."""
+    kept = f"least_occurrences={options.least_occurrences};least_terms={options.least_terms}"
+    translated = "" if table is None else (
+        f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"
+    )  # fmt: skip
+    return f"{words};{kept};{options.bm25.fingerprint}{translated}"
+
+
+def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, progress: Progress) -> None:
+    for name, collected, facts in (("left", left, vectors.left_facts), ("right", right, vectors.right_facts)):
+        if facts.n_few_terms:
+            progress.say(
+                f"--{name}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be compared"
+            )
+    unknown = vectors.left_facts.ways.get("unknown", 0.0)
+    if unknown > 0.2:
+        progress.say(f"{unknown:.0%} of the words on the left have no translation: pairs will look less alike")

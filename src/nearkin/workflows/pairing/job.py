@@ -1,0 +1,147 @@
+"""Similar documents of two collections, from files to a directory of results."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import ParameterError
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.about import manifest
+from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
+from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.planning import plan_search
+from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, write_documents, write_pairs
+from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.pairing.translated import compare_with_translation
+from nearkin.workflows.signing.texts import Reading
+
+INLINE = "inline"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the pairs are compared with.
+
+    Parameters
+    ----------
+    known : str or None
+        "same-ids", or the path of a file of pairs of ids.
+    interwiki : str or None
+        "inline", or the path of a dump of the table ``langlinks``: the left side is a dump of Wikipedia.
+    translated : Reading or None
+        The left documents in the language of the right ones, as the user had them translated, by the same ids.
+    """
+
+    known: str | None = None
+    interwiki: str | None = None
+    translated: Reading | None = None
+
+
+def pair_files(
+    given: PairInput,
+    out: Path,
+    options: PairOptions,
+    beside: Beside | None = None,
+    *,
+    overwrite: bool = False,
+    report: bool = True,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> Mapping[str, object]:
+    """Find the similar pairs of two collections, and write them into a directory.
+
+    Parameters
+    ----------
+    given : PairInput
+    out : Path
+        A directory that is not there yet, or holds an earlier run that may be replaced.
+    options : PairOptions
+    beside : Beside, optional
+    overwrite, report : bool
+    resources : Resources
+    progress : Progress, optional
+
+    Returns
+    -------
+    mapping
+        The manifest, as ``manifest.json`` has it.
+
+    Raises
+    ------
+    InputError, RunError, ParameterError, FingerprintError
+        See `nearkin.errors`.
+    """
+    beside, meter = beside or Beside(), Meter(progress or Silent())
+    if beside.known and beside.interwiki:
+        raise ParameterError("Known pairs come from --known or from --interwiki: leave one of them out.")
+    table = read_table(given)
+    sides = opened(given, meter.progress)
+    directory = RunDirectory(out)
+    identity = {"command": "pairs", "parameters": options.in_words()}
+    with directory.claimed(identity, resume=False, overwrite=overwrite):
+        try:
+            prepared = prepare(sides, table, options, directory.work, resources=resources, meter=meter)
+            known = _known(beside, given, prepared, meter)
+            planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
+            found = search(
+                prepared.vectors, planned.search, options.threshold, seed=options.seed, threads=resources.n_threads,
+                meter=meter,
+            )  # fmt: skip
+            pairs = Ranked.of(found, options.top)
+            about: dict[str, object] = {}
+            if known is not None:
+                about["known"] = judge(known, pairs, prepared.vectors, resources.n_threads).to_dict()
+            if beside.translated is not None:
+                about["translated"] = compare_with_translation(
+                    beside.translated, prepared, pairs, known, options, directory.work, resources=resources,
+                    meter=meter,
+                ).to_dict()  # fmt: skip
+            _write(directory, prepared, pairs, options, meter)
+            about = {**manifest(given, prepared, planned, found, pairs, options, meter), **about}
+            if report:
+                _report(directory, about, meter)
+            directory.finish(about)
+        except BaseException:  # nothing of it can be gone on with: the directory is as it was
+            shutil.rmtree(directory.work, ignore_errors=True)
+            raise
+    return about
+
+
+def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:
+    """Before the search: what is wrong with them is better told early."""
+    left, right = prepared.left, prepared.right
+    if beside.known == SAME_IDS:
+        return known_by_id(left, right)
+    if beside.known is not None:
+        return known_by_file(Path(beside.known), left, right)
+    if beside.interwiki is None:
+        return None
+    language = given.right_language or (prepared.table.origin.target if prepared.table else None)
+    if language is None:
+        raise ParameterError("--interwiki: the language of the right side is not known. Name it with --right-language.")
+    langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
+    with meter.stage("links", 0, "bytes") as progress:
+        return known_by_links(left, right, language, langlinks, progress)
+
+
+def _write(directory: RunDirectory, prepared: Prepared, pairs: Ranked, options: PairOptions, meter: Meter) -> None:
+    """The tables."""
+    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    with meter.stage("write", 0, "steps"):
+        write_pairs(directory.path, pairs, id_columns(prepared.left, prepared.right), terms)
+        write_documents(directory.path / "documents.parquet", pairs, (prepared.left, prepared.right), prepared.vectors)
+
+
+def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> None:
+    """``report.html``; without the ``report`` extra it is said that there is none."""
+    from nearkin.workflows.pairing.reporting import write_report
+
+    with meter.stage("report", 0, "steps") as progress:
+        write_report(directory.path, about, progress)

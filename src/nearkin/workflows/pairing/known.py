@@ -1,0 +1,226 @@
+"""Pairs that are known before: what of them was found, and how alike they are."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.kernels.buffers import strings
+from nearkin.records import F64, I64, U64
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.interwiki import interwiki_links
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.results import Ranked
+from nearkin.workflows.pairing.searching import cosines_of
+from nearkin.workflows.pairing.vectors import PairVectors
+
+SAME_IDS = "same-ids"
+BINS = 10
+"""Of the figure: cosines in steps of 0.1, as in the article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Pairs of documents that belong together.
+
+    Parameters
+    ----------
+    told_by : str
+        Who says so, in words.
+    keys : uint64 array, shape (n_pairs,)
+        Rising: the left row in the upper 32 bits of each, the right row in the lower.
+    n_told : int
+        Pairs that were told of, those included of which a document is not there.
+    """
+
+    told_by: str
+    keys: U64
+    n_told: int
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFound:
+    """What became of the known pairs.
+
+    Parameters
+    ----------
+    told_by : str
+    n_told, n_known, n_comparable : int
+        That were told of; of which both documents are there; of which both have a vector.
+    n_found, n_first : int
+        That are among the reported pairs; as the most similar one of their left document.
+    recall : float or None
+        Found ones of the known ones.
+    n_reported, precision : int, float or None
+        Reported pairs of left documents that have a known partner, and the share of these that are known.
+    mean_cosine : float or None
+        Of the comparable ones.
+    histogram : tuple of int
+        How many of these have a cosine from 0 to under 0.1, and so on.
+    """
+
+    told_by: str
+    n_told: int
+    n_known: int
+    n_comparable: int
+    n_found: int
+    n_first: int
+    recall: float | None
+    n_reported: int
+    precision: float | None
+    mean_cosine: float | None
+    histogram: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """For the manifest."""
+        return asdict(self)
+
+
+def known_by_id(left: Collected, right: Collected) -> Known:
+    """Documents that have the same id on both sides.
+
+    Raises
+    ------
+    ParameterError
+        There are none.
+    """
+    ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (left, right)]
+    place = pc.index_in(ids[0], value_set=ids[1])
+    rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
+    if not len(rows):
+        raise ParameterError(
+            f"--known {SAME_IDS}: no id of --left {left.name} is one of --right {right.name} "
+            f"({ids[0][0].as_py()!r}, {ids[1][0].as_py()!r}, …). Name the columns with --left-id and --right-id, or a "
+            "file of pairs of ids."
+        )
+    return Known("equal ids", _keys(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
+
+
+def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
+    """Pairs of ids in the first two columns of a Parquet, CSV or TSV file; CSV and TSV with a header.
+
+    Raises
+    ------
+    SourceError
+        It cannot be read, or none of its pairs is of these documents.
+    """
+    try:
+        columns = _two_columns(path)
+    except (OSError, pa.ArrowInvalid, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"--known {path}: cannot be read: {error}.") from error
+    if columns is None:
+        raise SourceError(f"--known {path}: must have two columns, ids of left and of right. Got fewer instead.")
+    return _by_ids(str(path), columns, left, right)
+
+
+def known_by_links(
+    left: Collected, right: Collected, language: str, langlinks: Path | None, progress: Progress
+) -> Known:
+    """Articles of Wikipedia that the left dump links to the other edition.
+
+    Parameters
+    ----------
+    left, right : Collected
+        Of which the left one is dumps of Wikipedia.
+    language : str
+        Code of the right edition.
+    langlinks : Path or None
+        A dump of the table ``langlinks``, where links stand since 2013; None: those in the articles.
+    progress : Progress
+
+    Raises
+    ------
+    ParameterError
+        The left side is no dump.
+    SourceError
+        The links cannot be read, or there are none between these documents.
+    """
+    dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
+    if not dumps:
+        raise ParameterError(f"--interwiki: --left {left.name} is no dump of Wikipedia, and has no such links.")
+    tables = [interwiki_links(dump, language, langlinks=langlinks, progress=progress.advance) for dump in dumps]
+    links = pa.concat_tables(tables)
+    columns = [links[name].combine_chunks() for name in ("title", "other")]
+    return _by_ids("links between editions", columns, left, right)
+
+
+def judge(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> KnownFound:
+    """What became of known pairs."""
+    cosines = cosines_of_known(known, vectors, threads)
+    found_keys = _keys(pairs.left, pairs.right)
+    is_known = np.isin(found_keys, known.keys)
+    has_partner = np.isin(pairs.left, (known.keys >> np.uint64(32)).astype(np.int64))
+    n_reported = int(has_partner.sum())
+    return KnownFound(
+        known.told_by,
+        known.n_told,
+        len(known),
+        len(cosines),
+        int(is_known.sum()),
+        int((is_known & (pairs.rank == 1)).sum()),
+        _share(int(is_known.sum()), len(known)),
+        n_reported,
+        _share(int(is_known.sum()), n_reported),
+        round(float(cosines.mean()), 6) if len(cosines) else None,
+        histogram(cosines),
+    )
+
+
+def cosines_of_known(known: Known, vectors: PairVectors, threads: int) -> F64:
+    """Of those of which both documents have a vector."""
+    left, right = (known.keys >> np.uint64(32)).astype(np.int64), known.keys.astype(np.uint32).astype(np.int64)
+    is_there = (vectors.left.sizes[left] > 0) & (vectors.right.sizes[right] > 0)
+    return cosines_of(vectors, known.keys[is_there], threads)
+
+
+def histogram(cosines: F64) -> tuple[int, ...]:
+    """How many lie in each step of 0.1 from 0 to 1; 1 belongs to the last."""
+    counts, _ = np.histogram(cosines, np.linspace(0.0, 1.0, BINS + 1))
+    return tuple(counts.tolist())
+
+
+def _two_columns(path: Path) -> list[pa.Array] | None:
+    """The first two columns of a file; None if a row has fewer."""
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        if table.num_columns < 2:
+            return None
+        return [table.column(i).combine_chunks().cast(pa.large_string()) for i in (0, 1)]
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row][1:]
+    if any(len(row) < 2 for row in rows):
+        return None
+    return [strings([row[i] for row in rows]) for i in (0, 1)]
+
+
+def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Collected) -> Known:
+    places = []
+    for side, column in zip((left, right), columns, strict=True):
+        ids = side.documents["id"].combine_chunks().cast(pa.large_string())
+        places.append(pc.index_in(column, value_set=ids).fill_null(-1).to_numpy().astype(np.int64))
+    is_there = (places[0] >= 0) & (places[1] >= 0)
+    if not is_there.any():
+        shown = " and ".join(repr(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
+        raise SourceError(
+            f"{name}: none of its {len(is_there):,} pairs is of documents on both sides (the first is {shown})."
+        )
+    return Known(name, np.unique(_keys(places[0][is_there], places[1][is_there])), len(is_there))
+
+
+def _keys(left: I64, right: I64) -> U64:
+    return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
+
+
+def _share(n: int, of: int) -> float | None:
+    return round(n / of, 6) if of else None

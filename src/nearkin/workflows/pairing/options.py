@@ -1,0 +1,143 @@
+"""What a user may choose about the search for similar pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nearkin.errors import ParameterError
+from nearkin.stages.features.bm25 import BM25
+from nearkin.stages.signatures.random_projection import MOST_BITS
+from nearkin.workflows.dedup.options import in_percent
+
+METHODS = ("auto", "vectors", "signatures", "window")
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """Everything that decides which pairs are found, but for the documents and the table.
+
+    Parameters
+    ----------
+    threshold : float
+        Least cosine of a pair, in (0, 1].
+    recall : float
+        Share of such pairs that is to be found, in (0, 1]; at 1 every pair of vectors is compared.
+    top : int or None
+        Of each document on the left only so many pairs, those of the greatest cosine.
+    n_terms : int
+        Matching terms that are told of each pair.
+    bm25 : BM25
+    least_occurrences : int
+        Terms that occur less often in their collection are left out.
+    least_terms : int
+        Documents with fewer terms are left out.
+    agreement : float
+        A translation p(source | target) is used if p(target | source) is as much as this.
+    stems : bool
+        Forms that the table lacks are translated as other forms of the same word, and words of one language become
+        their stems.
+    splits : bool
+        Compounds that the table lacks are split.
+    seed : int
+        Of the signatures and the orders of their bits.
+    method : {"auto", "vectors", "signatures", "window"}
+        How pairs are searched; by default as the plan finds quickest.
+    bits, distance, permutations, window : int or None
+        Of signatures and of the sliding window; by default as planned.
+    """
+
+    threshold: float = 0.3
+    recall: float = 0.9
+    top: int | None = None
+    n_terms: int = 5
+    bm25: BM25 = field(default_factory=BM25)
+    least_occurrences: int = 2
+    least_terms: int = 5
+    agreement: float = 0.05
+    stems: bool = True
+    splits: bool = True
+    seed: int = 0
+    method: str = "auto"
+    bits: int | None = None
+    distance: int | None = None
+    permutations: int | None = None
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("threshold", 0.0), ("recall", 0.0), ("agreement", -1.0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not least < value <= 1:
+                rule = f"a number {'> 0' if least == 0 else '>= 0'} and <= 1{in_percent(value)}"
+                raise ParameterError.of(name, "pairs", rule, value)
+        if self.method not in METHODS:
+            raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
+        for name, least_int in _COUNTS.items():
+            value = getattr(self, name)
+            if value is None and name in _OPTIONAL:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or value < least_int:
+                raise ParameterError.of(name, "pairs", f"an int >= {least_int}", value)
+        if self.bits is not None and (self.bits % 8 or self.bits > MOST_BITS):
+            raise ParameterError.of("bits", "pairs", f"a multiple of 8 from 8 to {MOST_BITS}", self.bits)
+        for name, methods in _OF_METHODS.items():
+            if getattr(self, name) is not None and self.method not in ("auto", *methods):
+                raise ParameterError(
+                    f"The '{name}' parameter of pairs is of the method {' or '.join(methods)}, and the method "
+                    f"{self.method} was asked for. Leave one of them out."
+                )
+
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> PairOptions:
+        """What `in_words` gave.
+
+        Examples
+        --------
+        >>> PairOptions.of_words(PairOptions(threshold=0.5, top=3).in_words()) == PairOptions(threshold=0.5, top=3)
+        True
+        """
+        given = dict(words)
+        return cls(n_terms=given.pop("terms"), bm25=BM25(given.pop("k1"), given.pop("b")), **given)
+
+    def in_words(self) -> dict[str, str | float | int | bool | None]:
+        """For the manifest."""
+        return {
+            "threshold": self.threshold,
+            "recall": self.recall,
+            "top": self.top,
+            "terms": self.n_terms,
+            "k1": self.bm25.k1,
+            "b": self.bm25.b,
+            "least_occurrences": self.least_occurrences,
+            "least_terms": self.least_terms,
+            "agreement": self.agreement,
+            "stems": self.stems,
+            "splits": self.splits,
+            "seed": self.seed,
+            "method": self.method,
+            "bits": self.bits,
+            "distance": self.distance,
+            "permutations": self.permutations,
+            "window": self.window,
+        }
+
+
+_OF_METHODS = {
+    "bits": ("signatures", "window"),
+    "distance": ("signatures", "window"),
+    "permutations": ("window",),
+    "window": ("window",),
+}
+_OPTIONAL = ("top", "bits", "distance", "permutations", "window")
+_COUNTS = {
+    "top": 1,
+    "n_terms": 0,
+    "least_occurrences": 1,
+    "least_terms": 1,
+    "seed": 0,
+    "bits": 8,
+    "distance": 0,
+    "permutations": 1,
+    "window": 1,
+}

@@ -1,0 +1,216 @@
+"""Which way a search for pairs goes: by a sample of the documents, what they cost here, and the model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.engines.local import map_ordered
+from nearkin.planning.pair_calibration import Prefix, calibrated
+from nearkin.planning.pair_cosines import CosineSpread
+from nearkin.planning.pair_costs import Costs
+from nearkin.planning.pair_measuring import measured_costs
+from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, predict
+from nearkin.records import F64, I64, U64, BitSignatures
+from nearkin.runs.meter import Meter
+from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import candidates_by_vectors, cosines_of, rows_of, some_vectors
+from nearkin.workflows.pairing.vectors import PairVectors
+
+_SAMPLE = 400
+_MOST_SAMPLE_PAIRS = 400_000_000
+_BINS = 100
+_BLOCK = 4096
+_QUICK_S = 10.0
+"""A search of every pair of vectors that takes no longer needs no plan."""
+_PROBES = 12
+LEAST_PAIRS = 30
+_MOST_PAIRS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Some documents on the left, each compared with all on the right.
+
+    Parameters
+    ----------
+    n_documents : int
+    spread : CosineSpread
+        Of all their pairs.
+    keys : uint64 array, shape (n_pairs,)
+        The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
+    cosines : float64 array, shape (n_pairs,)
+        Of these pairs.
+    """
+
+    n_documents: int
+    spread: CosineSpread
+    keys: U64
+    cosines: F64
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The way that is gone, and why.
+
+    Parameters
+    ----------
+    search : PairSearch
+    prediction : Prediction
+    alternatives : tuple of (PairSearch, Prediction)
+        The best of the other ways.
+    why : str
+    n_sampled : int
+        Documents that the plan was made from; 0 where none was needed.
+    n_sample_pairs : int
+        Their pairs at the threshold.
+    """
+
+    search: PairSearch
+    prediction: Prediction
+    alternatives: tuple[tuple[PairSearch, Prediction], ...]
+    why: str
+    n_sampled: int = 0
+    n_sample_pairs: int = 0
+
+    def as_stored(self) -> dict[str, object]:
+        """For the manifest."""
+        return {
+            "search": asdict(self.search),
+            "in_words": self.search.describe(),
+            "why": self.why,
+            "predicted": _rounded(self.prediction),
+            "alternatives": [
+                {"search": asdict(way), "predicted": _rounded(prediction)} for way, prediction in self.alternatives
+            ],
+            "sampled_documents": self.n_sampled,
+            "sampled_pairs": self.n_sample_pairs,
+        }
+
+
+def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
+    """Choose the way.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+    options : PairOptions
+        What they name is not chosen.
+    resources : Resources
+    meter : Meter
+    """
+    question = _question(vectors, options, Costs.default(), resources)
+    every = PairSearch("vectors")
+    quick = predict(every, question)
+    is_asked = options.method == "vectors" or (options.method == "auto" and options.recall >= 1)
+    if is_asked or (options.method == "auto" and quick.elapsed_s < _QUICK_S and not _fixed(options)):
+        why = "asked for" if is_asked else "so few pairs that every one is compared"
+        return _told(Planned(every, quick, (), why), meter)
+    sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
+    with meter.stage("plan", 0, "steps"):
+        costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
+        question = replace(question, spread=sampled.spread, costs=costs)
+        plan = _choose(question, options)
+    if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
+        prefix = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
+        plan = _choose(replace(question, prefix=prefix), replace(options, bits=options.bits or plan.search.bits))
+    why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
+    planned = Planned(plan.search, plan.prediction, plan.alternatives, why, sampled.n_documents, len(sampled.keys))
+    return _told(planned, meter)
+
+
+def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
+    """Compare some documents on the left with all on the right."""
+    rows = np.flatnonzero(vectors.left.sizes)
+    n = min(_SAMPLE, len(rows), max(50, _MOST_SAMPLE_PAIRS // max(1, len(vectors.right))))
+    rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
+    counts = np.zeros(_BINS, np.int64)
+    with meter.stage("sample", 2 * n * len(vectors.right), "pairs") as progress:
+        for part in map_ordered(
+            lambda first: _spread(vectors, rows, first),
+            range(0, len(vectors.right), _BLOCK),
+            threads=resources.n_threads,
+        ):
+            counts += part
+            progress.advance(n * min(_BLOCK, len(vectors.right)))
+        # documents without a vector are in nobody's way: their products are 0 and counted there
+        counts[0] -= n * int((vectors.right.sizes == 0).sum())
+        found = candidates_by_vectors(vectors, rows, threshold, threads=resources.n_threads, advance=progress.advance)
+        keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
+        cosines = cosines_of(vectors, keys, resources.n_threads)
+    is_near = cosines >= threshold
+    spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
+    return Sampled(n, spread, keys[is_near], cosines[is_near])
+
+
+def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:
+    counts = np.zeros(_BINS, np.int64)
+    end = min(first + _BLOCK, len(vectors.right))
+    kernel = kernels.twin("cosines", 64 * len(rows) * (end - first))
+    block = kernel.block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
+    kernel.spread_in_block(some_vectors(vectors.left, rows), (0, len(rows)), block, counts)
+    return counts
+
+
+def calibrate(
+    vectors: PairVectors, sampled: Sampled, bits: int, seed: int, *, resources: Resources, meter: Meter
+) -> Prefix:
+    """How near the sample's pairs stand to each other in some orders that the search does not use."""
+    signatures = vectors.signed(bits, seed, threads=resources.n_threads, meter=meter)
+    n_documents = sum(int(one.has_features.sum()) for one in signatures)
+    step = -(-len(sampled.keys) // _MOST_PAIRS)
+    left, right = rows_of(sampled.keys[::step])
+    with meter.stage("calibrate", _PROBES, "steps") as progress:
+        gaps = np.empty((len(left), _PROBES), np.int64)
+        for number, places in enumerate(_probes(signatures, seed)):
+            gaps[:, number] = np.abs(places[0][left] - places[1][right])
+            progress.advance(1)
+    return calibrated(sampled.cosines[::step], gaps, n_documents)
+
+
+def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[tuple[I64, I64]]:
+    other = (seed + (1 << 32)) % 2**64
+    return list(SlidingWindow(_PROBES, 1, other).positions(*signatures))
+
+
+def _question(vectors: PairVectors, options: PairOptions, costs: Costs, resources: Resources) -> Question:
+    left, right = vectors.left_facts, vectors.right_facts
+    return Question(
+        n_left=left.n_vectors,
+        n_right=right.n_vectors,
+        threshold=options.threshold,
+        recall=options.recall,
+        cores=resources.n_threads,
+        left_terms=left.mean_terms,
+        right_terms=right.mean_terms,
+        costs=costs,
+    )
+
+
+def _fixed(options: PairOptions) -> dict[str, int]:
+    named = {name: getattr(options, name) for name in ("bits", "distance", "permutations", "window")}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _choose(question: Question, options: PairOptions) -> Plan:
+    method = None if options.method == "auto" else options.method
+    return choose(question, method=method, **_fixed(options))  # type: ignore[arg-type]
+
+
+def _told(planned: Planned, meter: Meter) -> Planned:
+    prediction = planned.prediction
+    band = f"{prediction.recall_low:.1%}"
+    if prediction.recall_high - prediction.recall_low > 0.0005:
+        band = f"{prediction.recall_low:.1%} to {prediction.recall_high:.1%}"
+    meter.progress.say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
+    return planned
+
+
+def _rounded(prediction: Prediction) -> dict[str, float]:
+    return {
+        name: value if isinstance(value, int) else float(f"{value:.6g}") for name, value in asdict(prediction).items()
+    }

@@ -1,0 +1,145 @@
+"""Pairs → the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.errors import MissingExtraError
+from nearkin.records import F64, I64, U64
+from nearkin.reports.dedup import ProblemRow
+from nearkin.reports.pair_facts import SIDES, Side
+from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.runs.files import published
+from nearkin.runs.progress import Progress
+
+N_BEST = 100
+N_OTHERS = 50
+N_REMARKS = 20
+_AT_ONCE = 1 << 16
+_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows become the same number
+_NONE = np.iinfo(np.uint64).max
+
+
+def write_report(folder: Path, about: Mapping[str, object], progress: Progress) -> None:
+    """Write ``report.html`` from the finished tables of a run; without the ``report`` extra say that there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        With ``pairs.parquet`` and ``documents.parquet``.
+    about : mapping
+        As ``manifest.json`` will have it.
+    progress : Progress
+    """
+    best, others = shown_pairs(folder / "pairs.parquet")
+    try:
+        html = render_pairs_report(about, best=best, others=others, remarks=_remarks(folder / "documents.parquet"))
+    except MissingExtraError as error:
+        progress.say(f"{error}. Everything else is written.")
+        return
+    with published(folder / "report.html") as aside:
+        aside.write_text(html, encoding="utf-8")
+
+
+def shown_pairs(path: Path) -> tuple[list[PairRow], list[PairRow]]:
+    """The most similar pairs, and one of each step of the cosine below them; each from the most similar one on.
+
+    There may be more pairs than memory holds: the cosines are read a part at a time, and only the pairs that are shown
+    are read as a whole.
+    """
+    with pq.ParquetFile(path) as file:
+        best, least, greatest = _most_similar(file)
+        if file.metadata.num_rows - len(best) <= N_OTHERS:
+            others = np.setdiff1d(np.arange(file.metadata.num_rows), best)
+        else:
+            others = _one_a_step(file, best, least, greatest)
+        found = _read(file, np.sort(np.concatenate([best, others])))
+    return [found[row] for row in best.tolist()], sorted(
+        (found[row] for row in others.tolist()), key=lambda pair: -pair.cosine
+    )
+
+
+def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
+    """Their rows, the most similar one first; the least cosine of all, and the least of theirs."""
+    rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
+    for first, part in _cosines(file):
+        least = min(least, float(part.min()))
+        rows = np.concatenate([rows, np.arange(first, first + len(part))])
+        cosines = np.concatenate([cosines, part])
+        order = np.lexsort((rows, -cosines))[:N_BEST]
+        rows, cosines = rows[order], cosines[order]
+    return rows, least, float(cosines[-1]) if len(cosines) else least
+
+
+def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) -> I64:
+    """A row of each step from the least to the greatest cosine: any of them, not the first, and always the same."""
+    chosen, keys = np.zeros(N_OTHERS, np.int64), np.full(N_OTHERS, _NONE, np.uint64)
+    for first, cosines in _cosines(file):
+        rows = np.arange(first, first + len(cosines))
+        is_other = np.isin(rows, best, invert=True)
+        rows, cosines = rows[is_other], cosines[is_other]
+        steps = ((cosines - least) / max(greatest - least, 1e-12) * N_OTHERS).astype(np.int64).clip(0, N_OTHERS - 1)
+        mixed: U64 = (rows.astype(np.uint64) + np.uint64(1)) * _MIXER
+        order = np.lexsort((mixed, steps))
+        some, places = np.unique(steps[order], return_index=True)
+        rows, mixed = rows[order][places], mixed[order][places]
+        is_less = mixed < keys[some]
+        chosen[some[is_less]], keys[some[is_less]] = rows[is_less], mixed[is_less]
+    return np.asarray(chosen[keys != _NONE])
+
+
+def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
+    """Those of the next pairs, and the row of the first of them."""
+    first = 0
+    for batch in file.iter_batches(_AT_ONCE, columns=["cosine"]):
+        if len(batch):
+            yield first, batch["cosine"].to_numpy()
+        first += len(batch)
+
+
+def _read(file: pq.ParquetFile, rows: I64) -> dict[int, PairRow]:
+    """The pairs of some rising rows."""
+    found: dict[int, PairRow] = {}
+    first = 0
+    for group in range(file.metadata.num_row_groups):
+        end = first + file.metadata.row_group(group).num_rows
+        own = rows[(rows >= first) & (rows < end)]
+        if len(own):
+            records = file.read_row_group(group).take(pa.array(own - first)).to_pylist()
+            found |= {
+                row: PairRow(
+                    one["left"],
+                    one["right"],
+                    one["cosine"],
+                    tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
+                )
+                for row, one in zip(own.tolist(), records, strict=True)
+            }
+        first = end
+    return found
+
+
+def _remarks(path: Path) -> list[Remarks]:
+    """What there is to know of documents, by side."""
+    counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
+    rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(_AT_ONCE, columns=["side", "id", "source", "line", "problem"]):
+            odd = batch.filter(pc.is_valid(batch["problem"]))
+            for side in SIDES:
+                own = odd.filter(pc.equal(odd["side"], side))
+                counts[side] += len(own)
+                rows[side] += map(_problem, own.slice(0, N_REMARKS - len(rows[side])).to_pylist())
+    return [Remarks(side, counts[side], tuple(rows[side])) for side in SIDES if counts[side]]
+
+
+def _problem(row: Mapping[str, str | int]) -> ProblemRow:
+    """As the page shows it: ``file:line``, the file alone where it is one document and has the name of its file."""
+    where = row["source"] if row["id"] == row["source"] else f"{row['source']}:{row['line']}"
+    return ProblemRow(str(where), row["id"], str(row["problem"]))

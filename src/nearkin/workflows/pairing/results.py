@@ -1,0 +1,211 @@
+"""What was found → tables: pairs with the terms that made them, and what became of each document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin import kernels
+from nearkin.records import F64, I32, I64
+from nearkin.runs.files import published
+from nearkin.stages.translation.projection import WordProjection
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.searching import FoundPairs
+from nearkin.workflows.pairing.vectors import PairVectors
+
+_PART = 1 << 16
+_TERM = pa.struct(
+    [
+        pa.field("term", pa.large_string(), nullable=False),  # as the right document has it
+        pa.field("left_term", pa.large_string()),  # what of the left document became it; null: the same word
+        pa.field("share", pa.float32(), nullable=False),  # of the cosine
+    ]
+)
+_TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The pairs that are reported, by document on the left, its most similar one first.
+
+    Parameters
+    ----------
+    left, right : int64 arrays, shape (n_pairs,)
+        Rows.
+    cosine : float64 array, shape (n_pairs,)
+    rank : int32 array, shape (n_pairs,)
+        Among the pairs of the left document, from 1; of equal cosines the one that was read first comes first.
+    """
+
+    left: I64
+    right: I64
+    cosine: F64
+    rank: I32
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @classmethod
+    def of(cls, found: FoundPairs, top: int | None) -> Ranked:
+        """All pairs, or the best of each document on the left."""
+        order = np.lexsort((found.right, -found.cosine, found.left))
+        left = found.left[order]
+        rank = np.arange(len(left)) - np.searchsorted(left, left) + 1
+        kept = rank <= (top or len(left))
+        return cls(left[kept], found.right[order][kept], found.cosine[order][kept], rank[kept].astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Looks up what made a pair.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+    left : Collected
+    projection : WordProjection or None
+    n_terms : int
+        Of each pair, at most.
+    """
+
+    vectors: PairVectors
+    left: Collected
+    projection: WordProjection | None
+    n_terms: int
+
+    def of(self, pairs: Ranked, part: slice) -> pa.Array:
+        """A list of the matching terms for each of some pairs, the one that adds most first."""
+        rows, vectors = (pairs.left[part], pairs.right[part]), self.vectors
+        kernel = kernels.twin("cosines", 1024 * len(rows[0]))
+        terms, shares = kernel.best_terms(
+            vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms, most=self.n_terms
+        )
+        is_there = terms >= 0
+        sizes = is_there.sum(axis=1)
+        words = vectors.words.take(pa.array(terms[is_there]))
+        own = self._left_words(rows[0], terms)[is_there]
+        named = self.left.vocabulary.words.take(pa.array(own, pa.int64(), mask=own < 0))
+        named = pc.if_else(pc.equal(named, words), pa.scalar(None, pa.large_string()), named)
+        relative = shares[is_there] / np.repeat(np.maximum(pairs.cosine[part], 1e-12), sizes)
+        items = pa.StructArray.from_arrays([words, named, pa.array(relative.astype(np.float32))], fields=list(_TERM))
+        return pa.ListArray.from_arrays(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), items)
+
+    def _left_words(self, rows: I64, terms: I32) -> I32:
+        projection = self.projection
+        if projection is None:
+            return np.full(terms.shape, -1, np.int32)
+        counts = self.left.counts
+        kernel = kernels.twin("terms", 1024 * len(rows))
+        found: I32 = kernel.best_sources(
+            (counts.terms, counts.counts, counts.offsets),
+            (projection.starts, projection.targets, projection.shares),
+            rows,
+            terms,
+            projection.n_targets,
+        )
+        return found
+
+
+def write_pairs(folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms) -> None:
+    """``pairs.parquet`` and ``pairs.tsv``."""
+    schema = pairs_schema(ids)
+    with (
+        published(folder / "pairs.parquet") as parquet,
+        published(folder / "pairs.tsv") as tsv,
+        pq.ParquetWriter(parquet, schema, compression="zstd") as writer,
+        open(tsv, "w", encoding="utf-8", newline="\n") as lines,
+    ):
+        lines.write("cosine\tleft\tright\tterms\n")
+        for part in _parts(len(pairs)):
+            columns = [
+                ids[0].take(pa.array(pairs.left[part])),
+                ids[1].take(pa.array(pairs.right[part])),
+                pa.array(pairs.cosine[part]),
+                pa.array(pairs.rank[part]),
+                terms.of(pairs, part),
+            ]
+            table = pa.Table.from_arrays(columns, schema=schema)
+            writer.write_table(table)
+            lines.writelines(_lines(table))
+
+
+def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
+    """Of ``pairs.parquet``."""
+    return pa.schema(
+        [
+            pa.field("left", ids[0].type, nullable=False),
+            pa.field("right", ids[1].type, nullable=False),
+            pa.field("cosine", pa.float64(), nullable=False),
+            pa.field("rank", pa.int32(), nullable=False),
+            pa.field("terms", pa.list_(_TERM), nullable=False),
+        ]
+    )
+
+
+def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
+    """``documents.parquet``: a row for each document of both sides, and why it has no pair."""
+    tables = []
+    for number, (name, collected) in enumerate(zip(("left", "right"), sides)):
+        own, other = (pairs.left, pairs.right) if number == 0 else (pairs.right, pairs.left)
+        sizes = (vectors.left, vectors.right)[number].sizes
+        n_pairs = np.bincount(own, minlength=len(collected))
+        best = _best(own, pairs.cosine, len(collected))
+        other_ids = sides[1 - number].documents["id"].combine_chunks().cast(pa.large_string())
+        place = np.where(best >= 0, other[best] if len(other) else -1, -1)
+        cosines = np.where(best >= 0, pairs.cosine[best] if len(other) else 0.0, np.nan)
+        documents = collected.documents
+        columns = {
+            "side": pa.array([name] * len(collected), pa.string()),
+            "id": documents["id"].combine_chunks().cast(pa.large_string()),
+            "source": documents["source"],
+            "line": documents["line"],
+            "problem": documents["problem"],
+            "n_terms": pa.array(sizes),
+            "n_pairs": pa.array(n_pairs),
+            "best": other_ids.take(pa.array(place, pa.int64(), mask=place < 0)),
+            "best_cosine": pa.array(cosines, pa.float64(), mask=best < 0),
+        }
+        tables.append(pa.table(columns))
+    with published(path) as aside:
+        pq.write_table(pa.concat_tables(tables), aside, compression="zstd")
+
+
+def _best(own: I64, cosines: F64, n: int) -> I64:
+    """The place of the most similar pair of each document, -1 for those without one."""
+    best = np.full(n, -1, np.int64)
+    order = np.argsort(cosines, kind="stable")
+    best[own[order]] = order  # of equal rows the last one stays
+    return best
+
+
+def _parts(n: int) -> Iterator[slice]:
+    return (slice(first, min(first + _PART, n)) for first in range(0, n, _PART))
+
+
+def _lines(table: pa.Table) -> Iterator[str]:
+    """``cosine<TAB>left<TAB>right<TAB>terms``, as tools for mining translations have it, with the terms behind."""
+    columns = [column.to_pylist() for column in table.columns]
+    for left, right, cosine, _, terms in zip(*columns, strict=True):
+        told = " ".join(
+            one["term"] if one["left_term"] is None else f"{one['left_term']}={one['term']}" for one in terms
+        )
+        yield f"{cosine:.6f}\t{_escaped(left)}\t{_escaped(right)}\t{told}\n"
+
+
+def _escaped(value: object) -> str:
+    text = str(value)
+    if not any(character in text for character in _TO_ESCAPE):
+        return text
+    return "".join(_TO_ESCAPE.get(character, character) for character in text)
+
+
+def id_columns(left: Collected, right: Collected) -> tuple[pa.Array, pa.Array]:
+    """The ids of both sides."""
+    first, second = (one.documents["id"].combine_chunks() for one in (left, right))
+    return first, second

@@ -1,0 +1,265 @@
+"""Two collections of counted terms → vectors of one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import ParameterError
+from nearkin.records import F64, I64, U64, BitSignatures, Bool, TermCounts, WeightedVectors
+from nearkin.runs.arrays import GrowingArray
+from nearkin.runs.meter import Meter
+from nearkin.stages.features.vocabulary import hashes_of
+from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
+from nearkin.stages.translation.projection import WAYS, WordProjection
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.options import PairOptions
+
+_LEAST_TRANSLATED = 0.01
+"""Of an occurrence: a translation that comes to less is left out."""
+_SIGNED_AT_ONCE = 1 << 13
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What became of a collection.
+
+    Parameters
+    ----------
+    n_documents, n_unreadable, n_few_terms, n_vectors : int
+        That were read; that could not be; with too few terms for a vector, empty ones among them; with a vector.
+    n_words, n_rare_words : int
+        Distinct words; those left out because they occur too rarely.
+    mean_terms : float
+        Of the documents that have a vector.
+    ways : dict of str to float
+        Share of the occurrences of words, those left out aside, that got over in each way; empty where nothing was
+        translated.
+    """
+
+    n_documents: int
+    n_unreadable: int
+    n_few_terms: int
+    n_vectors: int
+    n_words: int
+    n_rare_words: int
+    mean_terms: float
+    ways: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PairVectors:
+    """Both collections as vectors of one vocabulary.
+
+    Parameters
+    ----------
+    left, right : WeightedVectors
+    words : LargeStringArray
+        Of the vocabulary.
+    hashes : uint64 array, shape (n_vocabulary,)
+        Of the words: what signatures are made from.
+    fingerprint : str
+        Of what decides the vectors, but for the documents.
+    left_facts, right_facts : SideFacts
+    """
+
+    left: WeightedVectors
+    right: WeightedVectors
+    words: pa.LargeStringArray
+    hashes: U64
+    fingerprint: str
+    left_facts: SideFacts
+    right_facts: SideFacts
+
+    @property
+    def n_terms(self) -> int:
+        """Of the vocabulary."""
+        return len(self.words)
+
+    def signed(self, bits: int, seed: int, *, threads: int, meter: Meter) -> tuple[BitSignatures, BitSignatures]:
+        """The signatures of both."""
+        projection = RandomProjection(bits, seed)
+        total = len(self.left) + len(self.right)
+        with meter.stage("sign", total, "documents") as progress:
+
+            def sign(vectors: WeightedVectors) -> BitSignatures:
+                parts = []
+                for part in map_ordered(
+                    lambda rows: self._sign(projection, vectors, rows), _rows(vectors), threads=threads
+                ):
+                    progress.advance(len(part))
+                    parts.append(part)
+                return BitSignatures(
+                    np.concatenate([np.zeros((0, bits // 8), np.uint8), *(part.packed for part in parts)]),
+                    np.concatenate([np.zeros(0, np.bool_), *(part.has_features for part in parts)]),
+                    f"{self.fingerprint};{projection.fingerprint}",
+                )
+
+            return sign(self.left), sign(self.right)
+
+    def _sign(self, projection: RandomProjection, vectors: WeightedVectors, rows: slice) -> BitSignatures:
+        offsets = vectors.offsets[rows.start : rows.stop + 1]
+        own = slice(int(offsets[0]), int(offsets[-1]))
+        return projection.sign(
+            TermVectors(
+                self.hashes[vectors.terms[own]],
+                vectors.weights[own].astype(np.float64),
+                offsets - offsets[0],
+                self.fingerprint,
+            )
+        )
+
+
+def vectors_of(
+    left: Collected,
+    right: Collected,
+    options: PairOptions,
+    projection: WordProjection | None,
+    work: Path,
+    *,
+    fingerprint: str,
+    meter: Meter,
+) -> PairVectors:
+    """Weigh the terms of both; those on the left are translated first where there is a projection.
+
+    Raises
+    ------
+    ParameterError
+        No document of a side has enough terms for a vector.
+    """
+    right_kept = right.n_occurrences >= options.least_occurrences
+    left_kept = left.n_occurrences >= options.least_occurrences
+    words, left_numbers = right.vocabulary.words, None
+    if projection is None:
+        words, left_numbers = _united(right.vocabulary.words, left)
+    with meter.stage("weigh", len(left) + len(right), "documents") as progress:
+        space = _Space(options, work, len(words))
+        if projection is None:
+            first = space.weigh(left, left_kept, "left", numbers=left_numbers, advance=progress.advance)
+        else:
+            first = space.weigh(left, left_kept, "left", projection=projection, advance=progress.advance)
+        second = space.weigh(right, right_kept, "right", advance=progress.advance)
+    for side, vectors, collected in (("left", first, left), ("right", second, right)):
+        if not vectors.sizes.any():
+            raise ParameterError(
+                f"--{side} {collected.name}: none of its {len(collected):,} documents has {options.least_terms} terms "
+                f"that occur {options.least_occurrences} times in it or more"
+                + (" and can be translated" if side == "left" and projection is not None else "")
+                + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."
+            )
+    facts = (
+        _facts(left, first, left_kept, projection),
+        _facts(right, second, right_kept, None),
+    )
+    return PairVectors(first, second, words, hashes_of(words), fingerprint, *facts)
+
+
+class _Space:
+    """The vocabulary that both collections are weighed in."""
+
+    def __init__(self, options: PairOptions, work: Path, n_terms: int) -> None:
+        self._options = options
+        self._work = work
+        self._n_terms = n_terms
+
+    def weigh(
+        self,
+        collected: Collected,
+        is_kept: Bool,
+        side: str,
+        *,
+        projection: WordProjection | None = None,
+        numbers: I64 | None = None,
+        advance: object,
+    ) -> WeightedVectors:
+        """The vectors of one collection; ``numbers`` are those of its own words in the vocabulary."""
+        frequencies = np.where(is_kept, collected.document_frequencies, 0.0)
+        occurrences = np.where(is_kept, collected.n_occurrences, 0.0)
+        df = frequencies
+        if projection is not None:
+            df = projection.document_frequencies(frequencies)
+            occurrences = projection.document_frequencies(occurrences)
+        elif numbers is not None:
+            df = np.bincount(numbers, frequencies, self._n_terms).astype(np.float64)
+        mean_length = float(occurrences.sum()) / len(collected)
+        terms, weights = (
+            GrowingArray(self._work / f"{side}-vector-{name}", dtype)
+            for name, dtype in (("terms", np.int32), ("weights", np.float32))
+        )
+        sizes = [np.zeros(1, np.int64)]
+        for part in collected.parts():
+            counts = _only(part, is_kept)
+            if projection is not None:
+                counts = projection.project(counts, least=_LEAST_TRANSLATED)
+            elif numbers is not None:
+                counts = TermCounts(numbers[counts.terms].astype(np.int32), counts.counts, counts.offsets)
+            counts = _long_enough(counts, self._options.least_terms)
+            weighed = self._options.bm25.weigh(
+                counts, document_frequencies=df, n_documents=len(collected), mean_length=mean_length
+            )
+            terms.add(weighed.terms)
+            weights.add(weighed.weights)
+            sizes.append(weighed.sizes)
+            advance(len(part))  # type: ignore[operator]
+        return WeightedVectors(terms.mapped(), weights.mapped(), np.cumsum(np.concatenate(sizes)))  # type: ignore[arg-type]
+
+
+def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
+    """The words of both sides, those on the right first, and the number of each left one among them."""
+    joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
+    numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return joined.dictionary, numbers[len(words) :]
+
+
+def _only(counts: TermCounts, is_kept: Bool) -> TermCounts:
+    """Without terms that are left out."""
+    kept = is_kept[counts.terms]
+    offsets = np.concatenate([[0], np.cumsum(kept)])[counts.offsets]
+    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
+
+
+def _long_enough(counts: TermCounts, least: int) -> TermCounts:
+    """Documents with too few terms without any."""
+    sizes = counts.sizes
+    is_long = sizes >= least
+    kept = np.repeat(is_long, sizes)
+    offsets = np.concatenate([[0], np.cumsum(np.where(is_long, sizes, 0))])
+    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
+
+
+def _facts(
+    collected: Collected, vectors: WeightedVectors, is_kept: Bool, projection: WordProjection | None
+) -> SideFacts:
+    n_unreadable = _n_unreadable(collected.documents)
+    n_vectors = int((vectors.sizes > 0).sum())
+    ways: dict[str, float] = {}
+    if projection is not None:
+        occurrences: F64 = np.where(is_kept, collected.n_occurrences, 0.0)
+        shares = np.bincount(projection.ways, occurrences, len(WAYS)) / max(float(occurrences.sum()), 1.0)
+        ways = {way: round(float(share), 6) for way, share in zip(WAYS, shares, strict=True)}
+    return SideFacts(
+        len(collected),
+        n_unreadable,
+        len(collected) - n_unreadable - n_vectors,
+        n_vectors,
+        len(is_kept),
+        int((~is_kept).sum()),
+        round(len(vectors.terms) / max(n_vectors, 1), 3),
+        ways,
+    )
+
+
+def _n_unreadable(documents: pa.Table) -> int:
+    """Documents with a problem that is not their id's."""
+    problems = documents["problem"].drop_null().to_pylist()
+    return sum(not problem.startswith("the id ") for problem in problems)
+
+
+def _rows(vectors: WeightedVectors) -> Iterator[slice]:
+    for first in range(0, len(vectors), _SIGNED_AT_ONCE):
+        yield slice(first, min(first + _SIGNED_AT_ONCE, len(vectors)))

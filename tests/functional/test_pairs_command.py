@@ -1,0 +1,314 @@
+"""``nearkin pairs`` and its audit, from the outside."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import re
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from nearkin.errors import ParameterError
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing import job
+from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.signing.texts import Reading
+from translated_corpus import TranslatedCorpus, translated_corpus
+from wikipedia_dumps import dump, page
+
+
+def nearkin(*arguments: object, code: int = 0) -> tuple[str, str]:
+    done = nearkin_here(*arguments)
+    assert done.code == code, (done.out, done.err)
+    return done.out, done.err
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> TranslatedCorpus:
+    return translated_corpus(tmp_path_factory.mktemp("corpus"), n=80)
+
+
+def sides(corpus: TranslatedCorpus, *, table: bool = True) -> list[object]:
+    given: list[object] = ["--left", corpus.left, "--right", corpus.right]
+    return [*given, "--table", corpus.table] if table else given
+
+
+def refused(*arguments: object, code: int = 3) -> str:
+    said = nearkin("pairs", *arguments, code=code)[1]
+    assert "Traceback" not in said
+    return said
+
+
+def test_pairs_and_what_is_known_of_them(corpus, tmp_path):
+    out = tmp_path / "out"
+    told = json.loads(nearkin("pairs", *sides(corpus), "--known", "same-ids", "--json", "--out", out)[0])
+    assert told["command"] == "pairs"
+    assert told["known"]["n_known"] == 80
+    assert told["known"]["n_found"] == told["known"]["n_first"] == 80
+    assert sum(told["known"]["histogram"]) == 80
+    assert told["left"]["ways"]["whole"] == 1.0
+    assert told["plan"]["search"]["method"] == "vectors"
+    table = pq.read_table(out / "pairs.parquet")
+    assert table.num_rows == told["counts"]["pairs"] == len((out / "pairs.tsv").read_text().splitlines()) - 1
+    assert min(table["cosine"].to_pylist()) >= 0.3
+    first = table.slice(0, 1).to_pylist()[0]
+    assert first["rank"] == 1
+    assert first["terms"][0]["term"][0] in "rq"
+    assert first["terms"][0]["left_term"].startswith("l")
+    documents = pq.read_table(out / "documents.parquet").to_pylist()
+    assert [row["side"] for row in documents] == ["left"] * 80 + ["right"] * 80
+    assert all(row["best"] == row["id"] for row in documents if row["side"] == "left")
+    assert json.loads((out / "manifest.json").read_text())["files"]
+
+
+def test_what_a_person_sees(corpus, tmp_path):
+    said = nearkin("pairs", *sides(corpus), "--known", "same-ids", "--top", 1, "--out", tmp_path / "out")[0]
+    assert "80 pairs with a cosine of 0.3 or more, the 1 best of each document on the left" in said
+    assert "80 of 80 known pairs found (100.0%, by equal ids), 80 of them as the most similar one" in said
+    assert "predicted recall 100.0%" in said
+
+
+def test_known_pairs_from_files(corpus, tmp_path):
+    lines = "left\tright\ndocument 0\tdocument 0\ndocument 1\tdocument 2\nno such\tdocument 1\n"
+    (tmp_path / "known.tsv").write_text(lines)
+    (tmp_path / "known.csv").write_text(lines.replace("\t", ","))
+    pq.write_table(
+        pa.table({"a": ["document 0", "document 1"], "b": ["document 0", "document 2"]}), tmp_path / "k.parquet"
+    )
+    for name, n_told in (("known.tsv", 3), ("known.csv", 3), ("k.parquet", 2)):
+        out = tmp_path / name.replace(".", "-")
+        known = json.loads(nearkin("pairs", *sides(corpus), "--known", tmp_path / name, "--json", "--out", out)[0])[
+            "known"
+        ]
+        assert (known["n_told"], known["n_known"], known["n_found"]) == (n_told, 2, 1)
+    (tmp_path / "none.tsv").write_text("left\tright\nx\ty\n")
+    assert "none of its 1 pairs" in refused(*sides(corpus), "--known", tmp_path / "none.tsv", "--out", tmp_path / "o")
+    (tmp_path / "one.tsv").write_text("left\nx\n")
+    assert "two columns" in refused(*sides(corpus), "--known", tmp_path / "one.tsv", "--out", tmp_path / "o")
+    assert "cannot be read" in refused(*sides(corpus), "--known", tmp_path / "gone.tsv", "--out", tmp_path / "o")
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_translation_beside_the_table(corpus, tmp_path):
+    told = json.loads(
+        nearkin("pairs", *sides(corpus), "--known", "same-ids", "--left-translated", corpus.right, "--json", "--out",
+                tmp_path / "out")[0]
+    )["translated"]  # fmt: skip
+    assert told["n_pairs"] == 80
+    assert told["mean_by_translation"] == pytest.approx(1.0, abs=1e-6)  # the translation is the right side itself
+    assert 0.3 < told["mean_by_table"] < 0.95
+    assert told["histogram_by_translation"] == [0] * 9 + [80]
+
+
+def test_both_languages_in_one_file(corpus, tmp_path):
+    both = tmp_path / "both.parquet"
+    pq.write_table(pa.table({"id": range(80), "l": corpus.left_texts, "r": corpus.right_texts}), both)
+    given = ["--left", both, "--left-text", "l", "--right", both, "--right-text", "r", "--table", corpus.table]
+    told = json.loads(nearkin("pairs", *given, "--known", "same-ids", "--json", "--out", tmp_path / "out")[0])
+    assert told["known"]["n_first"] == 80
+    assert pq.read_table(tmp_path / "out" / "pairs.parquet").schema.field("left").type == pa.int64()
+    said = refused("--left", both, "--right", both, "--text", "l", "--out", tmp_path / "o", code=2)
+    assert "is on both sides" in said
+
+
+def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
+    out = tmp_path / "out"
+    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table, "--out", out]
+    assert "the sides look swapped" in refused(*swapped)
+    one = ["--left", corpus.left, "--right", tmp_path / "again.parquet", "--table", corpus.table, "--out", out]
+    pq.write_table(pq.read_table(corpus.left), tmp_path / "again.parquet")
+    assert "--right should be bb and looks like aa" in refused(*one)
+    pq.write_table(pa.table({"id": ["a"], "text": ["some words of no language"]}), tmp_path / "other.parquet")
+    other = ["--left", tmp_path / "other.parquet", "--right", corpus.right, "--table", corpus.table, "--out", out]
+    assert "this table hardly knows its words" in refused(*other)
+    languages = ["--left-language", "bb", "--right-language", "aa"]
+    assert "translates from aa to bb" in refused(*sides(corpus), *languages, "--out", out, code=2)
+    assert "give --table" in refused(*sides(corpus, table=False), "--left-language", "aa", "--out", out, code=2)
+    assert "is not a translation table" in refused(*sides(corpus)[:4], "--table", corpus.left, "--out", out)
+    assert "there is no such file" in refused(*sides(corpus)[:4], "--table", tmp_path / "no", "--out", out)
+    assert not out.exists()
+
+
+def test_sides_with_nothing_to_compare(corpus, tmp_path):
+    out = tmp_path / "out"
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    assert "empty" in refused("--left", empty, "--right", corpus.right, "--out", out)
+    for text, said in (("", "has a word"), ("one two", "there is nothing to compare")):
+        pq.write_table(pa.table({"id": ["a", "b"], "text": [text, text]}), tmp_path / "side.parquet")
+        told = refused(
+            "--left", corpus.right, "--right", tmp_path / "side.parquet", "--out", out, code=3 if not text else 2
+        )
+        assert said in told
+    assert not out.exists()
+
+
+def test_no_pairs(corpus, tmp_path):
+    out = tmp_path / "out"
+    told = json.loads(nearkin("pairs", *sides(corpus), "--threshold", 0.999, "--json", "--out", out)[0])
+    assert told["counts"]["pairs"] == 0
+    assert (out / "pairs.tsv").read_text() == "cosine\tleft\tright\tterms\n"
+    assert pq.read_table(out / "pairs.parquet").num_rows == 0
+    assert json.loads(nearkin("audit", out, "--json")[0])["n_true"] == 0
+
+
+def test_files_that_are_cut(corpus, tmp_path):
+    lines = "".join(json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(corpus.right_texts))
+    for name, pack in (("cut.jsonl.gz", gzip.compress), ("cut.jsonl.bz2", partial(bz2.compress, compresslevel=1))):
+        packed = pack(lines.encode() * 20)
+        (tmp_path / name).write_bytes(packed[: len(packed) // 2])
+        told = json.loads(
+            nearkin("pairs", *sides(corpus)[:2], "--right", tmp_path / name, "--table", corpus.table, "--json", "--out",
+                    tmp_path / name.replace(".", "-"))[0]
+        )  # fmt: skip
+        assert told["right"]["n_unreadable"] == 1
+        given = ["--left", corpus.left, "--right", tmp_path / name, "--table", corpus.table, "--on-error", "stop"]
+        assert "cut" in refused(*given, "--out", tmp_path / "o", code=4)
+
+
+def test_ids_that_come_twice(corpus, tmp_path):
+    twice = tmp_path / "twice.parquet"
+    pq.write_table(pa.table({"id": ["same"] * 80, "text": corpus.right_texts}), twice)
+    out = tmp_path / "out"
+    given = ["--left", corpus.left, "--right", twice, "--table", corpus.table]
+    told = json.loads(nearkin("pairs", *given, "--json", "--out", out)[0])
+    assert told["right"]["n_unreadable"] == 0
+    right = pq.read_table(out / "documents.parquet").to_pylist()[80:]
+    assert len({row["id"] for row in right}) == 80
+    assert "the id 'same' was used before" in right[1]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"threshold": 0}, "'threshold' parameter of pairs must be a number > 0 and <= 1"),
+        ({"threshold": 30}, "0.3"),
+        ({"recall": 1.5}, "'recall'"),
+        ({"recall": True}, "'recall'"),
+        ({"top": 0}, "'top' parameter of pairs must be an int >= 1"),
+        ({"method": "magic"}, "one of auto, vectors, signatures, window"),
+        ({"method": "window", "bits": 100}, "multiple of 8"),
+        ({"method": "vectors", "window": 10}, "is of the method window"),
+        ({"method": "signatures", "permutations": 10}, "is of the method window"),
+        ({"agreement": 2}, "'agreement'"),
+        ({"least_terms": 1.5}, "'least_terms'"),
+    ],
+)
+def test_options_that_are_refused(options, said):
+    with pytest.raises(ParameterError, match=re.escape(said)):
+        PairOptions(**options)
+
+
+def test_options_that_do_not_go_together(corpus, tmp_path):
+    out = ["--out", tmp_path / "out"]
+    assert "'top' parameter of pairs must be an int >= 1" in refused(*sides(corpus), "--top", 0, *out, code=2)
+    both = ["--known", "same-ids", "--interwiki", "inline"]
+    assert "leave one of them out" in refused(*sides(corpus), *both, *out, code=2)
+    assert "is no dump of Wikipedia" in refused(*sides(corpus), "--interwiki", "inline", *out, code=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_are_not_overwritten_unless_that_is_asked(corpus, tmp_path):
+    out = tmp_path / "out"
+    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
+    assert "already holds the results" in refused(*sides(corpus), "--out", out, code=5)
+    nearkin("pairs", *sides(corpus), "--overwrite", "--quiet", "--no-report", "--out", out)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years")
+    assert "not a run of Nearkin" in refused(*sides(corpus), "--overwrite", "--out", tmp_path / "mine", code=5)
+
+
+def test_a_run_that_fails_leaves_nothing(corpus, tmp_path, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table)
+    monkeypatch.setattr(job, "search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        job.pair_files(given, tmp_path / "out", PairOptions(), resources=Resources(threads=1))
+    assert not (tmp_path / "out").exists()
+    monkeypatch.undo()
+    job.pair_files(given, tmp_path / "out", PairOptions(), report=False, resources=Resources(threads=1))
+
+
+def test_hostile_ids_and_words(corpus, tmp_path):
+    hostile = tmp_path / "hostile.jsonl"
+    ids = ["=cmd()\tx\n2", "\x1b[31mred", "<script>alert(1)</script>", "a\\b"]
+    rows = [{"id": one, "text": corpus.right_texts[i]} for i, one in enumerate(ids)]
+    rows += [{"id": f"d{i}", "text": text} for i, text in enumerate(corpus.right_texts[4:])]
+    hostile.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    nearkin("pairs", "--left", corpus.left, "--right", hostile, "--table", corpus.table, "--out", out)
+    lines = (out / "pairs.tsv").read_text().splitlines()
+    assert all(line.count("\t") == 3 for line in lines)
+    assert any("=cmd()\\tx\\n2" in line for line in lines)
+    if (out / "report.html").exists():
+        assert "<script>alert" not in (out / "report.html").read_text()
+
+
+def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
+    out, missed = tmp_path / "out", tmp_path / "missed.tsv"
+    few = [
+        "--method",
+        "window",
+        "--bits",
+        256,
+        "--distance",
+        100,
+        "--permutations",
+        2,
+        "--window",
+        10,
+        "--threshold",
+        0.15,
+    ]
+    few_told = json.loads(nearkin("pairs", *sides(corpus), *few, "--json", "--out", out)[0])
+    every = json.loads(
+        nearkin("pairs", *sides(corpus), "--threshold", 0.15, "--json", "--out", tmp_path / "every")[0]
+    )  # fmt: skip
+    told = json.loads(nearkin("audit", out, "--sample", 80, "--missed", missed, "--json")[0])
+    assert told["is_exact"]
+    assert told["n_true"] == every["counts"]["pairs"]
+    assert told["n_found"] == few_told["counts"]["pairs"] < told["n_true"]
+    assert told["missed_pairs"] == told["n_true"] - told["n_found"]
+    assert told["predicted_recall"] == few_told["plan"]["predicted"]["recall"]
+    part = json.loads(nearkin("audit", out, "--sample", 20, "--seed", 3, "--json")[0])
+    assert part["low"] <= told["recall"] <= part["high"]
+
+
+def test_the_audit_of_the_best_ones(corpus, tmp_path):
+    nearkin("pairs", *sides(corpus), "--top", 1, "--threshold", 0.15, "--quiet", "--out", tmp_path / "out")
+    told = json.loads(nearkin("audit", tmp_path / "out", "--json")[0])
+    assert (told["n_true"], told["n_found"]) == (80, 80)
+
+
+def test_the_audit_refuses_what_has_changed(corpus, tmp_path):
+    own = translated_corpus(tmp_path, n=40, seed=5)
+    nearkin("pairs", *sides(own), "--quiet", "--out", tmp_path / "out")
+    kept = own.right.read_bytes()
+    pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), own.right)
+    assert "has changed" in nearkin("audit", tmp_path / "out", code=3)[1]
+    own.right.unlink()
+    assert "is gone" in nearkin("audit", tmp_path / "out", code=3)[1]
+    own.right.write_bytes(kept)
+    (tmp_path / "out" / "pairs.parquet").write_bytes(b"nothing")
+    assert "Traceback" not in nearkin("audit", tmp_path / "out", code=3)[1]  # the same bytes, written anew
+
+
+def test_articles_and_the_links_between_editions(corpus, tmp_path):
+    """Two dumps: every article links to its own translation, but for two that link to another one."""
+    left, right = tmp_path / "aawiki.xml.bz2", tmp_path / "bbwiki.xml"
+    links = {0: 1, 1: 0}
+    texts = [f"{text}\n[[bb:Article {links.get(i, i)}]]" for i, text in enumerate(corpus.left_texts)]
+    left.write_bytes(bz2.compress(dump(*(page(f"Artikel {i}", text) for i, text in enumerate(texts)))))
+    right.write_bytes(dump(*(page(f"Article {i}", text) for i, text in enumerate(corpus.right_texts))))
+    given = ["--left", left, "--right", right, "--table", corpus.table, "--interwiki", "inline", "--top", 5]
+    told = json.loads(nearkin("pairs", *given, "--json", "--out", tmp_path / "out")[0])
+    assert told["known"]["n_known"] == 80
+    assert told["known"]["n_first"] == 78

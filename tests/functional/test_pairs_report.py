@@ -1,0 +1,77 @@
+"""``report.html`` of ``nearkin pairs``, from the outside."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from translated_corpus import TranslatedCorpus, translated_corpus
+
+WORDS = "harbour ferry island storm captain harbour ferry island storm captain"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> TranslatedCorpus:
+    return translated_corpus(tmp_path_factory.mktemp("corpus"), n=80)
+
+
+def page(out: Path, *arguments: object) -> str:
+    ended = nearkin_here("pairs", *map(str, arguments), "--out", out, "-q")
+    assert ended.code == 0, ended.err
+    return (out / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def given(corpus: TranslatedCorpus) -> tuple[object, ...]:
+    return ("--left", corpus.left, "--right", corpus.right, "--table", corpus.table)
+
+
+def without_times(html: str) -> str:
+    return html.partition('<h2 id="times">')[0]
+
+
+def test_two_languages(corpus: TranslatedCorpus, tmp_path: Path) -> None:
+    html = page(tmp_path / "a", *given(corpus), "--known", "same-ids", "--left-translated", corpus.right, "--top", "2")
+    assert "of 80 × 80 documents with a cosine of 0.30 or more, the 2 best of each document on the left" in html
+    assert "80 of 80 known pairs found (a recall of 100 %)" in html
+    assert "1.000 by the translated documents" in html
+    assert "How the words of the left side got over" in html
+    assert re.search(r'<bdi>l\w+</bdi> <span class="to">→</span> <bdi>[rq]\w+</bdi>', html)
+    assert "default-src 'none'" in html
+    assert not re.search(r"<script|<link|<img|@import|https?://(?!www\.w3\.org/2000/svg)", html)
+
+
+def test_a_run_that_is_repeated_gives_the_same_page(corpus: TranslatedCorpus, tmp_path: Path) -> None:
+    pages = [page(tmp_path / name, *given(corpus), "--threads", threads) for name, threads in (("a", "1"), ("b", "2"))]
+    assert without_times(pages[0]) == without_times(pages[1])
+
+
+@pytest.mark.parametrize("method", ["signatures", "window"])
+def test_the_other_ways_are_told(method: str, corpus: TranslatedCorpus, tmp_path: Path) -> None:
+    html = page(tmp_path / "out", *given(corpus), "--method", method)
+    assert "Chosen: signatures of" in html
+    assert "every pair of vectors, by an inverted index" in html
+    assert "got the true cosine. The plan was made from 80 documents" in html
+
+
+def test_one_language_hostile_ids_and_bad_documents(tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>\u202e"
+    pq.write_table(pa.table({"id": [evil, "b", None], "text": [WORDS, "a few", WORDS]}), tmp_path / "left.parquet")
+    (tmp_path / "right.tsv").write_bytes(b"id\ttext\nx\t" + WORDS.encode() + b"\ny\t\xff\xfe\n")
+    html = page(tmp_path / "out", "--left", tmp_path / "left.parquet", "--right", tmp_path / "right.tsv")
+    assert "without a translation table" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩" in html
+    assert "<img" not in html
+    assert "about documents on the right" in html
+    assert "compared with nothing" in html
+    assert "<bdi>harbour</bdi>" in html
+
+
+def test_no_pairs(corpus: TranslatedCorpus, tmp_path: Path) -> None:
+    html = page(tmp_path / "out", *given(corpus), "--threshold", "1")
+    assert "No pair of 80 × 80 documents was found with a cosine of 1.00 or more" in html
+    assert "There are none to show" in html

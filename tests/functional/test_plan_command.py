@@ -1,0 +1,135 @@
+"""``nearkin plan``, from the outside."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from functional.conftest import nearkin_here
+from translated_corpus import translated_corpus
+
+WIKIPEDIA = ("--left", "3.44M", "--right", "1,470,000", "--threshold", "0.3")
+
+
+def planned(*arguments: object) -> dict:
+    ended = nearkin_here("plan", *arguments, "--json")
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def test_the_quickest_way_to_the_recall_and_the_two_others():
+    told = planned(*WIKIPEDIA, "--recall", "0.9", "--machine", "cores=128")
+    ways = [told["chosen"], *told["alternatives"]]
+    assert {way["method"] for way in ways} == {"vectors", "signatures", "window"}
+    assert all(way["recall_low"] >= 0.9 for way in ways)
+    assert told["chosen"]["core_s"] == min(way["core_s"] for way in ways)
+    assert told["chosen"]["elapsed_s"] == pytest.approx(told["chosen"]["core_s"] / 128)
+    assert (told["left"], told["right"], told["reaches_recall"]) == (3_440_000, 1_470_000, True)
+
+
+def test_what_is_printed():
+    ended = nearkin_here("plan", *WIKIPEDIA, "--machine", "cores=128,speed=2")
+    assert ended.code == 0, ended.err
+    assert "5.06 trillion pairs" in ended.out
+    rows = [line.split("  ")[0].strip() for line in ended.out.splitlines()]
+    for row in ("recall", "comparisons", "relative cost", "candidates", "memory", "time on one core", "time"):
+        assert row in rows
+    assert "2 times as fast, on 128 cores" in ended.out
+    assert re.search(r"time\s+\d+ s", ended.out)
+
+
+def test_a_faster_machine_and_more_cores():
+    slow, fast = (planned(*WIKIPEDIA, "--machine", machine)["chosen"] for machine in ("cores=1", "cores=4,speed=2"))
+    assert fast["elapsed_s"] == pytest.approx(slow["elapsed_s"] / 8)
+
+
+def test_this_machine_is_measured():
+    told = planned("--left", "10k", "--right", "10k", "--machine", "this", "--terms", "20")
+    assert told["cores"] >= 1
+    assert told["costs_ns"]["comparison_word"] > 0
+
+
+def test_fixed_values_stay_and_a_shortfall_is_said():
+    told = planned(*WIKIPEDIA, "--bits", "1000", "--distance", "400")
+    assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
+    ended = nearkin_here("plan", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
+    assert "With what is fixed, 0.9 is not reached: 76.0 %" in ended.out
+
+
+def test_the_figure(tmp_path: Path):
+    pytest.importorskip("altair")
+    out = tmp_path / "plan.svg"
+    ended = nearkin_here("plan", *WIKIPEDIA, "--figure", out)
+    assert ended.code == 0, ended.err
+    words = "".join(ElementTree.fromstring(out.read_text(encoding="utf-8")).itertext())
+    assert "window of" in words
+    assert "Predicted recall" in words
+    again = nearkin_here("plan", *WIKIPEDIA, "--figure", out)
+    assert again.code == 5
+    assert nearkin_here("plan", "--paper", "--figure", out, "--overwrite").code == 0
+    assert "Sorted orders" in out.read_text(encoding="utf-8")
+
+
+def test_the_paper():
+    ended = nearkin_here("plan", "--paper")
+    assert ended.code == 0, ended.err
+    assert "recall 0.76; the article measured 0.76" in ended.out
+    told = planned("--paper")
+    assert [(row["cost"], row["published"]) for row in told["text"]] == [
+        (0.35, 0.93),
+        (0.4, 0.95),
+        (0.5, 0.98),
+        (1, 0.995),
+    ]
+    assert {row["window"] for row in told["figure_6"]} == {200, 500, 1000}
+
+
+def test_a_plan_is_quick():
+    planned(*WIKIPEDIA)
+    start = time.perf_counter()
+    planned(*WIKIPEDIA)
+    assert time.perf_counter() - start < 5  # an interpreter included, on a busy machine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--left", "5"), "--left and --right"),
+        (("--left", "some", "--right", "5"), "such as 1,470,000"),
+        (("--left", "0", "--right", "5"), "from 1 to"),
+        (("--left", "5", "--right", "5", "--threshold", "0"), "threshold"),
+        (("--left", "5", "--right", "5", "--recall", "1.5"), "recall"),
+        (("--left", "5", "--right", "5", "--machine", "fast"), "cores=N,speed=X"),
+        (("--left", "5", "--right", "5", "--machine", "cores=many"), "numbers after"),
+        (("--left", "5", "--right", "5", "--machine", "cores=0"), "machine"),
+        (("--left", "5", "--right", "5", "--machine", "this,speed=2"), "speed="),
+        (("--left", "5", "--right", "5", "--terms", "none"), "--terms"),
+        (("--left", "5", "--right", "5", "--method", "magic"), "method"),
+        (("--left", "5", "--right", "5", "--bits", "13"), "bits"),
+        (("--left", "5", "--right", "5", "--method", "vectors", "--window", "9"), "method"),
+        (("--paper", "--left", "5"), "--paper"),
+    ],
+)
+def test_wrong_usage(arguments, said):
+    ended = nearkin_here("plan", *arguments)
+    assert ended.code == 2
+    assert said in re.sub(r"[\s│]+", " ", ended.err)
+
+
+def test_documents_calibrate_the_plan(tmp_path):
+    own = translated_corpus(tmp_path, n=150)
+    given = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
+    told = planned(*given, "--left", "1M", "--right", "2M")
+    assert (told["left"], told["right"]) == (1_000_000, 2_000_000)
+    assert told["sample"]["left"] == told["sample"]["compared"] == 150
+    assert told["sample"]["is_calibrated"]
+    assert told["pairs_sought"] == pytest.approx(1e6 * 2e6 * told["sample"]["pairs"] / 150**2, rel=0.02)
+    alone = planned(*given)
+    assert (alone["left"], alone["right"]) == (150, 150)
+    assert "--sample-left and --sample-right are needed" in nearkin_here("plan", *given[:2]).err
+    assert "--terms is measured" in nearkin_here("plan", *given, "--terms", "3,3").err

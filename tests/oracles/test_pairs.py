@@ -1,0 +1,153 @@
+"""Pairs of two collections against the definition, written out with dictionaries: BM25, projection, cosine."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin import kernels
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing import searching, vectors
+from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.job import pair_files
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.signing.texts import Reading
+from translated_corpus import translated_corpus
+
+K1, B = 1.2, 0.75
+
+
+def weighed(counts: list[dict[str, float]], df: dict[str, float], mean_length: float) -> list[dict[str, float]]:
+    n, found = len(counts), []
+    for one in counts:
+        length = sum(one.values())
+        row = {
+            term: math.log(1 + (n - df[term] + 0.5) / (df[term] + 0.5))
+            * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / mean_length))
+            for term, tf in one.items()
+        }  # fmt: skip
+        norm = math.sqrt(sum(weight * weight for weight in row.values()))
+        found.append({term: weight / norm for term, weight in row.items()} if len(row) >= 5 else {})
+    return found
+
+
+def counted(texts: list[str]) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Without words that occur once; and in how many documents each is."""
+    total = Counter(word for text in texts for word in text.split())
+    counts = [{w: float(n) for w, n in Counter(text.split()).items() if total[w] >= 2} for text in texts]
+    return counts, dict(Counter(word for one in counts for word in one))
+
+
+def by_definition(corpus, threshold: float, *, translates: bool = True) -> dict[tuple[int, int], float]:
+    left, left_df = counted(corpus.left_texts)
+    right, right_df = counted(corpus.right_texts)
+    if translates:
+        sources = Counter(target for _, target in corpus.pairs)
+        targets = Counter(source for source, _ in corpus.pairs)
+        ways: dict[str, dict[str, float]] = defaultdict(dict)
+        for source, target in corpus.pairs:
+            if target in right_df and 1 / targets[source] >= 0.05:
+                ways[source][target] = 1 / sources[target]
+
+        def over(amounts: dict[str, float]) -> dict[str, float]:
+            found: dict[str, float] = defaultdict(float)
+            for word, amount in amounts.items():
+                for target, p in ways[word].items():
+                    found[target] += p * amount
+            return dict(found)
+
+        left, left_df = [over(one) for one in left], over(left_df)
+    own = weighed(left, left_df, sum(sum(one.values()) for one in left) / len(left))
+    other = weighed(right, right_df, sum(sum(one.values()) for one in right) / len(right))
+    found = {}
+    for i, a in enumerate(own):
+        for j, b in enumerate(other):
+            cosine = sum(weight * b.get(term, 0.0) for term, weight in a.items())
+            if cosine >= threshold:
+                found[i, j] = cosine
+    return found
+
+
+def reported(out) -> dict[tuple[int, int], float]:
+    table = pq.read_table(out / "pairs.parquet")
+    rows = [[int(one.split()[1]) for one in table[side].to_pylist()] for side in ("left", "right")]
+    return dict(zip(zip(*rows, strict=True), table["cosine"].to_pylist(), strict=True))
+
+
+def searched(
+    corpus, out, *, threads: int = 1, translates: bool = True, **options: object
+) -> dict[tuple[int, int], float]:
+    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table if translates else None)
+    chosen = PairOptions(threshold=0.15, **options)  # type: ignore[arg-type]
+    pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))
+    return reported(out)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return translated_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.mark.parametrize("kind", ["plain", "compiled"])
+def test_pairs_by_the_definition(corpus, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    expected = by_definition(corpus, 0.15)
+    found = searched(corpus, tmp_path / "out")
+    assert 120 < len(expected) < 2_000
+    assert found.keys() == expected.keys()
+    np.testing.assert_allclose([found[pair] for pair in expected], list(expected.values()), atol=1e-5)
+
+
+def test_one_language_by_the_definition(corpus, tmp_path):
+    mixed = corpus.right_texts[::-1]
+    own = type(corpus)(corpus.right, tmp_path / "mixed.parquet", corpus.table, corpus.right_texts, mixed, [])
+    table = pq.read_table(corpus.right)
+    pq.write_table(table.set_column(1, "text", [mixed]), own.right)
+    expected = by_definition(own, 0.15, translates=False)
+    found = searched(own, tmp_path / "out", translates=False)
+    assert found.keys() == expected.keys()
+    np.testing.assert_allclose([found[pair] for pair in expected], list(expected.values()), atol=1e-5)
+    assert found[0, len(mixed) - 1] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["signatures", "window"])
+def test_signatures_lose_some_and_add_none(corpus, method, tmp_path):
+    expected = by_definition(corpus, 0.15)
+    found = searched(corpus, tmp_path / "out", method=method, recall=0.95)
+    assert found.keys() <= expected.keys()
+    assert len(found) > 0.9 * len(expected)
+    for pair, cosine in found.items():
+        assert cosine == pytest.approx(expected[pair], abs=1e-5)
+
+
+def test_every_distance_finds_everything(corpus, tmp_path):
+    found = searched(corpus, tmp_path / "out", method="signatures", bits=256, distance=256)
+    assert found.keys() == by_definition(corpus, 0.15).keys()
+
+
+@pytest.mark.parametrize("method", ["vectors", "window"])
+def test_no_size_of_batches_and_no_threads_change_anything(corpus, method, tmp_path, monkeypatch):
+    options = {"method": method} if method == "vectors" else {
+        "method": method, "bits": 256, "distance": 115, "permutations": 5, "window": 40
+    }  # fmt: skip
+    expected = searched(corpus, tmp_path / "out", **options)
+    bytes_of = (tmp_path / "out" / "pairs.tsv").read_bytes()
+    for module, name, value in (
+        (searching, "_BLOCK", 17), (searching, "_ROWS", 13), (searching, "_HELD", 30), (searching, "_AT_ONCE", 7),
+        (vectors, "_SIGNED_AT_ONCE", 11),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    assert searched(corpus, tmp_path / "again", threads=3, **options) == expected
+    assert (tmp_path / "again" / "pairs.tsv").read_bytes() == bytes_of
+
+
+def test_the_best_of_each_document(corpus, tmp_path):
+    everything = by_definition(corpus, 0.15)
+    found = searched(corpus, tmp_path / "out", top=2)
+    for left in range(len(corpus.left_texts)):
+        best = sorted((-cosine, right) for (own, right), cosine in everything.items() if own == left)[:2]
+        assert sorted(right for own, right in found if own == left) == sorted(right for _, right in best)

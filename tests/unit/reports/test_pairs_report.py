@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import MissingExtraError
+from nearkin.reports.dedup import ProblemRow
+from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.runs.progress import Silent
+from nearkin.workflows.pairing import reporting
+
+WINDOW = {"method": "window", "bits": 512, "distance": 210, "permutations": 15, "window": 1300}
+VECTORS = {"method": "vectors", "bits": 0, "distance": 0, "permutations": 0, "window": 0}
+
+
+def way(search: dict[str, Any], low: float, recall: float, high: float) -> dict[str, Any]:
+    predicted = {
+        "recall_low": low, "recall": recall, "recall_high": high, "n_comparisons": 383_667_000.0,
+        "relative_cost": 1.19734, "elapsed_s": 0.397,
+    }  # fmt: skip
+    return {"search": search, "predicted": predicted}
+
+
+def side(**ways: float) -> dict[str, Any]:
+    file = {"path": "<in>.csv", "format": "csv", "text": "text", "id": None, "size_bytes": 9}
+    return {
+        "inputs": [{"source": file, "changed_ns": 1}], "n_documents": 20_000, "n_unreadable": 2, "n_few_terms": 1,
+        "n_vectors": 19_997, "n_words": 9, "n_rare_words": 4, "mean_terms": 5.0, "ways": ways,
+    }  # fmt: skip
+
+
+def manifest(**changed: Any) -> dict[str, Any]:
+    ways = {"whole": 0.87, "stem": 0.03, "itself": 0.05, "parts": 0.01, "unknown": 0.04}
+    return {
+        "nearkin": "0.1", "command": "pairs", "fingerprint": "words",
+        "parameters": {"threshold": 0.3, "recall": 0.9, "top": None, "terms": 5, "stems": True, "method": "window"},
+        "table": {"path": "de-en.table", "fingerprint": "f" * 16, "source": "de", "target": "en"},
+        "left": side(**ways), "right": side(),
+        "plan": way(WINDOW, 0.90078, 0.919125, 0.934125) | {
+            "in_words": "signatures of 512 bits", "why": "as asked", "alternatives": [way(VECTORS, 1.0, 1.0, 1.0)],
+            "sampled_documents": 400, "sampled_pairs": 242,
+        },
+        "counts": {
+            "pairs": 11_089, "pairs_at_threshold": 11_089, "left_with_pairs": 10_169, "right_with_pairs": 10_168,
+            "comparisons": 380_803_113, "candidates": 75_151,
+        },
+        "histogram": {"from": 0.0, "step": 0.05, "counts": [0] * 6 + [11_089] + [0] * 13},
+        "stages": [{"name": "read left", "elapsed_s": 0.8, "peak_memory_bytes": 1 << 20}],
+    } | changed  # fmt: skip
+
+
+def pair(left: str = "a", right: str = "b", cosine: float = 0.5, *terms: TermRow) -> PairRow:
+    return PairRow(left, right, cosine, terms or (TermRow("house", "haus", 0.125), TermRow("nato", None, 0.06)))
+
+
+def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = (), remarks: Any = ()) -> str:
+    return render_pairs_report(about, best=best, others=others, remarks=remarks).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_what_the_page_tells() -> None:
+    html = page(manifest(), pair(), others=(pair(cosine=0.31),))
+    assert "11,089 pairs of 20,000 × 20,000 documents with a cosine of 0.30 or more" in html
+    assert "from de to en" in html
+    assert "Predicted recall: 91.9 % (90.0 to 93.4 %)" in html
+    assert "beside the 11,089 found ones, about 976 (782 to 1,221) were missed" in html
+    assert "380.8 million comparisons, where there are 399.9 million pairs: a relative cost of 119.7 %" in html
+    assert "75,151 candidates got the true cosine" in html
+    assert "nearkin audit DIR" in html
+    assert "every pair of vectors, by an inverted index" in html
+    assert '<bdi>haus</bdi> <span class="to">→</span> <bdi>house</bdi> <span class="n">12 %' in html
+    assert '<li><span class="wordline"><bdi>nato</bdi>' in html
+    assert "87.0 %" in html
+    assert "threshold 0.30" in html
+    assert "6 documents were compared with nothing" in html
+    assert "A selection is shown; all of them are in pairs.parquet" in html
+    assert "from 0.310 down to 0.310" in html
+
+
+def test_a_recall_that_is_not_reached_is_told() -> None:
+    about = manifest(plan=manifest()["plan"] | way(WINDOW, 0.4, 0.5, 0.6))
+    assert "A recall of 90.0 % was asked for; the prediction goes down to 40.0 %" in page(about, pair())
+    assert "goes down to" not in page(manifest(), pair())
+
+
+@pytest.mark.parametrize(("top", "words"), [(1, "the best one of each"), (5, "the 5 best of each")])
+def test_the_best_of_each_document(top: int, words: str) -> None:
+    html = page(manifest(parameters=manifest()["parameters"] | {"top": top}), pair())
+    assert f"{words} document on the left</h1>" in html
+    assert "before the best of each document were taken" in html
+
+
+def test_known_pairs_and_a_translation() -> None:
+    known = {
+        "told_by": "<i>links</i>", "n_told": 12, "n_known": 10, "n_comparable": 9, "n_found": 8, "n_first": 7,
+        "recall": 0.8, "n_reported": 16, "precision": 0.5, "mean_cosine": 0.45,
+        "histogram": [0, 0, 1, 3, 5, 0, 0, 0, 0, 0],
+    }  # fmt: skip
+    translated = {
+        "pairs": "known by links", "n_pairs": 9, "mean_by_table": 0.45, "mean_by_translation": 0.55,
+        "histogram_by_table": known["histogram"], "histogram_by_translation": [0, 0, 0, 2, 2, 5, 0, 0, 0, 0],
+    }  # fmt: skip
+    html = page(manifest(known=known, translated=translated), pair())
+    assert "Known by &lt;i&gt;links&lt;/i&gt;" in html
+    assert "8 of 10 known pairs found (a recall of 80.0 %), 7 of them as the most similar one" in html
+    assert "got 16 pairs; 50.0 % of these are known" in html
+    assert "2 pairs more were named" in html
+    assert "1 known pair has a document that could not be compared" in html
+    assert "the mean cosine is 0.450 by the table and 0.550 by the translated documents" in html
+    assert '<td>0.50 to under 0.60</td><td class="number">0 · 5</td>' in html
+    nothing = known | {"n_comparable": 0, "n_found": 0, "n_first": 0, "recall": 0.0, "n_reported": 0, "precision": None,
+                       "mean_cosine": None, "histogram": [0] * 10}  # fmt: skip
+    none = translated | {"n_pairs": 0, "mean_by_table": None, "mean_by_translation": None}
+    html = page(manifest(known=nothing, translated=none), pair())
+    assert "0 of 10 known pairs found (a recall of 0.0 %)." in html
+    assert "none could be compared" in html
+    assert "known-w" not in html
+
+
+def test_hostile_ids_and_words_stay_text() -> None:
+    evil = "</td><script>alert(1)</script>\u202e{{ 7*7 }}\x00"
+    remarks = (Remarks("left", 30, (ProblemRow(evil, evil, evil),)),)
+    html = page(manifest(), pair(evil, evil, 0.5, TermRow(evil, evil, 2.0)), others=(pair(evil),), remarks=remarks)
+    assert "<script" not in html
+    assert "\u202e" not in html
+    assert "\x00" not in html
+    assert html.count("⟨U+202E⟩{{ 7*7 }}⟨U+0000⟩") == 8
+    assert "width:16.00rem" in html
+    assert "30 remarks about documents on the left" in html
+    assert "The first 1; all of them are in documents.parquet" in html
+    assert page(manifest(), pair("x" * 5000)).count("x") < 1000
+
+
+def test_no_pairs_and_no_words() -> None:
+    none = {"pairs": 0, "pairs_at_threshold": 0, "left_with_pairs": 0, "right_with_pairs": 0}
+    about = manifest(counts=manifest()["counts"] | none, histogram=manifest()["histogram"] | {"counts": [0] * 20})
+    html = page(about)
+    assert "No pair of 20,000 × 20,000 documents was found" in html
+    assert "There are none to show. A lower threshold lets more in; translations" in html
+    assert "were missed" not in html.split("</h2>", 2)[1]
+    assert "Matching words" not in page(manifest(), PairRow(1, 2, 0.5, ()))
+
+
+def test_one_language() -> None:
+    html = page(manifest(table=None, left=side()), pair("a", "b", 0.5, TermRow("nato", None, 0.06)))
+    assert "without a translation table" in html
+    assert "got over" not in html
+    assert "compounds" not in html
+    assert "→" not in html
+    assert "stems" not in html
+
+
+def test_the_same_arguments_give_the_same_page() -> None:
+    assert page(manifest(), pair(), others=(pair(),)) == page(manifest(), pair(), others=(pair(),))
+
+
+def written(folder: Path, cosines: np.ndarray, *, group: int = 1000) -> Path:
+    n = len(cosines)
+    terms = pa.array([[{"term": "b", "left_term": None, "share": 0.5}]] * n, pa.list_(pa.struct(
+        [("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())]
+    )))  # fmt: skip
+    rows = {"left": range(n), "right": [f"r{i}" for i in range(n)], "cosine": cosines, "rank": [1] * n, "terms": terms}
+    pq.write_table(pa.table(rows), folder / "pairs.parquet", row_group_size=group)
+    problems = [None, "not UTF-8", "not UTF-8"]
+    documents = {
+        "side": ["left", "left", "right"], "id": ["a", "b", "in.txt"], "source": ["in.csv", "in.csv", "in.txt"],
+        "line": [1, 2, 1], "problem": problems,
+    }  # fmt: skip
+    pq.write_table(pa.table(documents), folder / "documents.parquet")
+    return folder / "pairs.parquet"
+
+
+@pytest.mark.parametrize("at_once", [300, 1 << 16])
+def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "_AT_ONCE", at_once)
+    cosines = 0.3 + 0.6 * np.random.default_rng(1).random(5000) ** 2
+    best, others = reporting.shown_pairs(written(tmp_path, cosines))
+    assert [one.cosine for one in best] == sorted(cosines, reverse=True)[:100]
+    shown = [one.cosine for one in others]
+    assert shown == sorted(shown, reverse=True)
+    assert len(shown) == 50
+    assert max(shown) <= best[-1].cosine
+    steps = np.diff(np.linspace(cosines.min(), best[-1].cosine, 51))[0]
+    assert max(-np.diff(shown)) < 2.01 * steps
+    assert np.median([one.left for one in others]) > 1000  # not the first of each step
+    assert all(one.right == f"r{one.left}" and cosines[one.left] == one.cosine for one in (*best, *others))
+    assert (best, others) == reporting.shown_pairs(tmp_path / "pairs.parquet")
+
+
+@pytest.mark.parametrize(
+    ("n", "n_best", "n_others"), [(0, 0, 0), (1, 1, 0), (100, 100, 0), (150, 100, 50), (151, 100, 1)]
+)
+def test_few_pairs_are_all_shown(n: int, n_best: int, n_others: int, tmp_path: Path) -> None:
+    best, others = reporting.shown_pairs(written(tmp_path, np.full(n, 1.0)))
+    assert (len(best), len(others)) == (n_best, n_others)  # 51 of one cosine are one step
+    assert [one.left for one in best] == list(range(n_best))
+
+
+def test_the_page_is_written(tmp_path: Path) -> None:
+    written(tmp_path, np.linspace(0.3, 0.9, 200))
+    reporting.write_report(tmp_path, manifest(), Silent())
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "75 more pairs, down to a cosine of" in html
+    assert "<bdi>in.csv:2</bdi>" in html
+    assert "1 remark about documents on the right" in html
+    assert "<bdi>in.txt</bdi>" in html
+
+
+def test_without_the_extra_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    class Told(Silent):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    def missing(*_: object, **__: object) -> str:
+        raise MissingExtraError.of("report.html", "report")
+
+    written(tmp_path, np.full(3, 0.5))
+    monkeypatch.setattr(reporting, "render_pairs_report", missing)
+    reporting.write_report(tmp_path, manifest(), Told())
+    assert said == ["report.html needs the report extra: pip install 'nearkin[report]'. Everything else is written."]
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_missing_library_is_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"nearkin\[report\]"):
+        page(manifest(), pair())
