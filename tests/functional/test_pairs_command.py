@@ -237,6 +237,22 @@ def test_a_run_that_fails_leaves_nothing(corpus, tmp_path, monkeypatch):
     job.pair_files(given, tmp_path / "out", PairOptions(), report=False, resources=Resources(threads=1))
 
 
+def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
+    out = tmp_path / "out"
+    (out / ".work").mkdir(parents=True)
+    (out / ".work" / "run.json").write_text('{"command": "pairs"}')
+    (out / ".work" / "left-terms").write_bytes(b"half")
+    (out / ".pairs.tsv.17.part").write_text("half")
+    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "documents.parquet", "manifest.json", "pairs.parquet", "pairs.tsv"
+    ]  # fmt: skip
+    other = tmp_path / "other"
+    (other / ".work").mkdir(parents=True)
+    (other / ".work" / "run.json").write_text('{"parameters": {}}')
+    assert "unfinished run" in refused(*sides(corpus), "--out", other, code=5)
+
+
 def test_hostile_ids_and_words(corpus, tmp_path):
     hostile = tmp_path / "hostile.jsonl"
     ids = ["=cmd()\tx\n2", "\x1b[31mred", "<script>alert(1)</script>", "a\\b"]

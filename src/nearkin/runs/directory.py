@@ -41,6 +41,16 @@ class RunDirectory:
         """The manifest's place."""
         return self.path / MANIFEST
 
+    def is_left_by(self, command: str) -> bool:
+        """Whether a run of a command that cannot be gone on with was killed here, and left its work."""
+        if self.manifest.exists():
+            return False
+        try:
+            identity = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(identity, dict) and identity.get("command") == command
+
     @contextlib.contextmanager
     def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
         """Take the directory for one run, new or resumed, and keep other processes out while it lasts.

@@ -30,7 +30,7 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("source", pa.large_string(), nullable=False),
     ]
 )
-_PART = 1 << 16
+_PART = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ def pair_files(
     sides = opened(given, meter.progress)
     directory = RunDirectory(out)
     identity = {"command": "pairs", "parameters": options.in_words()}
+    overwrite = overwrite or directory.is_left_by("pairs")
     with directory.claimed(identity, resume=False, overwrite=overwrite):
         try:
             prepared = prepare(sides, table, options, directory.work, resources=resources, meter=meter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -18,15 +19,15 @@ from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import candidates_by_vectors, cosines_of, rows_of, some_vectors
+from nearkin.workflows.pairing.searching import ROWS, candidates_by_vectors, cosines_of, rows_of, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000
 _BINS = 100
 _BLOCK = 4096
-_QUICK_S = 10.0
-"""A search of every pair of vectors that takes no longer needs no plan."""
+_QUICK_S = 20.0
+"""A search of every pair of vectors that takes one core no longer needs no plan."""
 _PROBES = 12
 LEAST_PAIRS = 30
 _MOST_PAIRS = 4_000
@@ -45,12 +46,18 @@ class Sampled:
         The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
     cosines : float64 array, shape (n_pairs,)
         Of these pairs.
+    search_ns : float
+        That it took to find them, for each pair that was compared.
+    n_pieces : int
+        Of work, of which so many may go on at the same time.
     """
 
     n_documents: int
     spread: CosineSpread
     keys: U64
     cosines: F64
+    search_ns: float
+    n_pieces: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +114,32 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     every = PairSearch("vectors")
     quick = predict(every, question)
     is_asked = options.method == "vectors" or (options.method == "auto" and options.recall >= 1)
-    if is_asked or (options.method == "auto" and quick.elapsed_s < _QUICK_S and not _fixed(options)):
+    if is_asked or (options.method == "auto" and quick.core_s < _QUICK_S and not _fixed(options)):
         why = "asked for" if is_asked else "so few pairs that every one is compared"
         return _told(Planned(every, quick, (), why), meter)
     sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
+    # what is chosen, and so what is found, depends on the documents alone: not on this machine, nor how busy it is
+    question = replace(question, spread=sampled.spread)
     with meter.stage("plan", 0, "steps"):
-        costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
-        question = replace(question, spread=sampled.spread, costs=costs)
         plan = _choose(question, options)
     if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
         prefix = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
-        plan = _choose(replace(question, prefix=prefix), replace(options, bits=options.bits or plan.search.bits))
+        question = replace(question, prefix=prefix)
+        plan = _choose(question, options)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
-    planned = Planned(plan.search, plan.prediction, plan.alternatives, why, sampled.n_documents, len(sampled.keys))
-    return _told(planned, meter)
+    with meter.stage("plan", 0, "steps"):
+        here = replace(question, costs=_costs_here(question, sampled, resources))
+        ways = (plan.search, *(way for way, _ in plan.alternatives))
+        told, *others = (predict(way, here) for way in ways)
+    alternatives = tuple(zip(ways[1:], others, strict=True))
+    return _told(Planned(plan.search, told, alternatives, why, sampled.n_documents, len(sampled.keys)), meter)
+
+
+def _costs_here(question: Question, sampled: Sampled, resources: Resources) -> Costs:
+    """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
+    costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
+    pair_ns = sampled.search_ns * min(resources.n_threads, sampled.n_pieces)
+    return replace(costs, vectors=pair_ns, vectors_left=0.0, vectors_product=0.0)
 
 
 def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
@@ -139,12 +158,14 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
             progress.advance(n * min(_BLOCK, len(vectors.right)))
         # documents without a vector are in nobody's way: their products are 0 and counted there
         counts[0] -= n * int((vectors.right.sizes == 0).sum())
+        began = time.perf_counter()
         found = candidates_by_vectors(vectors, rows, threshold, threads=resources.n_threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
+        search_ns = 1e9 * (time.perf_counter() - began) / max(1, n * len(vectors.right))
         cosines = cosines_of(vectors, keys, resources.n_threads)
     is_near = cosines >= threshold
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near])
+    return Sampled(n, spread, keys[is_near], cosines[is_near], search_ns, -(-n // ROWS))
 
 
 def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:

@@ -21,7 +21,8 @@ _ROUNDING = 1e-4
 """Sums of 32-bit numbers are no further than this from the true cosine."""
 _BLOCK = 4096
 """Vectors on the right that are searched at once: their sums stay in the nearest cache."""
-_ROWS = 1 << 10
+ROWS = 1 << 7
+"""Documents on the left that one piece of work takes; the answer does not depend on it."""
 _AT_ONCE = 1 << 16
 Sparse = tuple[I32, F32, I64]
 _HELD = 1 << 24
@@ -176,7 +177,7 @@ def candidates_by_vectors(
 ) -> Iterator[U64]:
     """All pairs of some documents on the left and all on the right whose cosine is about the threshold or more."""
     own, right = some_vectors(vectors.left, rows), vectors.right
-    starts = range(0, len(rows), _ROWS)
+    starts = range(0, len(rows), ROWS)
     for first in range(0, len(right), _BLOCK):
         end = min(first + _BLOCK, len(right))
         kernel = kernels.twin("cosines", 64 * len(rows) * (end - first))
@@ -185,7 +186,7 @@ def candidates_by_vectors(
         for start, found in zip(starts, map_ordered(work, starts, threads=threads)):
             places, others = rows_of(found)
             yield (rows[places].astype(np.uint64) << np.uint64(32)) | (others + first).astype(np.uint64)
-            advance((min(start + _ROWS, len(rows)) - start) * (end - first))
+            advance((min(start + ROWS, len(rows)) - start) * (end - first))
 
 
 def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
@@ -199,7 +200,7 @@ def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
 
 def _near_block(kernel: ModuleType, own: Sparse, block: object, start: int, *, n_block: int, least: float) -> U64:
     """Candidates of one piece of the left side in one block of the right."""
-    stop, found = min(start + _ROWS, len(own[2]) - 1), [np.zeros(0, np.uint64)]
+    stop, found = min(start + ROWS, len(own[2]) - 1), [np.zeros(0, np.uint64)]
     pairs = np.empty(16 * n_block, np.uint64)
     while start < stop:
         n, start = kernel.near_in_block(own, (start, stop), block, least=least, pairs=pairs)
