@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin import kernels
+from nearkin.errors import ParameterError
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import searching, vectors
 from nearkin.workflows.pairing.inputs import PairInput
@@ -151,3 +152,12 @@ def test_the_best_of_each_document(corpus, tmp_path):
     for left in range(len(corpus.left_texts)):
         best = sorted((-cosine, right) for (own, right), cosine in everything.items() if own == left)[:2]
         assert sorted(right for own, right in found if own == left) == sorted(right for _, right in best)
+
+
+def test_too_many_pairs(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(searching, "MOST_PAIRS", 300)
+    with pytest.raises(ParameterError, match="keep the best of each document with --top"):
+        searched(corpus, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(searching, "_HELD", 100)
+    assert len(searched(corpus, tmp_path / "out", top=2)) <= 240

@@ -89,7 +89,7 @@ class CountsTold(TypedDict):
     """How many there were."""
 
     pairs: int
-    pairs_at_threshold: int
+    pairs_at_threshold: int | None
     left_with_pairs: int
     right_with_pairs: int
     comparisons: int

@@ -139,6 +139,8 @@ def _missed(told: PairsTold) -> Iterator[str]:
         yield "Every pair of documents that can be compared was compared: of these pairs none is missing."
         return
     yield "So much of all pairs at the threshold is found, as the model predicts, with its band."
+    if found is None:  # the best of each document alone were kept
+        return
     low, middle, high = (
         round(found * (1 - predicted[name]) / max(predicted[name], 1e-9))
         for name in ("recall_high", "recall", "recall_low")

@@ -10,9 +10,11 @@ from hypothesis.extra import numpy as arrays
 
 from nearkin.kernels.compiled import cosines as compiled_cosines
 from nearkin.kernels.compiled import signature_tiles as compiled_tiles
+from nearkin.kernels.compiled import sliding_window as compiled_window
 from nearkin.kernels.compiled import terms as compiled_terms
 from nearkin.kernels.plain import cosines as plain_cosines
 from nearkin.kernels.plain import signature_tiles as plain_tiles
+from nearkin.kernels.plain import sliding_window as plain_window
 from nearkin.kernels.plain import terms as plain_terms
 
 N_TERMS = 40
@@ -127,3 +129,10 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
         told.append((tiles, found))
     np.testing.assert_array_equal(told[0][0], told[1][0])
     assert told[0][1] == told[1][1]
+
+
+@given(arrays.arrays(np.uint64, st.integers(0, 300), elements=st.integers(0, 2**32 - 1)))
+@settings(deadline=None)
+def test_orders_of_keys(keys):
+    keys[: len(keys) // 3] %= np.uint64(7)  # some are equal
+    np.testing.assert_array_equal(compiled_window.order_of(keys), plain_window.order_of(keys))

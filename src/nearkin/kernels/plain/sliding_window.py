@@ -19,3 +19,14 @@ def leading_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray
         bit = (words[:, place // 64] >> np.uint64(place % 64)) & np.uint64(1)
         leading = (leading << np.uint64(1)) | bit
     return leading
+
+
+def order_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """See ``compiled.sliding_window.order_of``.
+
+    Examples
+    --------
+    >>> order_of(np.array([5, 1, 5, 0], np.uint64)).tolist()
+    [3, 1, 0, 2]
+    """
+    return np.argsort(keys, kind="stable").astype(np.int64)

@@ -19,7 +19,7 @@ from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, U64, BitSignatures
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, sides_of
 
-_LEADING = 64
+_LEADING, _MORE = 32, 64
 _HELD = 1 << 22  # pairs, with those that were found again, before they are made distinct
 
 
@@ -219,7 +219,7 @@ def _sorted(words: U64, places: I64) -> I64:
     """The order of signatures whose bits are read in another order; equal ones stay in their own."""
     kernel = kernels.twin("sliding_window", words.nbytes)
     leading = kernel.leading_bits(words, places[:_LEADING])
-    order = np.argsort(leading, kind="stable")
+    order: I64 = kernel.order_of(leading)
     is_tied = np.zeros(len(order) + 1, np.bool_)  # with the one before it
     is_tied[1:-1] = leading[order[1:]] == leading[order[:-1]]
     among = np.flatnonzero(is_tied[:-1] | is_tied[1:])  # few: places of those who are tied with a neighbour
@@ -227,11 +227,11 @@ def _sorted(words: U64, places: I64) -> I64:
         own = order[among]
         rest = [kernel.leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
         order[among] = own[np.lexsort((own, *rest[::-1], leading[own]))]
-    return order.astype(np.int64)
+    return order
 
 
 def _pieces(places: I64) -> Iterator[I64]:
-    return (places[first : first + _LEADING] for first in range(0, len(places), _LEADING))
+    return (places[first : first + _MORE] for first in range(0, len(places), _MORE))
 
 
 def distinct(parts: Sequence[NearPairs]) -> NearPairs:

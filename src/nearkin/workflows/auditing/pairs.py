@@ -27,7 +27,7 @@ from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import candidates_by_vectors, cosines_of, rows_of
+from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, rows_of
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 
@@ -120,10 +120,7 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
         cosines = cosines_of(vectors, keys, threads)
     keys, cosines = keys[cosines >= chosen.threshold], cosines[cosines >= chosen.threshold]
     if chosen.top is not None:
-        left, right = rows_of(keys)
-        order = np.lexsort((right, -cosines, left))
-        rank = np.arange(len(keys)) - np.searchsorted(left[order], left[order])
-        best = np.sort(order[rank < chosen.top])
+        best = best_of_each(keys, cosines, chosen.top)
         keys, cosines = keys[best], cosines[best]
     return keys, cosines
 

@@ -48,7 +48,7 @@ def manifest(
         "plan": planned.as_stored(),
         "counts": {
             "pairs": len(pairs),
-            "pairs_at_threshold": len(found),
+            "pairs_at_threshold": None if options.top else len(found),  # beyond the best they are not kept
             "left_with_pairs": len(np.unique(pairs.left)),
             "right_with_pairs": len(np.unique(pairs.right)),
             "comparisons": found.n_comparisons,

@@ -92,8 +92,8 @@ def pair_files(
             known = _known(beside, given, prepared, meter)
             planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
             found = search(
-                prepared.vectors, planned.search, options.threshold, seed=options.seed, threads=resources.n_threads,
-                meter=meter,
+                prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed,
+                threads=resources.n_threads, meter=meter,
             )  # fmt: skip
             pairs = Ranked.of(found, options.top)
             about: dict[str, object] = {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.errors import ParameterError
 from nearkin.planning.pair_search import PairSearch
 from nearkin.records import F32, F64, I32, I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.meter import Meter
@@ -24,6 +25,8 @@ _BLOCK = 4096
 ROWS = 1 << 7
 """Documents on the left that one piece of work takes; the answer does not depend on it."""
 _AT_ONCE = 1 << 16
+MOST_PAIRS = 100_000_000
+"""That are reported at most."""
 Sparse = tuple[I32, F32, I64]
 _HELD = 1 << 24
 """Candidates that are held before they are verified; the answer does not depend on it."""
@@ -66,12 +69,15 @@ class Verifier:
     vectors : PairVectors
     threshold : float
     threads : int
+    top : int or None
+        Of each document on the left so many are kept at most, the most similar ones.
     """
 
-    def __init__(self, vectors: PairVectors, threshold: float, threads: int) -> None:
+    def __init__(self, vectors: PairVectors, threshold: float, threads: int, top: int | None = None) -> None:
         self._vectors = vectors
         self._threshold = threshold
         self._threads = threads
+        self._top = top
         self._waiting: list[U64] = []
         self._n_waiting = 0
         self._keys: U64 = np.zeros(0, np.uint64)
@@ -102,6 +108,14 @@ class Verifier:
         order = np.argsort(joined)
         self._keys = joined[order]
         self._cosines = np.concatenate([self._cosines, cosines[is_near]])[order]
+        if self._top is not None:
+            kept = best_of_each(self._keys, self._cosines, self._top)
+            self._keys, self._cosines = self._keys[kept], self._cosines[kept]
+        if len(self._keys) > MOST_PAIRS:
+            raise ParameterError(
+                f"More than {MOST_PAIRS:,} pairs have a cosine of {self._threshold} or more. Raise --threshold, or "
+                "keep the best of each document with --top."
+            )
 
     def found(self, n_comparisons: int) -> FoundPairs:
         """What was found, all candidates verified."""
@@ -115,8 +129,31 @@ class Verifier:
         self._n_waiting = len(self._waiting[0])
 
 
+def best_of_each(keys: U64, cosines: F64, top: int) -> I64:
+    """The places of the best pairs of each left document, rising; of equal cosines the lower right row is the better.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_pairs,)
+        Rising: the left row in the upper 32 bits of each, the right row in the lower.
+    cosines : float64 array, shape (n_pairs,)
+    top : int
+    """
+    left = keys >> np.uint64(32)
+    order = np.lexsort((keys, -cosines, left))
+    rank = np.arange(len(keys)) - np.searchsorted(left[order], left[order])
+    return np.sort(order[rank < top])
+
+
 def search(
-    vectors: PairVectors, way: PairSearch, threshold: float, *, seed: int, threads: int, meter: Meter
+    vectors: PairVectors,
+    way: PairSearch,
+    threshold: float,
+    *,
+    top: int | None = None,
+    seed: int,
+    threads: int,
+    meter: Meter,
 ) -> FoundPairs:
     """All pairs at the threshold that the way finds.
 
@@ -126,13 +163,15 @@ def search(
     way : PairSearch
     threshold : float
         Least cosine, > 0.
+    top : int or None
+        Of each document on the left so many pairs at most.
     seed : int
     threads : int
         The answer does not depend on it.
     meter : Meter
     """
     if way.method == "vectors":
-        return _by_vectors(vectors, threshold, threads=threads, meter=meter)
+        return _by_vectors(vectors, Verifier(vectors, threshold, threads, top), threshold, threads=threads, meter=meter)
     left, right = vectors.signed(way.bits, seed, threads=threads, meter=meter)
     if way.method == "signatures":
         searcher: SignatureScan | SlidingWindow = SignatureScan()
@@ -140,9 +179,8 @@ def search(
     else:
         searcher = SlidingWindow(way.permutations, way.window, seed)
         n_comparisons = n_in_windows(left, right, way)
-    return _by_signatures(
-        vectors, (left, right), searcher, way.distance, threshold, n_comparisons, threads=threads, meter=meter
-    )
+    verifier = Verifier(vectors, threshold, threads, top)
+    return _by_signatures(verifier, (left, right), searcher, way.distance, n_comparisons, threads=threads, meter=meter)
 
 
 def n_in_windows(left: BitSignatures, right: BitSignatures, way: PairSearch) -> int:
@@ -208,10 +246,11 @@ def _near_block(kernel: ModuleType, own: Sparse, block: object, start: int, *, n
     return np.concatenate(found)
 
 
-def _by_vectors(vectors: PairVectors, threshold: float, *, threads: int, meter: Meter) -> FoundPairs:
+def _by_vectors(
+    vectors: PairVectors, verifier: Verifier, threshold: float, *, threads: int, meter: Meter
+) -> FoundPairs:
     rows = np.flatnonzero(vectors.left.sizes)
     n_right = int((vectors.right.sizes > 0).sum())
-    verifier = Verifier(vectors, threshold, threads)
     with meter.stage("search", len(rows) * len(vectors.right), "pairs") as progress:
         for keys in candidates_by_vectors(vectors, rows, threshold, threads=threads, advance=progress.advance):
             verifier.add(keys)
@@ -219,17 +258,16 @@ def _by_vectors(vectors: PairVectors, threshold: float, *, threads: int, meter: 
 
 
 def _by_signatures(
-    vectors: PairVectors,
+    verifier: Verifier,
     signatures: tuple[BitSignatures, BitSignatures],
     searcher: SignatureScan | SlidingWindow,
     distance: int,
-    threshold: float,
     n_expected: int,
     *,
     threads: int,
     meter: Meter,
 ) -> FoundPairs:
-    verifier, n_comparisons = Verifier(vectors, threshold, threads), 0
+    n_comparisons = 0
     with meter.stage("search", n_expected, "pairs") as progress:
         # the next order is sorted while this one is searched; with many threads one at a time would be waited for
         for stretches in map_ordered(lambda sort: sort(), searcher.sorts(*signatures), threads=1 + threads // 16):
