@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
-from nearkin.errors import ParameterError
+from nearkin.errors import OutputExistsError, ParameterError, ResumeError
+from nearkin.stages.search import stretches
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing import job
+from nearkin.workflows.pairing import job, kept_search, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.signing.texts import Reading
@@ -224,17 +225,59 @@ def test_results_are_not_overwritten_unless_that_is_asked(corpus, tmp_path):
     assert "not a run of Nearkin" in refused(*sides(corpus), "--overwrite", "--out", tmp_path / "mine", code=5)
 
 
-def test_a_run_that_fails_leaves_nothing(corpus, tmp_path, monkeypatch):
+def here(corpus, out, **options):
+    """A run in this process."""
+    delivery = {name: options.pop(name) for name in ("resume", "overwrite") if name in options}
+    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table)
+    return job.pair_files(
+        given, out, PairOptions(**options), report=False, resources=Resources(threads=1), **delivery
+    )  # fmt: skip
+
+
+def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table)
     monkeypatch.setattr(job, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        job.pair_files(given, tmp_path / "out", PairOptions(), resources=Resources(threads=1))
+        here(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     monkeypatch.undo()
-    job.pair_files(given, tmp_path / "out", PairOptions(), report=False, resources=Resources(threads=1))
+    here(corpus, tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", ["vectors", "signatures", "window"])
+@pytest.mark.parametrize("n_before", [1, 3, 6])
+def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, method, n_before):
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_BLOCK", 9)
+    monkeypatch.setattr(stretches, "_CHUNK", 12)
+    options = {"method": method, "threshold": 0.15}
+    if method == "window":
+        options |= {"bits": 256, "distance": 115, "permutations": 4, "window": 20}
+    here(corpus, tmp_path / "whole", **options)
+    saves, save = [], kept_search.KeptSearch.save
+
+    def interrupting(self, *state: object) -> None:
+        save(self, *state)
+        saves.append(state[0])
+        if len(saves) == n_before:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(kept_search.KeptSearch, "save", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        here(corpus, tmp_path / "out", **options)
+    assert sorted(path.name for path in (tmp_path / "out" / ".work").iterdir()) == ["run.json", "search.npz"]
+    with pytest.raises(OutputExistsError, match="--resume"):
+        here(corpus, tmp_path / "out", **options)
+    with pytest.raises(ResumeError, match="threshold"):
+        here(corpus, tmp_path / "out", resume=True, **{**options, "threshold": 0.4})
+    n_first = len(saves)
+    here(corpus, tmp_path / "out", resume=True, **options)
+    assert not saves[n_first:] or saves[n_first] > saves[n_first - 1]  # not from the beginning
+    for name in ("pairs.tsv", "pairs.parquet", "documents.parquet"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (tmp_path / "out" / ".work").exists()
 
 
 def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing import searching, vectors
+from nearkin.workflows.pairing import searching, vectors, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
@@ -138,7 +138,7 @@ def test_no_size_of_batches_and_no_threads_change_anything(corpus, method, tmp_p
     expected = searched(corpus, tmp_path / "out", **options)
     bytes_of = (tmp_path / "out" / "pairs.tsv").read_bytes()
     for module, name, value in (
-        (searching, "_BLOCK", 17), (searching, "ROWS", 13), (searching, "_HELD", 30), (searching, "_AT_ONCE", 7),
+        (searching, "_BLOCK", 17), (searching, "ROWS", 13), (verifying, "_HELD", 30), (verifying, "_AT_ONCE", 7),
         (vectors, "_SIGNED_AT_ONCE", 11),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
@@ -155,9 +155,9 @@ def test_the_best_of_each_document(corpus, tmp_path):
 
 
 def test_too_many_pairs(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(searching, "MOST_PAIRS", 300)
+    monkeypatch.setattr(verifying, "MOST_PAIRS", 300)
     with pytest.raises(ParameterError, match="keep the best of each document with --top"):
         searched(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(searching, "_HELD", 100)
+    monkeypatch.setattr(verifying, "_HELD", 100)
     assert len(searched(corpus, tmp_path / "out", top=2)) <= 240

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options import Encoding, Format, Json, OnError, Out, Overwrite, Quiet, Report, Threads
+from nearkin.cli.options import Encoding, Format, Json, OnError, Out, Overwrite, Quiet, Report, Resume, Threads
 from nearkin.cli.pair_options import (
     Agreement,
     Bits,
@@ -103,6 +103,7 @@ def pairs(
     report: Report = True,
     as_json: Json = False,
     quiet: Quiet = False,
+    resume: Resume = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
 ) -> None:
@@ -129,8 +130,8 @@ def pairs(
     translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
-            given, out, options, Beside(known, interwiki, translated), overwrite=overwrite, report=report,
-            resources=Resources(threads), progress=bars,
+            given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
+            report=report, resources=Resources(threads), progress=bars,
         )  # fmt: skip
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
@@ -161,6 +162,14 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    rare = " and ".join(
+        f"{manifest[side]['n_rare_words']:,} of {manifest[side]['n_words']:,} on the {side}"
+        for side in ("left", "right")
+    )
+    least = manifest["parameters"]["least_occurrences"]
+    seldom = "only once" if least == 2 else f"less than {least} times"
+    if least > 1:
+        console.print(f"Left out are words that occur {seldom} in their collection: {rare}", highlight=False)
     _show_ways(console, manifest)
     _show_known(console, manifest)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])

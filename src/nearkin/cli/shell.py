@@ -91,8 +91,11 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(arguments: list[str]) -> None:
-    can_resume = not {"dedup", "families"}.isdisjoint(arguments)
-    hint = " What was done is kept: the same command with --resume goes on from there." if can_resume else ""
+    hint = ""
+    if not {"dedup", "families"}.isdisjoint(arguments):
+        hint = " What was done is kept: the same command with --resume goes on from there."
+    elif "pairs" in arguments:
+        hint = " A search is kept once a minute: after that, the same command with --resume goes on from there."
     typer.echo(f"\nInterrupted.{hint}", err=True)
 
 

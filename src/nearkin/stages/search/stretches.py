@@ -136,6 +136,11 @@ class Stretches:
                 yield from pool.map(lambda piece: self.near(piece, distance), pieces[first : first + 4 * threads])
 
 
+def n_pieces_of(n_left: int) -> int:
+    """How many pieces so many signatures on the left are cut into."""
+    return -(-n_left // _CHUNK)
+
+
 def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64], list[I64]]:
     """The signatures of documents that have features, and their rows, of one collection or two."""
     sides = [left] if right is None else [left, right]

@@ -27,7 +27,8 @@ from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, rows_of
+from nearkin.workflows.pairing.searching import candidates_by_vectors
+from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, rows_of
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 

@@ -14,8 +14,8 @@ from nearkin.workflows.pairing.inputs import PairInput, Prepared
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import Planned
 from nearkin.workflows.pairing.results import Ranked
-from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.vectors import SideFacts
+from nearkin.workflows.pairing.verifying import FoundPairs
 
 
 def manifest(

@@ -11,16 +11,19 @@ from nearkin.errors import ParameterError
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
+from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, write_documents, write_pairs
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.translated import compare_with_translation
-from nearkin.workflows.signing.texts import Reading
+from nearkin.workflows.signing.signature_file import SignedInput
+from nearkin.workflows.signing.texts import Reading, Texts
 
 INLINE = "inline"
 
@@ -50,6 +53,7 @@ def pair_files(
     options: PairOptions,
     beside: Beside | None = None,
     *,
+    resume: bool = False,
     overwrite: bool = False,
     report: bool = True,
     resources: Resources,
@@ -64,7 +68,8 @@ def pair_files(
         A directory that is not there yet, or holds an earlier run that may be replaced.
     options : PairOptions
     beside : Beside, optional
-    overwrite, report : bool
+    resume, overwrite, report : bool
+        Go on with a search that was interrupted; replace what is there; write ``report.html``.
     resources : Resources
     progress : Progress, optional
 
@@ -84,16 +89,18 @@ def pair_files(
     table = read_table(given)
     sides = opened(given, meter.progress)
     directory = RunDirectory(out)
-    identity = {"command": "pairs", "parameters": options.in_words()}
-    overwrite = overwrite or directory.is_left_by("pairs")
-    with directory.claimed(identity, resume=False, overwrite=overwrite):
+    identity = _identity(given, sides, table, options)
+    overwrite = overwrite or (directory.is_left_by("pairs") and not _kept(directory).exists())
+    with directory.claimed(identity, resume=resume, overwrite=overwrite):
+        arrays = directory.work / "arrays"
         try:
-            prepared = prepare(sides, table, options, directory.work, resources=resources, meter=meter)
+            arrays.mkdir()
+            prepared = prepare(sides, table, options, arrays, resources=resources, meter=meter)
             known = _known(beside, given, prepared, meter)
             planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
             found = search(
                 prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed,
-                threads=resources.n_threads, meter=meter,
+                threads=resources.n_threads, meter=meter, kept=KeptSearch(_kept(directory)),
             )  # fmt: skip
             pairs = Ranked.of(found, options.top)
             about: dict[str, object] = {}
@@ -101,7 +108,7 @@ def pair_files(
                 about["known"] = judge(known, pairs, prepared.vectors, resources.n_threads).to_dict()
             if beside.translated is not None:
                 about["translated"] = compare_with_translation(
-                    beside.translated, prepared, pairs, known, options, directory.work, resources=resources,
+                    beside.translated, prepared, pairs, known, options, arrays, resources=resources,
                     meter=meter,
                 ).to_dict()  # fmt: skip
             _write(directory, prepared, pairs, options, meter)
@@ -109,10 +116,27 @@ def pair_files(
             if report:
                 _report(directory, about, meter)
             directory.finish(about)
-        except BaseException:  # nothing of it can be gone on with: the directory is as it was
-            shutil.rmtree(directory.work, ignore_errors=True)
-            raise
+        finally:  # they are made again sooner than they would be checked; what was searched is kept
+            shutil.rmtree(arrays, ignore_errors=True)
     return about
+
+
+def _kept(directory: RunDirectory) -> Path:
+    """Where a search that goes on for long keeps what it has found."""
+    return directory.work / "search.npz"
+
+
+def _identity(
+    given: PairInput, sides: tuple[Texts, Texts], table: TranslationTable | None, options: PairOptions
+) -> dict[str, object]:
+    """Whatever decides the pairs."""
+    inputs = {
+        name: {one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns}" for one in own}
+        for name, own in zip(("left", "right"), ([SignedInput.of(one) for one in side.sources] for side in sides))
+    }
+    encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
+    fingerprint = table.fingerprint if table else None
+    return {"command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **inputs}
 
 
 def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:

@@ -19,8 +19,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.results import Ranked
-from nearkin.workflows.pairing.searching import cosines_of
 from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import cosines_of
 
 SAME_IDS = "same-ids"
 BINS = 10

@@ -19,8 +19,9 @@ from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import ROWS, candidates_by_vectors, cosines_of, rows_of, some_vectors
+from nearkin.workflows.pairing.searching import ROWS, candidates_by_vectors, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import cosines_of, rows_of
 
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000

@@ -16,8 +16,8 @@ from nearkin.records import F64, I32, I64
 from nearkin.runs.files import published
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import FoundPairs
 
 _PART = 1 << 16
 _TERM = pa.struct(

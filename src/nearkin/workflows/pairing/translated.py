@@ -22,8 +22,8 @@ from nearkin.workflows.pairing.inputs import Prepared, splitting
 from nearkin.workflows.pairing.known import Known, histogram
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.results import Ranked
-from nearkin.workflows.pairing.searching import cosines_of, rows_of
 from nearkin.workflows.pairing.vectors import vectors_of
+from nearkin.workflows.pairing.verifying import cosines_of, rows_of
 from nearkin.workflows.signing.texts import Reading
 
 

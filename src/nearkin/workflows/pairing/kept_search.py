@@ -1,0 +1,47 @@
+"""Where a search stands, kept from time to time, so that an interrupted one goes on."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.runs.files import published
+from nearkin.workflows.pairing.verifying import Verified, Verifier
+
+_EVERY_S = 60.0
+
+
+class KeptSearch:
+    """A file that holds what a search has found so far.
+
+    Parameters
+    ----------
+    path : Path or None
+        None: nothing is kept.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._last = time.monotonic()
+
+    def load(self, verifier: Verifier) -> tuple[int, int]:
+        """Go on where the search stood: units of work that are done, and comparisons that were made."""
+        if self._path is None or not self._path.exists():
+            return 0, 0
+        with np.load(self._path) as stored:
+            verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
+            return int(stored["n_done"]), int(stored["n_comparisons"])
+
+    def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
+        """Keep it, if it is time."""
+        if self._path is None or time.monotonic() - self._last < _EVERY_S:
+            return
+        verified = verifier.verified
+        with published(self._path, durable=False) as aside, open(aside, "wb") as file:
+            np.savez(
+                file, keys=verified.keys, cosines=verified.cosines, n_candidates=verified.n_candidates, n_done=n_done,
+                n_comparisons=n_comparisons,
+            )  # fmt: skip
+        self._last = time.monotonic()
