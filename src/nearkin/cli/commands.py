@@ -13,6 +13,7 @@ from nearkin.cli import (  # noqa: F401
     dedup,
     families,
     groups,
+    lab_cross_lingual,
     lab_minhash,
     lab_range_search,
     lab_signatures,

@@ -1,0 +1,156 @@
+"""Documents and their translations: a row of a file has both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import SourceError
+from nearkin.records import I64
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.workflows.signing.texts import Reading
+
+_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+LEAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Of a file: the two languages, and the id, which is guessed where it is not named."""
+
+    left: str
+    right: str
+    doc_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelDocuments:
+    """Documents of two languages: row by row translations of one another.
+
+    Parameters
+    ----------
+    name : str
+    ids, left, right : LargeStringArray, shape (n_documents,)
+    n_read : int
+        Rows of the file.
+    n_incomplete : int
+        Rows left out because a text is missing.
+
+    Examples
+    --------
+    >>> documents = ParallelDocuments.of("two", ["a", "b"], ["ein Haus", "ein Boot"], ["a house", "a boat"])
+    >>> len(documents), documents.spread(1).ids.to_pylist()
+    (2, ['a'])
+    """
+
+    name: str
+    ids: pa.LargeStringArray
+    left: pa.LargeStringArray
+    right: pa.LargeStringArray
+    n_read: int
+    n_incomplete: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, name: str, ids: list[str], left: list[str], right: list[str]) -> ParallelDocuments:
+        """Texts in memory; rows that lack a text are left out.
+
+        Raises
+        ------
+        SourceError
+            An id is there twice, or fewer than two rows have both texts.
+        """
+        return cls._checked(name, *(pa.array(column, pa.large_string()) for column in (ids, left, right)))
+
+    @classmethod
+    def _checked(
+        cls, name: str, ids: pa.LargeStringArray, left: pa.LargeStringArray, right: pa.LargeStringArray
+    ) -> ParallelDocuments:
+        counted = ids.value_counts()
+        repeated = counted.filter(pc.greater(counted.field("counts"), 1))
+        if len(repeated):
+            twice = repeated[0]["values"].as_py()
+            raise SourceError(
+                f"{name}: the id {twice!r} stands there {repeated[0]['counts'].as_py()} times, and the rule is once: a "
+                "row is a document and its translation. Name another column with --id."
+            )
+        has_both = pc.and_(*(pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(one)), 0) for one in (left, right)))
+        n_both = int(pc.sum(has_both).as_py() or 0)
+        if n_both < LEAST:
+            raise SourceError(
+                f"{name}: {n_both} of {len(ids):,} rows {'has' if n_both == 1 else 'have'} a text in both columns. The "
+                f"experiment needs {LEAST} or more, so that a translation can be mistaken for another."
+            )
+        own_ids, lefts, rights = (column.filter(has_both) for column in (ids, left, right))
+        return cls(name, own_ids, lefts, rights, len(ids), len(ids) - n_both)
+
+    def spread(self, most: int) -> ParallelDocuments:
+        """So many documents at most, at equal distances."""
+        rows = spread_rows(len(self), most)
+        if len(rows) == len(self):
+            return self
+        ids, left, right = (column.take(pa.array(rows)) for column in (self.ids, self.left, self.right))
+        return replace(self, ids=ids, left=left, right=right)
+
+
+def spread_rows(n: int, most: int) -> I64:
+    """Rows at equal distances, so many at most.
+
+    Examples
+    --------
+    >>> spread_rows(9, 3).tolist(), spread_rows(2, 3).tolist()
+    ([0, 3, 6], [0, 1])
+    """
+    if n <= most:
+        return np.arange(n)
+    return (np.arange(most) * n // most).astype(np.int64)
+
+
+def read_parallel(path: Path, columns: Columns, progress: Progress) -> ParallelDocuments:
+    """All rows of a file that have a text in both columns.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, lacks a column, has an id twice, or fewer than two rows with both texts.
+    """
+    if columns.left == columns.right:
+        raise SourceError(f"{path}: both languages would be read from the column {columns.left!r}.")
+    ids, left = _texts(path, columns.left, columns.doc_id, progress)
+    _, right = _texts(path, columns.right, columns.doc_id, None)
+    return ParallelDocuments._checked(str(path), ids, left, right)
+
+
+def read_translated(path: Path, doc_id: str | None, progress: Progress) -> Mapping[str, str]:
+    """Texts by id, of a translation that the user has.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or has no texts.
+    """
+    ids, texts = _texts(path, None, doc_id, progress)
+    return dict(zip(ids.to_pylist(), texts.to_pylist(), strict=True))
+
+
+def _texts(
+    path: Path, column: str | None, doc_id: str | None, progress: Progress | None
+) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
+    """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
+    watched = progress or Silent()
+    texts = Reading([str(path)], text=column, doc_id=doc_id).opened(watched)
+    if not texts.can_be_read_again:
+        raise SourceError(f"{path}: is read once for each language, which a pipe does not allow. Give a file.")
+    batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(Silent())]
+    if not batches:
+        raise SourceError(f"{path}: has no rows.")
+    table = pa.Table.from_batches(batches).combine_chunks()
+    return table["doc_id"].combine_chunks(), table["text"].combine_chunks()

@@ -1,0 +1,265 @@
+"""The whole experiment, and its results in one record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.cross_lingual import signature_error, signature_recall, windows
+from nearkin.lab.cross_lingual.documents import Columns, ParallelDocuments, read_parallel, read_translated
+from nearkin.lab.cross_lingual.examples import Example, examples
+from nearkin.lab.cross_lingual.finding import Finding, find
+from nearkin.lab.cross_lingual.projecting import (
+    Counted,
+    Projected,
+    gloss,
+    in_one_language,
+    projected,
+    translated_side,
+)
+from nearkin.lab.cross_lingual.published import THRESHOLD
+from nearkin.lab.cross_lingual.signature_error import SignatureErrors
+from nearkin.lab.cross_lingual.signature_recall import Scans
+from nearkin.lab.cross_lingual.windows import Windows
+from nearkin.planning.pair_search import PairSearch
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import search
+
+MOST_DOCUMENTS, MOST_SEED = 100_000, 2**32 - 1
+_OWNER = "lab cross-lingual"
+VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
+    ("projection", "projection", PairOptions()),
+    ("no-agreement", "… without agreement of both directions", PairOptions(agreement=0.0)),
+    ("no-stems", "… without stems", PairOptions(stems=False)),
+    ("no-splits", "… without splitting compounds", PairOptions(splits=False)),
+    ("once", "… with words of one occurrence", PairOptions(least_occurrences=1)),
+)
+"""A key, a label, and what `nearkin pairs` is told."""
+GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the translation that was given")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Parameters
+    ----------
+    documents : tuple of Path
+        Files of documents and their translations.
+    tables : tuple of Path
+        A translation table for all, or one for each.
+    columns : Columns
+    translated : Path, optional
+        Ids, and the left texts in the right language.
+    most : int
+        Documents of each file that are taken, at equal distances.
+    seed : int
+        Of signatures and orders.
+
+    Raises
+    ------
+    ParameterError
+    """
+
+    documents: tuple[Path, ...]
+    tables: tuple[Path, ...]
+    columns: Columns
+    translated: Path | None = None
+    most: int = 5000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, least, most in (
+            ("documents", self.most, 2, MOST_DOCUMENTS),
+            ("seed", self.seed, 0, MOST_SEED),
+        ):
+            if not least <= value <= most:
+                raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
+        if len(self.tables) not in (1, len(self.documents)):
+            raise ParameterError(
+                f"--table is given once, for all DOCS, or once for each of them, in their order: {len(self.documents)} "
+                f"times. Got {len(self.tables)} instead."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to compare a document with those of the other language.
+
+    Parameters
+    ----------
+    key, label : str
+    finding : Finding
+    share_unknown : float
+        Of the words on the left, those that do not get over; NaN where nothing is projected.
+    """
+
+    key: str
+    label: str
+    finding: Finding
+    share_unknown: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetResults:
+    """What was measured on a file.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, without its folder and its ending where that tells it from the others.
+    documents : ParallelDocuments
+        Those that were taken.
+    n_given : int
+        Rows with both texts, before some were taken.
+    table : TranslationTable
+    ways : tuple of Way
+        The projection first.
+    examples : tuple of Example
+    """
+
+    name: str
+    documents: ParallelDocuments
+    n_given: int
+    table: TranslationTable
+    ways: tuple[Way, ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def finding(self) -> Finding:
+        """By projection."""
+        return self.ways[0].finding
+
+    def way(self, key: str) -> Way | None:
+        """One of the ways, if it was gone."""
+        return next((way for way in self.ways if way.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that was measured.
+
+    Parameters
+    ----------
+    columns : Columns
+    seed : int
+    sets : tuple of SetResults
+    largest : SetResults
+        What the following were measured on.
+    errors : SignatureErrors
+        Of its left side.
+    scans : Scans
+    windows : Windows or None
+        None where no pair is at the threshold.
+    elapsed_s : float
+    """
+
+    columns: Columns
+    seed: int
+    sets: tuple[SetResults, ...]
+    largest: SetResults
+    errors: SignatureErrors
+    scans: Scans
+    windows: Windows | None
+    elapsed_s: float
+
+
+def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
+    """Read the files and measure.
+
+    Raises
+    ------
+    SourceError
+        A file or a table cannot be used.
+    FingerprintError
+        A table is of words found in another way.
+    ParameterError
+        No document of a file has enough terms.
+    """
+    translated = {} if plan.translated is None else read_translated(plan.translated, plan.columns.doc_id, progress)
+    tables = {path: TranslationTable.read(path) for path in dict.fromkeys(plan.tables)}
+    of_documents = plan.tables if len(plan.tables) > 1 else plan.tables * len(plan.documents)
+    given = [
+        (read_parallel(path, plan.columns, progress), tables[table])
+        for path, table in zip(plan.documents, of_documents, strict=True)
+    ]
+    if translated and not any(one in translated for documents, _ in given for one in documents.ids.to_pylist()):
+        raise SourceError(
+            f"{plan.translated}: none of its {len(translated):,} ids is that of a document. Name the column with --id."
+        )
+    return measure(
+        given, plan.columns, translated, most=plan.most, seed=plan.seed, resources=resources, progress=progress
+    )
+
+
+def measure(
+    given: Sequence[tuple[ParallelDocuments, TranslationTable]],
+    columns: Columns,
+    translated: Mapping[str, str],
+    *,
+    most: int,
+    seed: int,
+    resources: Resources,
+    progress: Progress,
+) -> Results:
+    """The experiment on documents in memory, each with its table.
+
+    Raises
+    ------
+    SourceError, FingerprintError, ParameterError
+        See `run`.
+    """
+    started = time.perf_counter()
+    counted = [Counted.of(documents.spread(most), table, (columns.left, columns.right)) for documents, table in given]
+    sizes = [len(one.documents) for one in counted]
+    largest = sizes.index(max(sizes))
+    sets, kept = [], []
+    progress.start("compare", len(counted) * (len(VARIANTS) + 1), "steps")
+    for name, one, (documents, _) in zip(_names(counted), counted, given, strict=True):
+        made, own = _set_results(name, one, len(documents), translated, resources.n_threads, progress)
+        sets.append(made)
+        kept.append(own)
+    progress.finish()
+    vectors, threads = kept[largest].vectors, resources.n_threads
+    progress.start("signatures", 0, "steps")
+    errors = signature_error.measure(vectors.left, vectors.hashes, seed=seed)
+    truth = search(vectors, PairSearch("vectors"), THRESHOLD, seed=seed, threads=threads, meter=Meter(Silent()))
+    scans = signature_recall.measure(vectors, truth, seed=seed, threads=threads)
+    progress.finish()
+    slid = windows.measure(vectors, truth, seed=seed, resources=resources, progress=progress)
+    elapsed_s = time.perf_counter() - started
+    return Results(columns, seed, tuple(sets), sets[largest], errors, scans, slid, elapsed_s)
+
+
+def _names(counted: Sequence[Counted]) -> list[str]:
+    """A short name for each set, or what was given where short ones are alike."""
+    given = [one.documents.name for one in counted]
+    short = [Path(name).name.partition(".")[0] or name for name in given]
+    return [given[i] if short.count(name) > 1 else name for i, name in enumerate(short)]
+
+
+def _set_results(
+    name: str, counted: Counted, n_given: int, translated: Mapping[str, str], threads: int, progress: Progress
+) -> tuple[SetResults, Projected]:
+    ways, projections = [], []
+    for key, label, options in VARIANTS:
+        own = projected(counted, options)
+        ways.append(Way(key, label, find(own.vectors, threads), own.vectors.left_facts.ways.get("unknown", 0.0)))
+        projections.append(own)
+        progress.advance(1)
+    sides = [(GLOSS, gloss(counted))]
+    if any(one in translated for one in counted.documents.ids.to_pylist()):
+        sides.append((TRANSLATED, translated_side(counted, translated)))
+    for (key, label), left in sides:
+        vectors = in_one_language(left, counted.right, PairOptions())
+        ways.append(Way(key, label, find(vectors, threads), float("nan")))
+    progress.advance(1)
+    first = projections[0]
+    return SetResults(name, counted.documents, n_given, counted.table, tuple(ways), examples(counted, first)), first

@@ -1,0 +1,113 @@
+"""The results as one page of HTML that needs neither a network nor a script."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from nearkin.lab.cross_lingual.experiment import VARIANTS, Results
+from nearkin.lab.cross_lingual.finding import THRESHOLDS
+from nearkin.lab.cross_lingual.published import (
+    BOUND,
+    CLAIMS,
+    MOST_OF_FIGURE_1,
+    N_DOCUMENTS,
+    N_FIRST,
+    N_LINKS,
+    R_SQUARED,
+    REMARKS,
+    THRESHOLD,
+    VECTOR_NS,
+)
+from nearkin.lab.cross_lingual.signature_error import ABOVE
+from nearkin.lab.cross_lingual.tables import error_said, scan_said
+from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
+from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.reports.quantities import share_text
+
+
+def draw(results: Results) -> tuple[Drawn, ...]:
+    """All figures.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    from nearkin.lab.cross_lingual import figures
+
+    every = []
+    for i, one in enumerate(results.sets, 1):
+        means = ", ".join(f"{way.label} {way.finding.mean_cosine:.2f}" for way in figures.shown_ways(one))
+        words = f"{one.name}, {one.finding.n_compared:,} documents; mean: {means}."
+        every.append(drawn(f"cosines-{i}", figures.cosines, one, words))
+    every.append(
+        drawn(
+            "thresholds",
+            figures.thresholds,
+            results,
+            "Recall (solid) and precision (dotted) of documents and their translations.",
+        )
+    )
+    if (slid := results.windows) is not None:
+        words = f"Figure 5: R² of straight lines, by window and by permutations, at least {slid.least_r_squared:.4f}."
+        every.append(drawn("times", figures.times, slid, words))
+        words = "Figure 6: lines are measured, areas what the article's model says."
+        every.append(drawn("recall-article", figures.recall_published, slid, words))
+        words = "The same with the calibrated model."
+        every.append(drawn("recall-calibrated", figures.recall_calibrated, slid, words))
+        words = f"Figure 8: {BITS:,} bits, distance {slid.distance}; lines end at {max(ORDERS):,} permutations."
+        every.append(drawn("effectiveness", figures.effectiveness, slid, words))
+    return tuple(every)
+
+
+def render(results: Results, figures: tuple[Drawn, ...]) -> str:
+    """The page.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    environment = lab_environment("nearkin.lab.cross_lingual")
+    environment.filters |= {
+        "hundredths": partial(_number, places=2),
+        "thousandths": partial(_number, places=3),
+        "percent": lambda x: "–" if x != x else f"{math.floor(round(1000 * x, 6)) / 10:.1f} %",  # 99.97 is not 100
+        "share": lambda x: "–" if x != x else share_text(x),
+        "cost": lambda x: f"{100 * x:.1f} %",
+        "whole_percent": lambda x: "–" if x != x else f"{100 * x:,.0f} %" if x >= 0.095 else f"{100 * x:.1f} %",
+        "short": lambda x: "–" if x != x else f"{x:.3g}",
+    }
+    slid = results.windows
+    return environment.get_template("cross_lingual.html.j2").render(
+        facts=Facts(),
+        results=results,
+        sets=results.sets,
+        n_variants=len(VARIANTS),
+        thresholds=THRESHOLDS,
+        errors=[(row, error_said(row)) for row in results.errors.rows],
+        above=ABOVE,
+        scans=[(scan, scan_said(scan)) for scan in results.scans.scans],
+        slid=slid,
+        claims=[] if slid is None else [
+            (reached, cost, slid.cheapest(reached), slid.best_within(cost)) for reached, cost in CLAIMS
+        ],
+        off=None if slid is None else model_errors(slid),
+        orders=ORDERS,
+        bits=BITS,
+        threshold=THRESHOLD,
+        bound=BOUND,
+        vector_ns=VECTOR_NS,
+        n_first=N_FIRST,
+        n_links=N_LINKS,
+        most_of_figure_1=MOST_OF_FIGURE_1,
+        n_documents_said=N_DOCUMENTS,
+        r_squared_said=R_SQUARED,
+        remarks=REMARKS,
+        figures={figure.name: figure for figure in figures},
+    )  # fmt: skip
+
+
+def _number(value: float, places: int) -> str:
+    return "–" if value != value else f"{value:.{places}f}"

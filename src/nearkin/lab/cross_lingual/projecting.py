@@ -1,0 +1,158 @@
+"""Documents of two languages → vectors of one vocabulary, in memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin import kernels
+from nearkin.errors import SourceError
+from nearkin.lab.cross_lingual.documents import ParallelDocuments
+from nearkin.records import F64, TermCounts, WeightedVectors
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.features.vocabulary import Vocabulary
+from nearkin.stages.translation.projection import WordProjection
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Splitting
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.translating import check_fits, way_of_words
+from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+
+_FINGERPRINT = "lab cross-lingual"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Both sides in words of their own, and the table between them."""
+
+    documents: ParallelDocuments
+    table: TranslationTable
+    left: Collected
+    right: Collected
+
+    @classmethod
+    def of(cls, documents: ParallelDocuments, table: TranslationTable, columns: tuple[str, str]) -> Counted:
+        """Count the words of both sides.
+
+        Raises
+        ------
+        SourceError
+            A side has no words, or the table is of other languages or of the other direction.
+        FingerprintError
+            The table's words were found in another way.
+        """
+        words = TableWords.of_table(table.origin)
+        sides = zip(columns, (documents.left, documents.right), (words.of_source, words.of_target), strict=True)
+        left, right = (
+            collected(f"{column!r} of {documents.name}", documents.ids, texts, split) for column, texts, split in sides
+        )
+        try:
+            check_fits(table, left, right)
+        except SourceError as error:  # it names the options of another command
+            told = str(error).replace("--left", "--left-column").replace("--right", "--right-column")
+            raise SourceError(told) from error
+        return cls(documents, table, left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """Both sides as vectors of the right side's words, and how the words of the left got there."""
+
+    vectors: PairVectors
+    projection: WordProjection
+
+
+def collected(name: str, ids: pa.LargeStringArray, texts: pa.LargeStringArray, split: Splitting) -> Collected:
+    """Texts as terms of their own vocabulary.
+
+    Raises
+    ------
+    SourceError
+        No text has a word.
+    """
+    vocabulary = Vocabulary()
+    counts = vocabulary.count(split(texts))
+    if not len(counts.terms):
+        raise SourceError(f"{name}: none of its {len(texts):,} documents has a word.")
+    return _collected(name, ids, counts, vocabulary)
+
+
+def projected(counted: Counted, options: PairOptions) -> Projected:
+    """The way of `nearkin pairs` with a table.
+
+    Raises
+    ------
+    ParameterError
+        No document of a side has enough terms.
+    """
+    projection = way_of_words(counted.table, counted.left, counted.right, options)
+    return Projected(_vectors(counted.left, counted.right, options, projection), projection)
+
+
+def in_one_language(translated: Collected, right: Collected, options: PairOptions) -> PairVectors:
+    """The way of `nearkin pairs` without a table: both sides are in the language of the right one."""
+    return _vectors(translated, right, options, None)
+
+
+def translated_side(counted: Counted, texts: Mapping[str, str]) -> Collected:
+    """The left side as somebody translated it; empty where there is no text of an id.
+
+    Raises
+    ------
+    SourceError
+        No text has a word.
+    """
+    own = pa.array([texts.get(one, "") for one in counted.documents.ids.to_pylist()], pa.large_string())
+    split = TableWords.of_table(counted.table.origin).of_target
+    return collected(f"the translation of {counted.documents.name}", counted.documents.ids, own, split)
+
+
+def gloss(counted: Counted) -> Collected:
+    """The left side word by word: each as its likeliest translation, p(target | source), or as it is."""
+    words, table = counted.left.vocabulary.words, counted.table
+    places = pc.index_in(words, value_set=table.source_words).fill_null(-1).to_numpy(zero_copy_only=False)
+    direction = table.forward
+    firsts, ends = direction.offsets[places], direction.offsets[places + 1]
+    is_known = (places >= 0) & (ends > firsts)
+    likeliest = direction.words[np.where(is_known, firsts, 0)]
+    known = table.target_words.take(pa.array(likeliest))
+    glossed = pc.if_else(pa.array(is_known), known, words)
+    vocabulary = Vocabulary()
+    targets = vocabulary.add(glossed)
+    own = counted.left.counts
+    kernel = kernels.twin("terms", 64 * len(own.terms))
+    one_each = np.arange(len(targets) + 1, dtype=np.int64), targets, np.ones(len(targets), np.float32)
+    counts = TermCounts(
+        *kernel.project_terms((own.terms, own.counts, own.offsets), one_each, len(vocabulary), least=0.0)
+    )
+    return _collected(f"the gloss of {counted.documents.name}", counted.documents.ids, counts, vocabulary)
+
+
+def _collected(name: str, ids: pa.LargeStringArray, counts: TermCounts, vocabulary: Vocabulary) -> Collected:
+    n = len(counts)
+    columns = [ids, np.arange(1, n + 1), pa.nulls(n, pa.large_string()), pa.array([name] * n, pa.large_string())]
+    documents = pa.table([pa.array(column) for column in columns], schema=DOCUMENTS_SCHEMA)
+    occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
+    frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
+    return Collected(name, (), documents, counts, vocabulary, occurrences, frequencies)
+
+
+def _vectors(left: Collected, right: Collected, options: PairOptions, projection: WordProjection | None) -> PairVectors:
+    """Weighed in a directory that is gone afterwards, so the vectors are copied out of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = vectors_of(
+            left, right, options, projection, Path(folder), fingerprint=_FINGERPRINT, meter=Meter(Silent())
+        )
+        return replace(made, left=_in_memory(made.left), right=_in_memory(made.right))
+
+
+def _in_memory(vectors: WeightedVectors) -> WeightedVectors:
+    return WeightedVectors(np.array(vectors.terms), np.array(vectors.weights), vectors.offsets)

@@ -1,0 +1,84 @@
+"""All numbers, for programs: ``summary.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from nearkin._version import __version__
+from nearkin.lab.cross_lingual.experiment import Plan, Results, SetResults
+from nearkin.lab.cross_lingual.published import BOUND, CLAIMS, N_FIRST, N_LINKS
+from nearkin.lab.cross_lingual.tables import tables
+from nearkin.lab.cross_lingual.windows import Windows, model_errors
+
+
+def summary(plan: Plan, results: Results) -> dict[str, object]:
+    """The results as JSON."""
+    columns, errors, scans = results.columns, results.errors, results.scans
+    return {
+        "nearkin": __version__,
+        "experiment": "cross-lingual",
+        "documents": [str(path) for path in plan.documents],
+        "translated": None if plan.translated is None else str(plan.translated),
+        "parameters": {
+            "left_column": columns.left,
+            "right_column": columns.right,
+            "documents": plan.most,
+            "seed": results.seed,
+        },
+        "sets": [_set(one) for one in results.sets],
+        "largest": results.largest.name,
+        "signatures": {
+            "n_sampled": errors.n_documents,
+            "n_sample_pairs": list(errors.n_pairs),
+            "mean_terms": errors.mean_terms,
+            "n_pairs": scans.n_pairs,
+            "n_pairs_at_threshold": scans.n_true,
+            "vector_ns": scans.vector_ns,
+        },
+        "windows": None if results.windows is None else _windows(results.windows),
+        "published": {"first": N_FIRST, "links": N_LINKS, "bound": BOUND},
+        "tables": {table.name: table.records() for table in tables(results)},
+        "elapsed_s": round(results.elapsed_s, 3),
+    }
+
+
+def _set(one: SetResults) -> dict[str, object]:
+    origin, finding = one.table.origin, one.finding
+    return {
+        "name": one.name,
+        "path": one.documents.name,
+        "n_rows": one.documents.n_read,
+        "n_incomplete": one.documents.n_incomplete,
+        "n_documents": len(one.documents),
+        "n_compared": finding.n_compared,
+        "n_first": finding.n_first,
+        "mean_reciprocal_rank": finding.reciprocal_rank,
+        "table": {
+            "source": origin.source,
+            "target": origin.target,
+            "n_pairs": origin.n_pairs,
+            "fingerprint": one.table.fingerprint,
+        },
+    }
+
+
+def _windows(slid: Windows) -> dict[str, object]:
+    return {
+        "n_documents": slid.n_documents,
+        "distance": slid.distance,
+        "bound": slid.bound,
+        "windows": list(slid.windows),
+        "sorting_s": slid.sorting_s,
+        "model_errors": asdict(model_errors(slid)),
+        "is_calibrated": slid.is_calibrated,
+        "n_sampled": slid.n_sampled,
+        "claims": [
+            {
+                "effectiveness": effectiveness,
+                "published_cost": cost,
+                "least_cost": None if (found := slid.cheapest(effectiveness)) is None else found[0],
+                "effectiveness_at_cost": None if (best := slid.best_within(cost)) is None else best[0],
+            }
+            for effectiveness, cost in CLAIMS
+        ],
+    }

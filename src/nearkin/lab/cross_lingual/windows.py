@@ -1,0 +1,368 @@
+"""What a sliding window finds, what it takes, and what was predicted (Figures 5 to 8)."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.lab.cross_lingual.documents import spread_rows
+from nearkin.lab.cross_lingual.published import THRESHOLD
+from nearkin.lab.cross_lingual.signature_recall import distances_of
+from nearkin.planning.pair_calibration import Prefix, calibrated
+from nearkin.planning.pair_search import PairSearch, Question, predict
+from nearkin.planning.sliding_window import WindowModel, distance_for_cosine
+from nearkin.records import F64, U64, BitSignatures, Bool
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.planning import Sampled, sample
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import FoundPairs, rows_of
+
+BITS = 1000
+ORDERS = (10, 20, 50, 100, 200, 300, 500, 1000)
+TIMED_ORDERS = (100, 200, 300)
+RATIOS = (20_000, 10_000, 5_000, 2_500, 1_200, 600, 300, 150, 75, 40, 20)
+"""Documents over window: the article's are 24,550 to 2,455. Where there are not so many documents, a window of 1 is the
+least; wider ones are added, so that the cost goes as far as the article's."""
+_TIMED_SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
+"""Windows of the timed searches over documents: wide enough that comparing takes longer than sorting."""
+_ROUNDS = 4
+_PROBES = 12
+_OTHER_ORDERS = 1 << 32
+_MOST_FOLLOWED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A search as it ran: sorting, comparing, and the pairs that are near, each once; seconds of one processor."""
+
+    permutations: int
+    window: int
+    elapsed_s: float
+    n_comparisons: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A setting: what it finds of the pairs at the threshold, and what two models say.
+
+    Parameters
+    ----------
+    permutations, window : int
+    recall : float
+        Measured, within the distance.
+    compared : float
+        Measured, whatever the distance: recall where the true cosine decides.
+    relative_cost : float
+        Comparisons over all pairs.
+    published_model : tuple of float
+        The lower and the upper end of the article's band.
+    calibrated_model : tuple of float
+        Lower end, middle, upper end.
+    """
+
+    permutations: int
+    window: int
+    recall: float
+    compared: float
+    relative_cost: float
+    published_model: tuple[float, float]
+    calibrated_model: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A straight line through times: by the window, or by the number of permutations."""
+
+    by: str
+    at: int
+    slope_s: float
+    intercept_s: float
+    r_squared: float
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Figures 5 to 8.
+
+    Parameters
+    ----------
+    n_left, n_right : int
+        Documents with a vector.
+    n_true, n_followed : int
+        Pairs at the threshold; those of them, at equal distances where there are many, that recall is measured on.
+    distance : int
+        Of `BITS`, within which pairs are found.
+    bound : float
+        Recall within the distance, if every pair were compared.
+    windows : tuple of int
+    recall, compared : float64 arrays, shape (n_windows, most permutations)
+        See `Point`: after each permutation.
+    points : tuple of Point
+    timed : tuple of Timed
+    fits : tuple of Fit
+    n_sampled, n_sample_pairs : int
+        What the predictions were made from: documents, and their pairs at the threshold.
+    is_calibrated : bool
+        There were pairs enough to measure a prefix.
+    """
+
+    n_left: int
+    n_right: int
+    n_true: int
+    n_followed: int
+    distance: int
+    bound: float
+    windows: tuple[int, ...]
+    recall: F64
+    compared: F64
+    points: tuple[Point, ...]
+    timed: tuple[Timed, ...]
+    fits: tuple[Fit, ...]
+    n_sampled: int
+    n_sample_pairs: int
+    is_calibrated: bool
+
+    @property
+    def n_documents(self) -> int:
+        """Of both sides: what is sorted together."""
+        return self.n_left + self.n_right
+
+    def cost(self, permutations: int, window: int) -> float:
+        """Comparisons over all pairs."""
+        question = Question(n_left=self.n_left, n_right=self.n_right, threshold=THRESHOLD, recall=1.0)
+        return permutations * float(question.n_in_windows(window)) / question.n_pairs
+
+    def effectiveness(self, window: int) -> F64:
+        """Recall over the bound, after each permutation; 0 where the bound is."""
+        reached: F64 = self.recall[self.windows.index(window)] / (self.bound or 1.0)
+        return reached
+
+    def cheapest(self, effectiveness: float) -> tuple[float, int, int] | None:
+        """The least cost that reaches a relative effectiveness, and its permutations and window; None: nothing does."""
+        found = []
+        for window in self.windows:
+            reached = np.flatnonzero(self.effectiveness(window) >= effectiveness)
+            if len(reached):
+                permutations = int(reached[0]) + 1
+                found.append((self.cost(permutations, window), permutations, window))
+        return min(found, default=None)
+
+    def best_within(self, cost: float) -> tuple[float, int, int] | None:
+        """The greatest relative effectiveness for a cost, and its permutations and window."""
+        found = []
+        for window in self.windows:
+            permutations = min(self.recall.shape[1], int(cost / self.cost(1, window) + 1e-9))
+            if permutations:
+                found.append((float(self.effectiveness(window)[permutations - 1]), permutations, window))
+        return max(found, default=None)
+
+    def of(self, permutations: int, window: int) -> Point:
+        """One of the points."""
+        return next(one for one in self.points if (one.permutations, one.window) == (permutations, window))
+
+    @property
+    def sorting_s(self) -> float:
+        """Of one permutation, by the lines through the times: what is left of it without a window."""
+        own = [fit for fit in self.fits if fit.by == "window"]
+        return float(np.mean([max(0.0, fit.intercept_s) / fit.at for fit in own])) if own else float("nan")
+
+    @property
+    def least_r_squared(self) -> float:
+        """Of all lines that have one."""
+        return min((fit.r_squared for fit in self.fits if fit.r_squared == fit.r_squared), default=float("nan"))
+
+
+def measure(
+    vectors: PairVectors, truth: FoundPairs, *, seed: int, resources: Resources, progress: Progress
+) -> Windows | None:
+    """Search in many orders and windows; None where no pair is at the threshold."""
+    if not len(truth):
+        return None
+    signatures = vectors.signed(BITS, seed, threads=resources.n_threads, meter=Meter(Silent()))
+    distance = distance_for_cosine(THRESHOLD, BITS)
+    n_left, n_right = (int(side.has_features.sum()) for side in signatures)
+    windows = chosen_windows(n_left + n_right)
+    keys = truth.keys[spread_rows(len(truth), _MOST_FOLLOWED)]
+    is_near = distances_of(*signatures, keys) <= distance
+    recall, compared = _followed(signatures, keys, is_near, windows, seed, progress)
+    sampled = sample(vectors, THRESHOLD, resources=resources, meter=Meter(Silent()))
+    question = _question(vectors, (n_left, n_right), sampled, signatures, seed)
+    timed_windows = tuple(sorted({max(1, round(share * (n_left + n_right))) for share in _TIMED_SHARES}))
+    timed = _timed(signatures, timed_windows, distance, seed, progress)
+    points = tuple(
+        _point(question, window, permutations, float(recall[i, permutations - 1]), float(compared[i, permutations - 1]))
+        for i, window in enumerate(windows)
+        for permutations in ORDERS
+    )
+    return Windows(
+        n_left, n_right, len(truth), len(keys), distance, float(is_near.mean()), windows, recall, compared, points,
+        timed, _fits(timed), sampled.n_documents, len(sampled.keys), question.prefix.is_measured,
+    )  # fmt: skip
+
+
+def chosen_windows(n_documents: int) -> tuple[int, ...]:
+    """For each of `RATIOS` a window, each once.
+
+    Examples
+    --------
+    >>> chosen_windows(6538)
+    (1, 3, 5, 11, 22, 44, 87, 163, 327)
+    """
+    return tuple(sorted({max(1, round(n_documents / ratio)) for ratio in RATIOS}))
+
+
+def _followed(
+    signatures: tuple[BitSignatures, BitSignatures],
+    keys: U64,
+    is_near: Bool,
+    windows: tuple[int, ...],
+    seed: int,
+    progress: Progress,
+) -> tuple[F64, F64]:
+    """The share of pairs that were in each window after each order and are near; and of all that were in it.
+
+    A search in fewer orders is the beginning of one in more, and a window holds all narrower ones: so the least
+    distance in places that two documents had in any order so far tells all of them.
+    """
+    left, right = rows_of(keys)
+    nearest = np.full(len(left), np.iinfo(np.int64).max)
+    found, compared = np.empty((len(windows), max(ORDERS))), np.empty((len(windows), max(ORDERS)))
+    progress.start("sorted orders", max(ORDERS), "steps")
+    for number, places in enumerate(SlidingWindow(max(ORDERS), 1, seed).positions(*signatures)):
+        nearest = np.minimum(nearest, np.abs(places[0][left] - places[1][right]))
+        for i, window in enumerate(windows):
+            is_compared = nearest <= window
+            found[i, number], compared[i, number] = (is_compared & is_near).mean(), is_compared.mean()
+        progress.advance(1)
+    progress.finish()
+    return found, compared
+
+
+def _question(
+    vectors: PairVectors,
+    sizes: tuple[int, int],
+    sampled: Sampled,
+    signatures: tuple[BitSignatures, BitSignatures],
+    seed: int,
+) -> Question:
+    """What `nearkin pairs` plans by: a sample, and where its pairs stand in orders that the search does not use."""
+    left, right = rows_of(sampled.keys)
+    probes = list(SlidingWindow(_PROBES, 1, seed + _OTHER_ORDERS).positions(*signatures))
+    gaps = np.array([np.abs(places[0][left] - places[1][right]) for places in probes]).T
+    prefix = calibrated(sampled.cosines, gaps, sum(sizes)) if len(left) else Prefix()
+    return Question(
+        n_left=sizes[0], n_right=sizes[1], threshold=THRESHOLD, recall=0.9, spread=sampled.spread, prefix=prefix,
+        left_terms=vectors.left_facts.mean_terms, right_terms=vectors.right_facts.mean_terms,
+    )  # fmt: skip
+
+
+def _point(question: Question, window: int, permutations: int, recall: float, compared: float) -> Point:
+    distance = distance_for_cosine(THRESHOLD, BITS)
+    calibrated_model = predict(PairSearch("window", BITS, distance, permutations, window), question)
+    cosines, weights = question.spread.above(THRESHOLD)
+    model = WindowModel(question.n_documents, BITS, permutations, window, distance)
+    bands = np.array([model.found(float(cosine)) for cosine in cosines])
+    low, high = (float(one) for one in weights @ bands)
+    cost = permutations * float(question.n_in_windows(window)) / question.n_pairs
+    middle = (calibrated_model.recall_low, calibrated_model.recall, calibrated_model.recall_high)
+    return Point(permutations, window, recall, compared, cost, (low, high), middle)
+
+
+def _timed(
+    signatures: tuple[BitSignatures, BitSignatures],
+    windows: tuple[int, ...],
+    distance: int,
+    seed: int,
+    progress: Progress,
+) -> tuple[Timed, ...]:
+    """The quickest of a few rounds of all, in time of the processor: what else the machine does should not count."""
+    settings = [(permutations, window) for permutations in TIMED_ORDERS for window in windows]
+    least = dict.fromkeys(settings, math.inf)
+    n_comparisons = dict.fromkeys(settings, 0)
+    progress.start("timed searches", len(settings) * _ROUNDS, "steps")
+    SlidingWindow(1, 1, seed).pairs(*signatures, distance=distance)  # the first may compile
+    for _ in range(_ROUNDS):
+        for permutations, window in settings:
+            started = time.process_time()
+            found = SlidingWindow(permutations, window, seed).pairs(*signatures, distance=distance)
+            setting = permutations, window
+            least[setting] = min(least[setting], time.process_time() - started)
+            n_comparisons[setting] = found.n_comparisons
+            progress.advance(1)
+    progress.finish()
+    return tuple(Timed(*setting, least[setting], n_comparisons[setting]) for setting in settings)
+
+
+def _fits(timed: tuple[Timed, ...]) -> tuple[Fit, ...]:
+    """A line by the window for each number of permutations, and one by these for each window."""
+    fits = []
+    for permutations in sorted({one.permutations for one in timed}):
+        own = [one for one in timed if one.permutations == permutations]
+        fits.append(fit_line("window", permutations, [one.window for one in own], [one.elapsed_s for one in own]))
+    for window in sorted({one.window for one in timed}):
+        own = [one for one in timed if one.window == window]
+        at = [one.permutations for one in own]
+        fits.append(fit_line("permutations", window, at, [one.elapsed_s for one in own]))
+    return tuple(fits)
+
+
+def fit_line(by: str, at: int, x: list[int], y: list[float]) -> Fit:
+    """The line of least squares, and the share of the variance that it explains.
+
+    Examples
+    --------
+    >>> fit = fit_line("window", 100, [1, 2, 3], [3.0, 5.0, 7.0])
+    >>> round(fit.slope_s, 6), round(fit.intercept_s, 6), round(fit.r_squared, 6)
+    (2.0, 1.0, 1.0)
+    """
+    xs, ys = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    spread = float(((xs - xs.mean()) ** 2).sum())
+    if not spread:
+        return Fit(by, at, 0.0, float(ys.mean()), float("nan"))
+    slope = float(((xs - xs.mean()) * (ys - ys.mean())).sum()) / spread
+    intercept = float(ys.mean()) - slope * float(xs.mean())
+    rest, whole = float(((ys - intercept - slope * xs) ** 2).sum()), float(((ys - ys.mean()) ** 2).sum())
+    return Fit(by, at, slope, intercept, 1 - rest / whole if whole else float("nan"))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelErrors:
+    """Mean distances of what is measured from what a model says, over the settings that cost no more than brute force.
+
+    Parameters
+    ----------
+    n_settings : int
+    published_outside, calibrated_outside : float
+        Outside the band: 0 inside.
+    published_middle, calibrated_middle : float
+        From the middle.
+    """
+
+    n_settings: int
+    published_outside: float
+    published_middle: float
+    calibrated_outside: float
+    calibrated_middle: float
+
+
+def model_errors(slid: Windows) -> ModelErrors:
+    """How far both models are off."""
+    points = [one for one in slid.points if one.relative_cost <= 1] or list(slid.points)
+    measured = np.array([one.recall for one in points])
+    published = np.array(
+        [(one.published_model[0], sum(one.published_model) / 2, one.published_model[1]) for one in points]
+    )
+    calibrated_said = np.array([one.calibrated_model for one in points])
+    return ModelErrors(len(points), *_distances(measured, published), *_distances(measured, calibrated_said))
+
+
+def _distances(measured: F64, said: F64) -> tuple[float, float]:
+    """Mean distances from the band and from its middle; ``said`` has lower end, middle and upper end in columns."""
+    outside = np.maximum(0.0, np.maximum(said[:, 0] - measured, measured - said[:, 2]))
+    return float(outside.mean()), float(np.abs(measured - said[:, 1]).mean())
