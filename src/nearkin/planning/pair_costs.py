@@ -42,13 +42,13 @@ class Costs:
         For each term and bit of a signature.
     """
 
-    comparison: float = 0.25
-    comparison_word: float = 0.075
+    comparison: float = 0.35
+    comparison_word: float = 0.07
     far_word: float = 0.015
-    sorting: float = 8.0
-    sorting_word: float = 8.0
+    sorting: float = 3.0
+    sorting_word: float = 6.0
     candidate: float = 150.0
-    candidate_term: float = 2.0
+    candidate_term: float = 1.4
     vectors: float = 0.3
     vectors_left: float = 0.02
     vectors_product: float = 0.00022

@@ -63,13 +63,16 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
 
 
 def _seconds(work: Callable[[], object], repeats: int = 2) -> float:
-    """The quickest of some runs after a first one, which may have to compile."""
+    """Of the processor, the quickest of some runs after a first one, which may have to compile.
+
+    A clock on the wall would tell of whatever else the machine does meanwhile.
+    """
     work()
     taken = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return min(taken)
 
 

@@ -19,7 +19,7 @@ from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import ROWS, candidates_by_vectors, some_vectors
+from nearkin.workflows.pairing.searching import candidates_by_vectors, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of, rows_of
 
@@ -48,9 +48,7 @@ class Sampled:
     cosines : float64 array, shape (n_pairs,)
         Of these pairs.
     search_ns : float
-        That it took to find them, for each pair that was compared.
-    n_pieces : int
-        Of work, of which so many may go on at the same time.
+        Of the processor, that it took to find them, for each pair that was compared.
     """
 
     n_documents: int
@@ -58,7 +56,6 @@ class Sampled:
     keys: U64
     cosines: F64
     search_ns: float
-    n_pieces: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +126,17 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
         plan = _choose(question, options)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
     with meter.stage("plan", 0, "steps"):
-        here = replace(question, costs=_costs_here(question, sampled, resources))
+        here = replace(question, costs=_costs_here(question, sampled))
         ways = (plan.search, *(way for way, _ in plan.alternatives))
         told, *others = (predict(way, here) for way in ways)
     alternatives = tuple(zip(ways[1:], others, strict=True))
     return _told(Planned(plan.search, told, alternatives, why, sampled.n_documents, len(sampled.keys)), meter)
 
 
-def _costs_here(question: Question, sampled: Sampled, resources: Resources) -> Costs:
+def _costs_here(question: Question, sampled: Sampled) -> Costs:
     """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
     costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
-    pair_ns = sampled.search_ns * min(resources.n_threads, sampled.n_pieces)
-    return replace(costs, vectors=pair_ns, vectors_left=0.0, vectors_product=0.0)
+    return replace(costs, vectors=sampled.search_ns, vectors_left=0.0, vectors_product=0.0)
 
 
 def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
@@ -159,14 +155,14 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
             progress.advance(n * min(_BLOCK, len(vectors.right)))
         # documents without a vector are in nobody's way: their products are 0 and counted there
         counts[0] -= n * int((vectors.right.sizes == 0).sum())
-        began = time.perf_counter()
+        began = time.process_time()
         found = candidates_by_vectors(vectors, rows, threshold, threads=resources.n_threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
-        search_ns = 1e9 * (time.perf_counter() - began) / max(1, n * len(vectors.right))
+        search_ns = 1e9 * (time.process_time() - began) / max(1, n * len(vectors.right))
         cosines = cosines_of(vectors, keys, resources.n_threads)
     is_near = cosines >= threshold
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near], search_ns, -(-n // ROWS))
+    return Sampled(n, spread, keys[is_near], cosines[is_near], search_ns)
 
 
 def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:
