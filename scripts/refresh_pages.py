@@ -30,7 +30,7 @@ def refreshed(page: Path) -> str:
         def block(fence: re.Match[str]) -> str:
             if fence[1] != "console":
                 return fence[0]
-            parts = re.split(r"^(\$ .*(?:\\\n.*)*)\n", fence[2], flags=re.MULTILINE)
+            parts = re.split(r"^(\$ .*(?:(?<=\\)\n.*)*)\n", fence[2], flags=re.MULTILINE)
             told = [parts[0]]
             for command, output in zip(parts[1::2], parts[2::2], strict=True):
                 ran = run_in_shell(command[2:].replace("\\\n", " "), folder)

@@ -18,7 +18,7 @@ _COMPILED = 1 << 30  # bytes: so many ask for the compiled kernel
 _WORDS, _FEW_WORDS = 16, 4
 _NEAR, _FAR = 2048, 1 << 18
 _SORTED = 1 << 18
-_BLOCK, _QUERIES = 4096, 192
+_BLOCK, _QUERIES = 2048, 384
 _PAIRS = 20_000
 _VOCABULARY = 50_000
 

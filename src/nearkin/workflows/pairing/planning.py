@@ -26,7 +26,7 @@ from nearkin.workflows.pairing.verifying import cosines_of, rows_of
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000
 _BINS = 100
-_BLOCK = 4096
+_BLOCK = 2048
 _QUICK_S = 20.0
 """A search of every pair of vectors that takes one core no longer needs no plan."""
 _PROBES = 12

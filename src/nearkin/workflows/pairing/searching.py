@@ -23,7 +23,7 @@ from nearkin.workflows.pairing.verifying import FoundPairs, Verifier, rows_of
 
 _ROUNDING = 1e-4
 """Sums of 32-bit numbers are no further than this from the true cosine."""
-_BLOCK = 4096
+_BLOCK = 2048
 """Vectors on the right that are searched at once: their sums stay in the nearest cache."""
 ROWS = 1 << 7
 """Documents on the left that one piece of work takes; the answer does not depend on it."""
