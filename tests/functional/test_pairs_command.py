@@ -70,7 +70,7 @@ def test_pairs_and_what_is_known_of_them(corpus, tmp_path):
 
 def test_what_a_person_sees(corpus, tmp_path):
     said = nearkin("pairs", *sides(corpus), "--known", "same-ids", "--top", 1, "--out", tmp_path / "out")[0]
-    assert "80 pairs with a cosine of 0.3 or more, the 1 best of each document on the left" in said
+    assert "80 pairs with a cosine of 0.3 or more, the best one of each document on the left" in said
     assert "80 of 80 known pairs found (100.0%, by equal ids), 80 of them as the most similar one" in said
     assert "predicted recall 100.0%" in said
 
@@ -88,6 +88,9 @@ def test_known_pairs_from_files(corpus, tmp_path):
             "known"
         ]
         assert (known["n_told"], known["n_known"], known["n_found"]) == (n_told, 2, 1)
+    (tmp_path / "bare.tsv").write_text("document 3\tdocument 3\n")
+    told = nearkin("pairs", *sides(corpus), "--known", tmp_path / "bare.tsv", "--json", "--out", tmp_path / "bare")[0]
+    assert json.loads(told)["known"]["n_told"] == 1
     (tmp_path / "none.tsv").write_text("left\tright\nx\ty\n")
     assert "none of its 1 pairs" in refused(*sides(corpus), "--known", tmp_path / "none.tsv", "--out", tmp_path / "o")
     (tmp_path / "one.tsv").write_text("left\nx\n")
@@ -129,8 +132,12 @@ def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
     other = ["--left", tmp_path / "other.parquet", "--right", corpus.right, "--table", corpus.table, "--out", out]
     assert "this table hardly knows its words" in refused(*other)
     languages = ["--left-language", "bb", "--right-language", "aa"]
-    assert "translates from aa to bb" in refused(*sides(corpus), *languages, "--out", out, code=2)
-    assert "give --table" in refused(*sides(corpus, table=False), "--left-language", "aa", "--out", out, code=2)
+    assert "Give --left the aa documents" in refused(*sides(corpus), *languages, "--out", out, code=2)
+    assert "translates from aa to bb" in refused(*sides(corpus), "--left-language", "cc", "--out", out, code=2)
+    assert "are these two languages?" in nearkin("pairs", *sides(corpus, table=False), "--out", tmp_path / "none")[1]
+    assert "a translation table, or of what --interwiki" in refused(
+        *sides(corpus, table=False), "--left-language", "aa", "--out", out, code=2
+    )
     assert "is not a translation table" in refused(*sides(corpus)[:4], "--table", corpus.left, "--out", out)
     assert "there is no such file" in refused(*sides(corpus)[:4], "--table", tmp_path / "no", "--out", out)
     assert not out.exists()

@@ -152,9 +152,11 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     top = manifest["parameters"]["top"]
     console.print(
         f"[bold]{counts['pairs']:,} pairs[/] with a cosine of {manifest['parameters']['threshold']} or more"
-        + (f", the {top} best of each document on the left" if top else ""),
+        + ("" if not top else f", the best {'one' if top == 1 else top} of each document on the left"),
         highlight=False,
     )
+    if not counts["pairs"]:
+        console.print("[yellow]None are that much alike. Translations often have a cosine of 0.3; lower --threshold.")
     low, high = predicted["recall_low"], predicted["recall_high"]
     band = f"{low:.1%}" if high - low < 0.0005 else f"{low:.1%} to {high:.1%}"
     console.print(
@@ -197,7 +199,11 @@ def _show_known(console: Console, manifest: Mapping[str, Any]) -> None:
     from nearkin.cli.printing import shown
 
     if known := manifest.get("known"):
-        precision = "" if known["precision"] is None else f"; {known['precision']:.1%} of what their left documents got"
+        precision = (
+            ""
+            if known["precision"] is None
+            else f"; of the {known['n_reported']:,} pairs of their left documents {known['precision']:.1%} are known"
+        )
         console.print(
             f"[bold]{known['n_found']:,} of {known['n_known']:,} known pairs found[/] ({known['recall']:.1%}, by "
             f"{shown(known['told_by'])}), {known['n_first']:,} of them as the most similar one{precision}; mean cosine "

@@ -269,6 +269,7 @@ def _show(
     from nearkin.cli.plan_words import many_text, share_text
     from nearkin.cli.printing import shown
     from nearkin.reports.quantities import counted
+    from nearkin.workflows.pairing.verifying import MOST_PAIRS
 
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True)
@@ -288,6 +289,11 @@ def _show(
     if not planned.reaches:
         low = share_text(planned.prediction.recall_low)
         say(f"[yellow]With what is fixed, {question.recall:.3g} is not reached: {low} is as near as can be.[/]")
+    if planned.prediction.n_pairs > MOST_PAIRS:
+        say(
+            f"[yellow]More than {MOST_PAIRS:,} pairs are not reported: raise --threshold, or keep the best of each "
+            "document, with --top of nearkin pairs.[/]"
+        )
     if figure is not None:
         say(f"Recall against cost is drawn in [bold]{shown(figure)}[/]")
 

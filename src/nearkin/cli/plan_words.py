@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
@@ -42,6 +43,9 @@ def parse_count(text: str, option: str) -> int:
     [3440000, 200000, 1470000]
     """
     read = _COUNT.fullmatch(text.strip())
+    if read is None and Path(text).exists():
+        sample = f"--sample-{option.removeprefix('--')}"
+        raise typer.BadParameter(f"{option} is a number of documents; documents to go by are given as {sample}.")
     if read is None:
         raise typer.BadParameter(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
     n = round(float(read[1].replace(",", "")) * _TIMES[read[2].lower()])
@@ -131,6 +135,8 @@ def many_text(n: float) -> str:
     """
     if n < 0.5:
         return "under 1" if n > 0 else "0"
+    if n < 10_000:
+        return f"{n:,.0f}"
     for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if n >= size:
             return f"{n / size:,.0f} {word}" if n >= 1000 * size else f"{n / size:.3g} {word}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nearkin.kernels.compiled import grouping, letters, text
+from nearkin.kernels.compiled import cosines, grouping, letters, split_words, text
 
 
 def is_cold() -> bool:
@@ -16,6 +16,11 @@ def is_cold() -> bool:
 def is_cold_for_texts() -> bool:
     """The same for what is worked out of each text of a collection."""
     return _is_missing(text._fold_many) or _is_missing(letters._count_many)
+
+
+def is_cold_for_pairs() -> bool:
+    """The same for pairs of two collections, which may end before a kernel of signatures is needed."""
+    return _is_missing(split_words._split_many) or _is_missing(cosines._near_many)
 
 
 def _is_missing(kernel: Any) -> bool:

@@ -176,7 +176,7 @@ def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, 
         # A block of it is up to 900 kB, and nothing of it is seen before all of it is.
         raise SourceError("-: the format of what bzip2 packed cannot be told from a pipe. Name it with --format.")
     if file_format is None or (file_format == "tsv" and forced is None):
-        file_format = _told_by_content(head, named)
+        file_format = _told_by_content(head, named, asked)
         n_lines, n_seen = n_id_and_text(head)
         share = (
             f": {n_lines} of its first {n_seen} lines are such"
@@ -211,10 +211,12 @@ _IN_WORDS: dict[str, str] = {
 }  # fmt: skip
 
 
-def _told_by_content(head: Head, named: Format | None) -> Format:
+def _told_by_content(head: Head, named: Format | None, asked: _Asked) -> Format:
     """The format of a file whose name does not settle it."""
     if named == "tsv":
-        return "tsv" if has_header(head, b"\t") else "lines"
+        first = head.data.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"\xef\xbb\xbf").split(b"\t")
+        is_named = asked.text is not None and asked.text.encode() in first
+        return "tsv" if is_named or has_header(head, b"\t") else "lines"
     sniffed = sniff_format(head)
     return sniffed if sniffed is not None else "file"
 

@@ -66,7 +66,7 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
         found = np.isin(keys, _reported(directory, reported, prepared, sample))
         n_true, n_found = (_counts(keys[which], sample) for which in (slice(None), found))
         missed = _missed(prepared, keys[~found], cosines[~found])
-    best = f", the {chosen.top} best of each document on the left" if chosen.top else ""
+    best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
     return Audited(
         f"nearkin pairs, {directory}",
         f"a document of each side with a cosine ≥ {chosen.threshold}{best}",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
-from nearkin.kernels.compiled.cache import is_cold
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels.compiled.cache import is_cold_for_pairs
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.features.words import WordSplitter
@@ -24,6 +24,9 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.signing.texts import Reading, Texts
+
+_FEW_SHARED = 0.5
+"""Of German news 35 % of the words are in English news too, of one half of English news 90 % in the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,17 @@ class Prepared:
     vectors: PairVectors
 
 
+class OfSide(Silent):
+    """Progress of which only what is said goes on, with the side it is said of."""
+
+    def __init__(self, side: str, progress: Progress) -> None:
+        self._side, self._progress = side, progress
+
+    def say(self, message: str) -> None:
+        """Something the user should know of this side."""
+        self._progress.say(f"--{self._side}: {message}")
+
+
 def read_table(given: PairInput) -> TranslationTable | None:
     """The table, where there is one, of the right direction.
 
@@ -73,13 +87,16 @@ def read_table(given: PairInput) -> TranslationTable | None:
     SourceError, FingerprintError
     """
     if given.table is None:
-        if given.left_language or given.right_language:
-            raise ParameterError(
-                "Languages are those of a translation table: give --table, or leave --left-language and "
-                "--right-language out."
-            )
         return None
-    return TranslationTable.read(given.table, source=given.left_language, target=given.right_language)
+    table = TranslationTable.read(given.table)
+    left, right = given.left_language or table.origin.source, given.right_language or table.origin.target
+    if (left, right) == (table.origin.target, table.origin.source):
+        raise FingerprintError(
+            f"{given.table}: translates from {right} to {left}, and the sides are said to be {left} and {right}. Give "
+            f"--left the {right} documents and --right the {left} ones; pairs are the same either way."
+        )
+    table.check_direction(left, right, name=str(given.table))
+    return table
 
 
 def opened(given: PairInput, progress: Progress) -> tuple[Texts, Texts]:
@@ -92,7 +109,7 @@ def opened(given: PairInput, progress: Progress) -> tuple[Texts, Texts]:
     ParameterError
         A file is on both sides.
     """
-    sides = given.left.opened(progress), given.right.opened(progress)
+    sides = given.left.opened(OfSide("left", progress)), given.right.opened(OfSide("right", progress))
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
     if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
         raise ParameterError("Standard input (-) is read once, and an audit needs the documents again: save it first.")
@@ -115,7 +132,7 @@ def prepare(
     meter: Meter,
 ) -> Prepared:
     """Documents → vectors of one vocabulary."""
-    if is_cold():
+    if is_cold_for_pairs():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     splits, words = splitting(table)
     left, right = (
@@ -130,7 +147,20 @@ def prepare(
     fingerprint = _fingerprint(words, options, table)
     vectors = vectors_of(left, right, options, projection, work, fingerprint=fingerprint, meter=meter)
     _say_what_is_odd(left, right, vectors, meter.progress)
+    if table is None:
+        _say_if_strangers(left, right, meter.progress)
     return Prepared(left, right, table, projection, vectors)
+
+
+def _say_if_strangers(left: Collected, right: Collected, progress: Progress) -> None:
+    """Two languages without a table have little more than names and numbers in common."""
+    is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
+    share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
+    if share < _FEW_SHARED:
+        progress.say(
+            f"only {share:.0%} of the words on the left are on the right too: are these two languages? --table takes a "
+            "translation table, from nearkin align"
+        )
 
 
 def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitting], str]:

@@ -86,6 +86,11 @@ def pair_files(
     beside, meter = beside or Beside(), Meter(progress or Silent())
     if beside.known and beside.interwiki:
         raise ParameterError("Known pairs come from --known or from --interwiki: leave one of them out.")
+    if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
+        raise ParameterError(
+            "Languages are those of a translation table, or of what --interwiki links to: give one of them, or leave "
+            "--left-language and --right-language out."
+        )
     table = read_table(given)
     sides = opened(given, meter.progress)
     directory = RunDirectory(out)

@@ -108,7 +108,9 @@ def known_by_id(left: Collected, right: Collected) -> Known:
 
 
 def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
-    """Pairs of ids in the first two columns of a Parquet, CSV or TSV file; CSV and TSV with a header.
+    """Pairs of ids in the first two columns of a Parquet, CSV or TSV file.
+
+    A first line of CSV or TSV that is no pair of these ids is a header.
 
     Raises
     ------
@@ -121,6 +123,9 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
         raise SourceError(f"--known {path}: cannot be read: {error}.") from error
     if columns is None:
         raise SourceError(f"--known {path}: must have two columns, ids of left and of right. Got fewer instead.")
+    if path.suffix != ".parquet" and len(columns[0]):
+        if any(_ids(side).index(column[0]).as_py() < 0 for side, column in zip((left, right), columns, strict=True)):
+            columns = [column[1:] for column in columns]  # a header
     return _by_ids(str(path), columns, left, right)
 
 
@@ -198,7 +203,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
             return None
         return [table.column(i).combine_chunks().cast(pa.large_string()) for i in (0, 1)]
     with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row][1:]
+        rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row]
     if any(len(row) < 2 for row in rows):
         return None
     return [strings([row[i] for row in rows]) for i in (0, 1)]
@@ -207,7 +212,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
 def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Collected) -> Known:
     places = []
     for side, column in zip((left, right), columns, strict=True):
-        ids = side.documents["id"].combine_chunks().cast(pa.large_string())
+        ids = _ids(side)
         places.append(pc.index_in(column, value_set=ids).fill_null(-1).to_numpy().astype(np.int64))
     is_there = (places[0] >= 0) & (places[1] >= 0)
     if not is_there.any():
@@ -216,6 +221,10 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
             f"{name}: none of its {len(is_there):,} pairs is of documents on both sides (the first is {shown})."
         )
     return Known(name, np.unique(_keys(places[0][is_there], places[1][is_there])), len(is_there))
+
+
+def _ids(side: Collected) -> pa.LargeStringArray:
+    return side.documents["id"].combine_chunks().cast(pa.large_string())
 
 
 def _keys(left: I64, right: I64) -> U64:

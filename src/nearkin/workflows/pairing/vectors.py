@@ -144,7 +144,7 @@ def vectors_of(
         else:
             first = space.weigh(left, left_kept, "left", projection=projection, advance=progress.advance)
         second = space.weigh(right, right_kept, "right", advance=progress.advance)
-    for side, vectors, collected in (("left", first, left), ("right", second, right)):
+    for side, vectors, collected in (("right", second, right), ("left", first, left)):  # what is left depends on right
         if not vectors.sizes.any():
             raise ParameterError(
                 f"--{side} {collected.name}: none of its {len(collected):,} documents has {options.least_terms} terms "
