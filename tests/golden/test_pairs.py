@@ -1,11 +1,10 @@
-"""What must never change of a search for pairs: the orders of bits, the signatures of words, the columns of its files."""
+"""What must never change of a search for pairs: orders of bits, signatures of words, the columns of its files."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from translated_corpus import translated_corpus
 
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.vocabulary import hashes_of
@@ -16,6 +15,7 @@ from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.signing.texts import Reading
+from translated_corpus import translated_corpus
 
 ORDERS = [[816, 923, 151, 900, 213, 100], [513, 857, 583, 397, 337, 612], [917, 74, 383, 401, 549, 586]]
 SIGNATURES = ["60e5d36f591260211b2c4021a682014a", "563f226899ac7e305793cf6a1b80b1d1"]

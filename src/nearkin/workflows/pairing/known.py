@@ -123,9 +123,10 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
         raise SourceError(f"--known {path}: cannot be read: {error}.") from error
     if columns is None:
         raise SourceError(f"--known {path}: must have two columns, ids of left and of right. Got fewer instead.")
-    if path.suffix != ".parquet" and len(columns[0]):
-        if any(_ids(side).index(column[0]).as_py() < 0 for side, column in zip((left, right), columns, strict=True)):
-            columns = [column[1:] for column in columns]  # a header
+    sides = zip((left, right), columns, strict=True)
+    may_have_header = path.suffix != ".parquet" and len(columns[0])
+    if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
+        columns = [column[1:] for column in columns]
     return _by_ids(str(path), columns, left, right)
 
 
