@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-EXTRAS = ("altair", "jinja2", "pg8000", "rapidfuzz", "sqlalchemy", "vl_convert")
+EXTRAS = ("altair", "jinja2", "pg8000", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 IMPORT_LIMIT_S = 0.2
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
@@ -74,6 +74,22 @@ def main() -> None:
         check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
         check(not (folder / "out/report.html").exists(), "report.html is not half written")
         check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+
+        for side in ("left", "right"):
+            (folder / f"{side}.jsonl").write_text(
+                "".join(json.dumps({"id": f"d{i}", "text": f"{LEASE} {LEASE}"}) + "\n" for i in range(2)),
+                encoding="utf-8",
+            )
+        (folder / "words.tsv").write_text("".join(f"{word}\t{word}\n" for word in {*LEASE.lower().split()}))
+        run = nearkin("align", "dictionary", "words.tsv", "--source", "de", "--target", "en", "--out", "t", cwd=folder)
+        check(run.returncode == 0, "nearkin align dictionary works without extras", run)
+        pairs = ["pairs", "--left", "left.jsonl", "--right", "right.jsonl", "--table", "t", "--out", "pairs"]
+        run = nearkin(*pairs, cwd=folder)
+        check(run.returncode == 6 and "nearkin[align]" in run.stderr, "pairs names the extra that stems need", run)
+        check("--no-stems" in run.stderr and "Traceback" not in run.stderr, "and the way without it", run.stderr)
+        run = nearkin(*pairs, "--no-stems", cwd=folder)
+        check(run.returncode == 0, "nearkin pairs works without extras", run)
+        check((folder / "pairs/pairs.tsv").read_text().count("\n") == 5, "it finds the pairs", run.stdout)
 
         run = nearkin("add", "matter", "in.jsonl", cwd=folder)
         check(run.returncode == 6, "nearkin add ends with 6 without its extra", run)

@@ -108,7 +108,7 @@ def _snowball() -> Any:
     try:
         return importlib.import_module("snowballstemmer")
     except ImportError as error:
-        raise MissingExtraError.of("Stemming (--stem)", "align") from error
+        raise MissingExtraError.of("Stemming words", "align") from error
 
 
 def _snowball_version() -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import SourceError
+from nearkin.errors import MissingExtraError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
 from nearkin.stages.translation.projection import Projector, Stemming, WordProjection
@@ -75,5 +75,8 @@ def _stemming(table: TranslationTable) -> Stemming | None:
     language = table.origin.source.strip().lower().replace("_", "-").partition("-")[0]
     if "stem=" in table.origin.words or language not in STEMMED_LANGUAGES:
         return None
-    splitter = WordSplitter(language)
+    try:
+        splitter = WordSplitter(language)
+    except MissingExtraError as error:
+        raise MissingExtraError(f"{error}; or leave stems out: --no-stems") from error
     return lambda words: strings(splitter.stems(words.to_pylist()))
