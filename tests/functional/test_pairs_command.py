@@ -95,7 +95,9 @@ def test_known_pairs_from_files(corpus, tmp_path):
     assert "none of its 1 pairs" in refused(*sides(corpus), "--known", tmp_path / "none.tsv", "--out", tmp_path / "o")
     (tmp_path / "one.tsv").write_text("left\nx\n")
     assert "two columns" in refused(*sides(corpus), "--known", tmp_path / "one.tsv", "--out", tmp_path / "o")
-    assert "cannot be read" in refused(*sides(corpus), "--known", tmp_path / "gone.tsv", "--out", tmp_path / "o")
+    pq.write_table(pa.table({"a": [["x"]], "b": [["y"]]}), tmp_path / "lists.parquet")
+    assert "cannot be read" in refused(*sides(corpus), "--known", tmp_path / "lists.parquet", "--out", tmp_path / "o")
+    assert "that is there" in refused(*sides(corpus), "--known", "sameids", "--out", tmp_path / "o", code=2)
     assert not (tmp_path / "o").exists()
 
 
@@ -110,13 +112,62 @@ def test_a_translation_beside_the_table(corpus, tmp_path):
     assert told["histogram_by_translation"] == [0] * 9 + [80]
 
 
+def test_known_pairs_are_marked_and_listed(corpus, tmp_path):
+    out = tmp_path / "out"
+    nearkin("pairs", *sides(corpus), "--known", "same-ids", "--threshold", 0.6, "--out", out)
+    pairs = pq.read_table(out / "pairs.parquet").to_pylist()
+    assert all(row["known"] == (row["left_id"] == row["right_id"]) for row in pairs)
+    lines = [line.split("\t") for line in (out / "known.tsv").read_text().splitlines()[1:]]
+    assert len(lines) == 80
+    assert [float(line[0]) for line in lines] == sorted(float(line[0]) for line in lines)
+    ranks = {row["left_id"]: str(row["rank"]) for row in pairs if row["known"]}
+    assert {line[1]: line[3] for line in lines if line[3]} == ranks
+    assert all((float(line[0]) >= 0.6) == bool(line[3]) for line in lines)
+    nearkin("pairs", *sides(corpus), "--overwrite", "--out", out)
+    assert not (out / "known.tsv").exists()
+    assert pq.read_table(out / "pairs.parquet")["known"].null_count == len(pq.read_table(out / "pairs.parquet"))
+
+
+def test_the_column_of_a_language_is_taken(corpus, tmp_path):
+    both = tmp_path / "both.parquet"
+    pq.write_table(pa.table({"id": range(80), "aa": corpus.left_texts, "bb": corpus.right_texts}), both)
+    given = ["--left", both, "--right", both, "--table", corpus.table, "--known", "same-ids"]
+    came, said = nearkin("pairs", *given, "--out", tmp_path / "out")
+    assert "80 of 80 known pairs found" in came
+    assert "--left: text column: 'aa' (the language of this side)" in said
+
+
+def test_equal_documents(tmp_path):
+    """Their cosine is 1 but for rounding, and they stand in each other's windows by chance."""
+    texts = [f"{' '.join(f'word{i}x{j}' for j in range(12))}" for i in range(40)] * 2
+    for side in ("left", "right"):
+        pq.write_table(pa.table({"id": range(80), "text": texts}), tmp_path / f"{side}.parquet")
+    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet", "--threshold", 1]
+    told = json.loads(nearkin("pairs", *given, "--json", "--out", tmp_path / "out")[0])
+    assert told["counts"]["pairs"] == 40 * 4
+    many = ["same words in every one of these documents"] * 300
+    for side in ("left", "right"):
+        pq.write_table(pa.table({"id": range(300), "text": many}), tmp_path / f"{side}.parquet")
+    few = ["--method", "window", "--bits", 64, "--distance", 0, "--permutations", 9, "--window", 20, "--top", 1]
+    told = json.loads(nearkin("pairs", *given, *few, "--json", "--out", tmp_path / "few")[0])
+    assert told["counts"]["left_with_pairs"] > 290
+
+
+def test_a_recall_that_is_not_reached_is_said(corpus, tmp_path):
+    few = ["--method", "window", "--bits", 64, "--permutations", 1, "--window", 2, "--recall", 0.99]
+    came, said = nearkin("pairs", *sides(corpus), *few, "--out", tmp_path / "out")
+    assert "a recall of 99.0% was asked for" in said
+    assert "less than the 99.0% asked for" in came
+    assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["plan"]["reaches_recall"]
+
+
 def test_both_languages_in_one_file(corpus, tmp_path):
     both = tmp_path / "both.parquet"
     pq.write_table(pa.table({"id": range(80), "l": corpus.left_texts, "r": corpus.right_texts}), both)
     given = ["--left", both, "--left-text", "l", "--right", both, "--right-text", "r", "--table", corpus.table]
     told = json.loads(nearkin("pairs", *given, "--known", "same-ids", "--json", "--out", tmp_path / "out")[0])
     assert told["known"]["n_first"] == 80
-    assert pq.read_table(tmp_path / "out" / "pairs.parquet").schema.field("left").type == pa.int64()
+    assert pq.read_table(tmp_path / "out" / "pairs.parquet").schema.field("left_id").type == pa.int64()
     said = refused("--left", both, "--right", both, "--text", "l", "--out", tmp_path / "o", code=2)
     assert "is on both sides" in said
 
@@ -161,7 +212,7 @@ def test_no_pairs(corpus, tmp_path):
     out = tmp_path / "out"
     told = json.loads(nearkin("pairs", *sides(corpus), "--threshold", 0.999, "--json", "--out", out)[0])
     assert told["counts"]["pairs"] == 0
-    assert (out / "pairs.tsv").read_text() == "cosine\tleft\tright\tterms\n"
+    assert (out / "pairs.tsv").read_text() == "cosine\tleft_id\tright_id\tterms\n"
     assert pq.read_table(out / "pairs.parquet").num_rows == 0
     assert json.loads(nearkin("audit", out, "--json")[0])["n_true"] == 0
 
@@ -206,6 +257,10 @@ def test_ids_that_come_twice(corpus, tmp_path):
         ({"method": "signatures", "permutations": 10}, "is of the method window"),
         ({"agreement": 2}, "'agreement'"),
         ({"least_terms": 1.5}, "'least_terms'"),
+        ({"n_terms": 101}, "'n_terms'"),
+        ({"seed": 2**64}, "'seed'"),
+        ({"bits": 64, "distance": 65}, "at most the 64 bits"),
+        ({"window": 2**31}, "'window'"),
     ],
 )
 def test_options_that_are_refused(options, said):
@@ -274,7 +329,10 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
     monkeypatch.setattr(kept_search.KeptSearch, "save", interrupting)
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out", **options)
-    assert sorted(path.name for path in (tmp_path / "out" / ".work").iterdir()) == ["run.json", "search.npz"]
+    work = tmp_path / "out" / ".work"
+    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search.npz"]
+    (work / "arrays").mkdir()  # as a run that was killed leaves it
+    (work / "arrays" / "left-terms").write_bytes(b"half")
     with pytest.raises(OutputExistsError, match="--resume"):
         here(corpus, tmp_path / "out", **options)
     with pytest.raises(ResumeError, match="threshold"):
@@ -291,7 +349,8 @@ def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
     out = tmp_path / "out"
     (out / ".work").mkdir(parents=True)
     (out / ".work" / "run.json").write_text('{"command": "pairs"}')
-    (out / ".work" / "left-terms").write_bytes(b"half")
+    (out / ".work" / "arrays").mkdir()
+    (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
     (out / ".pairs.tsv.17.part").write_text("half")
     nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
     assert sorted(path.name for path in out.iterdir()) == [

@@ -20,7 +20,7 @@ from translated_corpus import translated_corpus
 ORDERS = [[816, 923, 151, 900, 213, 100], [513, 857, 583, 397, 337, 612], [917, 74, 383, 401, 549, 586]]
 SIGNATURES = ["60e5d36f591260211b2c4021a682014a", "563f226899ac7e305793cf6a1b80b1d1"]
 LINES = [
-    "cosine\tleft\tright\tterms",
+    "cosine\tleft_id\tright_id\tterms",
     "0.758350\tdocument 0\tdocument 0\tlabcb=rabcb laajj=raajj",
 ]
 
@@ -43,7 +43,7 @@ def test_files_of_a_run(tmp_path):
     assert (out / "pairs.tsv").read_text().splitlines()[:2] == LINES
     term = pa.struct([("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())])
     assert [(field.name, field.type) for field in pq.read_schema(out / "pairs.parquet")][:4] == [
-        ("left", pa.large_string()), ("right", pa.large_string()), ("cosine", pa.float64()), ("rank", pa.int32())
+        ("left_id", pa.large_string()), ("right_id", pa.large_string()), ("cosine", pa.float64()), ("rank", pa.int32())
     ]  # fmt: skip
     kind = pq.read_schema(out / "pairs.parquet").field("terms").type.value_type
     assert [(field.name, field.type) for field in kind] == [(field.name, field.type) for field in term]

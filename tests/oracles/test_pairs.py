@@ -75,7 +75,7 @@ def by_definition(corpus, threshold: float, *, translates: bool = True) -> dict[
 
 def reported(out) -> dict[tuple[int, int], float]:
     table = pq.read_table(out / "pairs.parquet")
-    rows = [[int(one.split()[1]) for one in table[side].to_pylist()] for side in ("left", "right")]
+    rows = [[int(one.split()[1]) for one in table[side].to_pylist()] for side in ("left_id", "right_id")]
     return dict(zip(zip(*rows, strict=True), table["cosine"].to_pylist(), strict=True))
 
 

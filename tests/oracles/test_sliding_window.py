@@ -31,8 +31,10 @@ def by_definition(window: SlidingWindow, sides: list[BitSignatures], distance: i
         bits = np.unpackbits(own.packed, axis=1)
         items += [(side, row, bits[row]) for row in range(len(own)) if own.has_features[row]]
     found, n_comparisons = {}, 0
-    for order in window.orders(sides[0].n_bits):
-        ordered = sorted(items, key=lambda item: (item[2][order].tolist(), item[0], item[1]))
+    for number, order in enumerate(window.orders(sides[0].n_bits)):
+        ties = window.tie_breaks(number, len(items)).tolist()
+        places = sorted(range(len(items)), key=lambda i: (items[i][2][order].tolist(), ties[i]))
+        ordered = [items[i] for i in places]
         for at, (side_b, row_b, bits_b) in enumerate(ordered):
             for side_a, row_a, bits_a in ordered[max(0, at - window.window) : at]:
                 if len(sides) == 2 and side_a == side_b:
@@ -128,3 +130,12 @@ def test_what_is_refused():
     for arguments in ((0, 1), (1, 0), (1.5, 1), (1, 1, -1)):
         with pytest.raises(ParameterError):
             SlidingWindow(*arguments)
+
+
+def test_equal_signatures_meet_in_some_order():
+    """Of two collections of equal documents each order brings others together."""
+    packed = np.ones((300, 8), np.uint8)
+    left, right = (BitSignatures(packed, np.ones(300, np.bool_), "test") for _ in range(2))
+    found = SlidingWindow(40, 30).pairs(left, right, distance=0)
+    assert len(found) > 0.7 * 300 * 300
+    assert len(np.unique(found.left)) == len(np.unique(found.right)) == 300

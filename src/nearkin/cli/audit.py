@@ -18,9 +18,10 @@ _HELP = """
 The recall that was really reached: a random sample of documents is compared with everything, by the definition of the \
 run or of the search, and what is alike is looked up in what was found.
 
-DIR is a finished run of nearkin dedup, families or regroup, whose input is read again and must not have changed; or a \
-collection, where each sampled document is asked for as nearkin similar does, by --method and its number. Exact copies \
-count as one text. The recall comes with an interval of 95 % over documents; of a sample of all documents it is exact.
+DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must not have \
+changed; or a collection, where each sampled document is asked for as nearkin similar does, by --method and its \
+number. Exact copies count as one text. The recall comes with an interval of 95 % over documents; of a sample of \
+all documents it is exact.
 
 [bold]Examples[/]
 

@@ -156,7 +156,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         highlight=False,
     )
     if not counts["pairs"]:
-        console.print("[yellow]None are that much alike. Translations often have a cosine of 0.3; lower --threshold.")
+        console.print(f"[yellow]{_why_none(manifest)}", highlight=False, soft_wrap=True)
     low, high = predicted["recall_low"], predicted["recall_high"]
     band = f"{low:.1%}" if high - low < 0.0005 else f"{low:.1%} to {high:.1%}"
     console.print(
@@ -172,13 +172,30 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     seldom = "only once" if least == 2 else f"less than {least} times"
     if least > 1:
         console.print(f"Left out are words that occur {seldom} in their collection: {rare}", highlight=False)
+    if not manifest["plan"]["reaches_recall"]:
+        wanted = manifest["parameters"]["recall"]
+        console.print(f"[yellow]That is less than the {wanted:.1%} asked for: with what is fixed, it comes no nearer")
     _show_ways(console, manifest)
-    _show_known(console, manifest)
+    _show_known(console, manifest, out)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
     peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
     console.print(f"{total_s:.1f} s, at most {peak / 2**20:,.0f} MiB of memory", highlight=False)
     start = out / "report.html" if (out / "report.html").exists() else out / "pairs.tsv"
     console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(start)}", highlight=False, soft_wrap=True)
+
+
+def _why_none(manifest: Mapping[str, Any]) -> str:
+    """What may be wrong where no pair was found."""
+    from nearkin.cli.printing import shown
+
+    for side in ("left", "right"):
+        facts = manifest[side]
+        if facts["n_few_terms"] > facts["n_documents"] / 2:
+            column = facts["inputs"][0]["source"]["text"]
+            asked = f": is {shown(column)!r} the right column?" if column else ""
+            return f"Most documents on the {side} have too few words to be compared{asked}"
+    usual = " Translations often have a cosine of 0.3 to 0.6." if manifest["table"] else ""
+    return f"No two are that much alike.{usual} --threshold may be lower."
 
 
 def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
@@ -195,7 +212,7 @@ def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
     )
 
 
-def _show_known(console: Console, manifest: Mapping[str, Any]) -> None:
+def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     from nearkin.cli.printing import shown
 
     if known := manifest.get("known"):
@@ -204,10 +221,13 @@ def _show_known(console: Console, manifest: Mapping[str, Any]) -> None:
             if known["precision"] is None
             else f"; of the {known['n_reported']:,} pairs of their left documents {known['precision']:.1%} are known"
         )
+        n_unknown = known["n_told"] - known["n_known"]
+        unknown = f"{n_unknown:,} more name documents that are not there; " if n_unknown else ""
+        found = f"{known['n_found']:,} of {known['n_known']:,} known pairs found"
+        by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
         console.print(
-            f"[bold]{known['n_found']:,} of {known['n_known']:,} known pairs found[/] ({known['recall']:.1%}, by "
-            f"{shown(known['told_by'])}), {known['n_first']:,} of them as the most similar one{precision}; mean cosine "
-            f"of known pairs {known['mean_cosine'] or 0:.3f}",
+            f"[bold]{found}[/] ({unknown}{known['recall']:.1%}, by {by}), {known['n_first']:,} of them as the most "
+            f"similar one{precision}; mean cosine of known pairs {mean:.3f}. Each of them is in {shown(out)}/known.tsv",
             highlight=False,
             soft_wrap=True,
         )

@@ -87,7 +87,7 @@ spread; with some, it measures that.
 
   nearkin plan --left 200k --right 300k --threshold 0.5 --method window --figure plan.svg
 
-  nearkin plan --left 3.44M --right 1.47M --sample-left some.en.parquet --sample-right some.de.parquet
+  nearkin plan --left 3.44M --right 1.47M --sample-left some.de.parquet --sample-right some.en.parquet
 
   nearkin plan --paper
 """
@@ -125,8 +125,13 @@ def plan(
     from nearkin.cli.result_file import check_free
     from nearkin.planning.pair_search import choose
     from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.pairing.options import PairOptions
 
     if figure is not None:
+        if figure.suffix.lower() != ".svg":
+            raise typer.BadParameter(
+                f"--figure is an SVG file: its name must end in .svg. Got {figure.name!r} instead."
+            )
         check_free(figure, overwrite=overwrite, inputs=[], option="--figure")
     if paper:
         if left is not None or right is not None:
@@ -135,6 +140,7 @@ def plan(
 
         tell_paper(figure, as_json=as_json)
         return
+    PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
     wanted = parse_machine(machine, Resources(0).n_threads)
     sampled: Forecast | None = None
     if sample_left or sample_right or table:
@@ -308,9 +314,15 @@ def _told_by(question: Question, sampled: Forecast | None) -> str:
     crowding = "How signatures crowd is measured too." if question.prefix.is_measured else (
         "They are too few to tell how signatures crowd, which is taken for not at all."
     )  # fmt: skip
+    grows = ""
+    if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
+        grows = (
+            " Pairs are taken to grow with both collections: samples that were drawn as translations of each other "
+            "make that far too many. Draw each by itself."
+        )
     return (
         f"The spread of cosines is that of {sampled.n_compared:,} documents, each compared with {sampled.n_right:,}: "
-        f"{sampled.n_pairs:,} pairs. {crowding}"
+        f"{sampled.n_pairs:,} pairs. {crowding}{grows}"
     )
 
 

@@ -11,7 +11,7 @@ import typer
 
 from nearkin.errors import ParameterError
 
-_COUNT = re.compile(r"([\d,]+(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
+_COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 _MOST = 10**12
 

@@ -16,7 +16,7 @@ from nearkin.runs.files import write_json, writing
 MANIFEST = "manifest.json"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
-    "pairs.tsv", "report.html",
+    "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
 _IDENTITY = "run.json"
 _MOVED = "kept.json"

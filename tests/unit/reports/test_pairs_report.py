@@ -164,7 +164,13 @@ def written(folder: Path, cosines: np.ndarray, *, group: int = 1000) -> Path:
     terms = pa.array([[{"term": "b", "left_term": None, "share": 0.5}]] * n, pa.list_(pa.struct(
         [("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())]
     )))  # fmt: skip
-    rows = {"left": range(n), "right": [f"r{i}" for i in range(n)], "cosine": cosines, "rank": [1] * n, "terms": terms}
+    rows = {
+        "left_id": range(n),
+        "right_id": [f"r{i}" for i in range(n)],
+        "cosine": cosines,
+        "rank": [1] * n,
+        "terms": terms,
+    }
     pq.write_table(pa.table(rows), folder / "pairs.parquet", row_group_size=group)
     problems = [None, "not UTF-8", "not UTF-8"]
     documents = {

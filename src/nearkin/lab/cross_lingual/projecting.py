@@ -142,7 +142,7 @@ def _collected(name: str, ids: pa.LargeStringArray, counts: TermCounts, vocabula
     documents = pa.table([pa.array(column) for column in columns], schema=DOCUMENTS_SCHEMA)
     occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
     frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
-    return Collected(name, (), documents, counts, vocabulary, occurrences, frequencies)
+    return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies)
 
 
 def _vectors(left: Collected, right: Collected, options: PairOptions, projection: WordProjection | None) -> PairVectors:

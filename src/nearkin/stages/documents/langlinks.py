@@ -14,7 +14,9 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 _READ_BYTES = 1 << 20
 _MOST_OF_A_ROW = 1 << 16
 """A row has a number, a code and a title of at most 255 bytes."""
-_INSERT = b"INSERT INTO `langlinks` VALUES "
+_INSERT = re.compile(rb"INSERT INTO `langlinks`(?: \([^)]{0,200}\))? VALUES\s")
+_LONGEST_INSERT = 512
+_INSERT_TOLD = "INSERT INTO `langlinks` VALUES"
 _OTHER_INSERT = re.compile(rb"(?:INSERT|REPLACE) INTO `?([^` ]{1,64})`?")
 _STRING = rb"'((?:[^'\\]++|\\.|'')*+)'"
 _ROW = re.compile(rb"\s*+\(\s*+([0-9]{1,18}),\s*+" + _STRING + rb",\s*+" + _STRING + rb"\s*+\)\s*+([,;])", re.DOTALL)
@@ -57,7 +59,7 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
             if code == wanted:
                 yield int(number), _unescaped(title)
     if not n_statements:
-        raise SourceError(f"{name}: this is no dump of the table langlinks: it has no '{_INSERT.decode().strip()}'.")
+        raise SourceError(f"{name}: this is no dump of the table langlinks: it has no '{_INSERT_TOLD}'.")
 
 
 def _unescaped(literal: bytes) -> str:
@@ -113,10 +115,10 @@ class _Text:
         is_line_begin = True
         while True:
             if is_line_begin:
-                if len(self._data) - self._place < len(_INSERT) + 64 and self._more():
+                if len(self._data) - self._place < _LONGEST_INSERT and self._more():
                     continue
-                if self._data.startswith(_INSERT, self._place):
-                    self._place += len(_INSERT)
+                if (insert := _INSERT.match(self._data, self._place)) is not None:
+                    self._place = insert.end()
                     return True
                 self._refuse_other()
             end = self._data.find(b"\n", self._place)
@@ -128,8 +130,10 @@ class _Text:
     def _refuse_other(self) -> None:
         other = _OTHER_INSERT.match(self._data, self._place)
         if other is not None:
-            rule = f"a dump of the table langlinks inserts by '{_INSERT.decode().strip()}'"
-            raise self._error(f"{rule}, this one into '{other[1].decode('utf-8', 'replace')}'")
+            rule = f"a dump of the table langlinks inserts by '{_INSERT_TOLD}'"
+            table = other[1].decode("utf-8", "replace")
+            came = "this one in another way" if table == "langlinks" else f"this one into '{table}'"
+            raise self._error(f"{rule}, {came}")
 
     def row(self) -> re.Match[bytes]:
         """The next row."""

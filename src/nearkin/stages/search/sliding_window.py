@@ -135,18 +135,28 @@ class SlidingWindow:
         words, rows = sides_of(left, right)
         joined = np.concatenate(words) if len(words) > 1 else words[0]
 
-        def sort(order: I64) -> Stretches:
-            return self._sorted(words, rows, _sorted(joined, _bit_places(order)))
+        def sort(number: int, order: I64) -> Stretches:
+            ties = partial(self.tie_breaks, number, len(joined))
+            return self._sorted(words, rows, _sorted(joined, _bit_places(order), ties))
 
-        return (partial(sort, order) for order in self.orders(left.n_bits))
+        return (partial(sort, number, order) for number, order in enumerate(self.orders(left.n_bits)))
+
+    def tie_breaks(self, number: int, n: int) -> I64:
+        """The order in which equal signatures stand, shape (n,), for one of the orders of bits.
+
+        Another one in each: else equal documents would stand in the same windows every time, those of one collection
+        before those of the other.
+        """
+        return np.random.Generator(np.random.PCG64([self.seed, number, 1])).permutation(n)
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
         """For each of the orders where the documents of both stand in it; -1 for those without features."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words)
-        for order in self.orders(left.n_bits):
+        for number, order in enumerate(self.orders(left.n_bits)):
             places = np.empty(len(joined), np.int64)
-            places[_sorted(joined, _bit_places(order))] = np.arange(len(joined))
+            ties = partial(self.tie_breaks, number, len(joined))
+            places[_sorted(joined, _bit_places(order), ties)] = np.arange(len(joined))
             sides = np.full(len(left), -1, np.int64), np.full(len(right), -1, np.int64)
             sides[0][rows[0]], sides[1][rows[1]] = places[: len(rows[0])], places[len(rows[0]) :]
             yield sides
@@ -215,8 +225,8 @@ def _bit_places(order: I64) -> I64:
     return (order // 8) * 8 + 7 - order % 8
 
 
-def _sorted(words: U64, places: I64) -> I64:
-    """The order of signatures whose bits are read in another order; equal ones stay in their own."""
+def _sorted(words: U64, places: I64, tie_breaks: Callable[[], I64]) -> I64:
+    """The order of signatures whose bits are read in another order."""
     kernel = kernels.twin("sliding_window", words.nbytes)
     leading = kernel.leading_bits(words, places[:_LEADING])
     order: I64 = kernel.order_of(leading)
@@ -226,7 +236,7 @@ def _sorted(words: U64, places: I64) -> I64:
     if len(among):
         own = order[among]
         rest = [kernel.leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
-        order[among] = own[np.lexsort((own, *rest[::-1], leading[own]))]
+        order[among] = own[np.lexsort((tie_breaks()[own], *rest[::-1], leading[own]))]
     return order
 
 

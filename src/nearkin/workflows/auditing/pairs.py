@@ -28,7 +28,7 @@ from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
-from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, rows_of
+from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, keys_of, reaches, rows_of
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 
@@ -47,9 +47,10 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
     try:
         chosen = PairOptions.of_words(manifest["parameters"])
         sides = _texts(manifest["left"]), _texts(manifest["right"])
-        reported = pq.read_table(directory / "pairs.parquet", columns=["left", "right"])
+        reported = pq.read_table(directory / "pairs.parquet", columns=["left_id", "right_id"])
         table = _table(manifest["table"])
-        predicted, fingerprint = manifest["plan"]["predicted"], manifest["fingerprint"]
+        predicted, low = (float(manifest["plan"]["predicted"][name]) for name in ("recall", "recall_low"))
+        fingerprint = manifest["fingerprint"]
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise damaged(directory, f"{type(error).__name__}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
@@ -74,8 +75,8 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
         estimate_recall(n_true, n_found, n_population=len(population)),
         missed.table(),
         round(time.perf_counter() - started, 3),
-        predicted_recall=predicted["recall"],
-        claims_all=predicted["recall_low"] >= 1,
+        predicted_recall=predicted,
+        claims_all=low >= 1,
         is_truncated=missed.is_truncated,
     )
 
@@ -119,7 +120,8 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
         cosines = cosines_of(vectors, keys, threads)
-    keys, cosines = keys[cosines >= chosen.threshold], cosines[cosines >= chosen.threshold]
+    is_near = reaches(cosines, chosen.threshold)
+    keys, cosines = keys[is_near], cosines[is_near]
     if chosen.top is not None:
         best = best_of_each(keys, cosines, chosen.top)
         keys, cosines = keys[best], cosines[best]
@@ -131,7 +133,9 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
     rows = []
     for name, collected in (("left", prepared.left), ("right", prepared.right)):
         ids = collected.documents["id"].combine_chunks()
-        column = reported[name].combine_chunks()
+        column = reported[f"{name}_id"].combine_chunks()
+        if not (pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)):
+            raise damaged(directory, f"the ids in pairs.parquet are {column.type}")
         place = pc.index_in(column, value_set=ids.cast(column.type)).fill_null(-1).to_numpy().astype(np.int64)
         if (place < 0).any():
             raise damaged(
@@ -139,7 +143,7 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
             )
         rows.append(place)
     own = np.isin(rows[0], sample)
-    return np.asarray((rows[0][own].astype(np.uint64) << np.uint64(32)) | rows[1][own].astype(np.uint64))
+    return keys_of(rows[0][own], rows[1][own])
 
 
 def _counts(keys: U64, sample: I64) -> I64:

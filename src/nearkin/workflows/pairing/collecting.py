@@ -39,21 +39,24 @@ class Collected:
 
     Parameters
     ----------
-    name : str
-        Of its files, for messages.
+    side, name : str
+        "left", "right" or "left-translated", and the names of its files: for messages.
     inputs : tuple of SignedInput
         The files, as they were when they were read.
     documents : Table
         ``id``, ``line``, ``problem``, ``source``.
+    n_unreadable : int
     counts : TermCounts
     vocabulary : Vocabulary
     n_occurrences, document_frequencies : float64 arrays, shape (n_vocabulary,)
         How often each term occurs, and in how many documents.
     """
 
+    side: str
     name: str
     inputs: tuple[SignedInput, ...]
     documents: pa.Table
+    n_unreadable: int
     counts: TermCounts
     vocabulary: Vocabulary
     n_occurrences: F64
@@ -78,7 +81,7 @@ def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: i
         From texts to their words.
     work : Path
         A directory for what is counted.
-    side : {"left", "right"}
+    side : {"left", "right", "left-translated"}
     threads : int
     meter : Meter
 
@@ -115,11 +118,14 @@ def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: i
     if len(offsets) == 1:
         raise SourceError(f"--{side} {name}: has no documents: there is nothing to pair.")
     if not offsets[-1]:
-        raise SourceError(f"--{side} {name}: none of its {len(offsets) - 1:,} documents has a word.")
+        problems = [one["problem"].drop_null() for one in documents]
+        said = next((f" The first problem: {one[0].as_py()}." for one in problems if len(one)), "")
+        raise SourceError(f"--{side} {name}: none of its {len(offsets) - 1:,} documents has a word.{said}")
+    n_unreadable = sum(len(one["problem"]) - one["problem"].null_count for one in documents)
     table = with_distinct_ids(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), texts.has_integer_ids)
     own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
     n, df = _totals(own, len(vocabulary))
-    return Collected(name, inputs, table, own, vocabulary, n, df)
+    return Collected(side, name, inputs, table, n_unreadable, own, vocabulary, n, df)
 
 
 def _totals(counts: TermCounts, n_terms: int) -> tuple[F64, F64]:

@@ -75,8 +75,9 @@ def forecast(
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        sides = opened(given, meter.progress)
-        prepared = prepare(sides, read_table(given), options, Path(work), resources=resources, meter=meter)
+        table = read_table(given)
+        sides = opened(given, table, meter.progress)
+        prepared = prepare(sides, table, options, Path(work), resources=resources, meter=meter)
         vectors = prepared.vectors
         sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
         left, right = vectors.left_facts, vectors.right_facts
@@ -86,6 +87,6 @@ def forecast(
             left.mean_terms, right.mean_terms, sampled.spread, costs,
         )  # fmt: skip
         if len(sampled.keys) >= LEAST_PAIRS:
-            prefix = calibrate(vectors, sampled, _PROBE_BITS, options.seed, resources=resources, meter=meter)
-            question = replace(question, prefix=prefix)
+            crowding = calibrate(vectors, sampled, _PROBE_BITS, options.seed, resources=resources, meter=meter)
+            question = replace(question, prefix=crowding.prefix)
     return Forecast(question, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))

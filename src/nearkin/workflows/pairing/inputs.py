@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold_for_pairs
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sources import STDIN
+from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.stages.translation.table import TranslationTable
@@ -99,7 +99,7 @@ def read_table(given: PairInput) -> TranslationTable | None:
     return table
 
 
-def opened(given: PairInput, progress: Progress) -> tuple[Texts, Texts]:
+def opened(given: PairInput, table: TranslationTable | None, progress: Progress) -> tuple[Texts, Texts]:
     """The files of both sides.
 
     Raises
@@ -109,17 +109,38 @@ def opened(given: PairInput, progress: Progress) -> tuple[Texts, Texts]:
     ParameterError
         A file is on both sides.
     """
-    sides = given.left.opened(OfSide("left", progress)), given.right.opened(OfSide("right", progress))
+    languages = (None, None) if table is None else (table.origin.source, table.origin.target)
+    sides = tuple(
+        _opened(reading, language, OfSide(name, progress))
+        for reading, language, name in zip((given.left, given.right), languages, ("left", "right"))
+    )
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
     if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
         raise ParameterError("Standard input (-) is read once, and an audit needs the documents again: save it first.")
     for source in sides[1].sources:
         if (Path(source.path).resolve(), source.text) in ours:
             raise ParameterError(
-                f"{source.path} is on both sides: each document would be paired with itself. For pairs inside one "
-                "collection use nearkin dedup; for two parts of a file, write them to two files."
+                f"{source.path} is on both sides, with the same text{_of_column(source)}. --left-text and --right-text "
+                "name a column for each side; for pairs inside one collection use nearkin dedup."
             )
-    return sides
+    return sides[0], sides[1]
+
+
+def _opened(reading: Reading, language: str | None, progress: OfSide) -> Texts:
+    """The files of a side; a column that is named after the language is its text, unless another one was named."""
+    if language is None or reading.text is not None:
+        return reading.opened(progress)
+    try:
+        texts = replace(reading, text=language).opened(progress)
+    except SourceError:  # no such column, or something else that is told now
+        return reading.opened(progress)
+    if any(source.text == language for source in texts.sources):
+        progress.say(f"text column: '{language}' (the language of this side)")
+    return texts
+
+
+def _of_column(source: Source) -> str:
+    return f", the column {source.text!r}" if source.text else ""
 
 
 def prepare(

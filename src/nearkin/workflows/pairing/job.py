@@ -16,12 +16,12 @@ from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
 from nearkin.workflows.pairing.kept_search import KeptSearch
-from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links
+from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, write_documents, write_pairs
+from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.translated import compare_with_translation
+from nearkin.workflows.pairing.translated import Translation
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Reading, Texts
 
@@ -84,24 +84,24 @@ def pair_files(
         See `nearkin.errors`.
     """
     beside, meter = beside or Beside(), Meter(progress or Silent())
-    if beside.known and beside.interwiki:
-        raise ParameterError("Known pairs come from --known or from --interwiki: leave one of them out.")
-    if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
-        raise ParameterError(
-            "Languages are those of a translation table, or of what --interwiki links to: give one of them, or leave "
-            "--left-language and --right-language out."
-        )
+    _check(given, beside)
     table = read_table(given)
-    sides = opened(given, meter.progress)
+    sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
     identity = _identity(given, sides, table, options)
     overwrite = overwrite or (directory.is_left_by("pairs") and not _kept(directory).exists())
     with directory.claimed(identity, resume=resume, overwrite=overwrite):
         arrays = directory.work / "arrays"
+        shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
         try:
             arrays.mkdir()
             prepared = prepare(sides, table, options, arrays, resources=resources, meter=meter)
             known = _known(beside, given, prepared, meter)
+            translation = None
+            if beside.translated is not None:
+                translation = Translation.read(
+                    beside.translated, prepared, options, arrays, resources=resources, meter=meter
+                )
             planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
             found = search(
                 prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed,
@@ -111,12 +111,9 @@ def pair_files(
             about: dict[str, object] = {}
             if known is not None:
                 about["known"] = judge(known, pairs, prepared.vectors, resources.n_threads).to_dict()
-            if beside.translated is not None:
-                about["translated"] = compare_with_translation(
-                    beside.translated, prepared, pairs, known, options, arrays, resources=resources,
-                    meter=meter,
-                ).to_dict()  # fmt: skip
-            _write(directory, prepared, pairs, options, meter)
+            if translation is not None:
+                about["translated"] = translation.compare(prepared, pairs, known, resources.n_threads).to_dict()
+            _write(directory, prepared, pairs, known, options, resources, meter)
             about = {**manifest(given, prepared, planned, found, pairs, options, meter), **about}
             if report:
                 _report(directory, about, meter)
@@ -124,6 +121,19 @@ def pair_files(
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
     return about
+
+
+def _check(given: PairInput, beside: Beside) -> None:
+    """What can be seen before anything is read."""
+    if beside.known and beside.interwiki:
+        raise ParameterError("Known pairs come from --known or from --interwiki: leave one of them out.")
+    if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
+        raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or a file of pairs of ids that is there", beside.known)
+    if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
+        raise ParameterError(
+            "Languages are those of a translation table, or of what --interwiki links to: give one of them, or leave "
+            "--left-language and --right-language out."
+        )
 
 
 def _kept(directory: RunDirectory) -> Path:
@@ -161,12 +171,24 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
         return known_by_links(left, right, language, langlinks, progress)
 
 
-def _write(directory: RunDirectory, prepared: Prepared, pairs: Ranked, options: PairOptions, meter: Meter) -> None:
+def _write(
+    directory: RunDirectory,
+    prepared: Prepared,
+    pairs: Ranked,
+    known: Known | None,
+    options: PairOptions,
+    resources: Resources,
+    meter: Meter,
+) -> None:
     """The tables."""
     terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    ids = id_columns(prepared.left, prepared.right)
     with meter.stage("write", 0, "steps"):
-        write_pairs(directory.path, pairs, id_columns(prepared.left, prepared.right), terms)
+        write_pairs(directory.path, pairs, ids, terms, None if known is None else known.keys)
         write_documents(directory.path / "documents.parquet", pairs, (prepared.left, prepared.right), prepared.vectors)
+        if known is not None:
+            told = told_of(known, pairs, prepared.vectors, resources.n_threads)
+            write_known(directory.path / "known.tsv", told, ids)
 
 
 def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> None:

@@ -14,15 +14,16 @@ import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
-from nearkin.records import F64, I64, U64
+from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.results import Ranked
+from nearkin.workflows.pairing.results import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import cosines_of
+from nearkin.workflows.pairing.verifying import cosines_of, keys_of, rows_of
 
 SAME_IDS = "same-ids"
+_SHOWN = 60
 BINS = 10
 """Of the figure: cosines in steps of 0.1, as in the article."""
 
@@ -99,12 +100,13 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     place = pc.index_in(ids[0], value_set=ids[1])
     rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
     if not len(rows):
+        first, second = (shortened(one[0].as_py()) for one in ids)
         raise ParameterError(
             f"--known {SAME_IDS}: no id of --left {left.name} is one of --right {right.name} "
-            f"({ids[0][0].as_py()!r}, {ids[1][0].as_py()!r}, …). Name the columns with --left-id and --right-id, or a "
+            f"({first}, {second}, …). Name the columns with --left-id and --right-id, or a "
             "file of pairs of ids."
         )
-    return Known("equal ids", _keys(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
+    return Known("equal ids", keys_of(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
 
 
 def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
@@ -119,7 +121,7 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     """
     try:
         columns = _two_columns(path)
-    except (OSError, pa.ArrowInvalid, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"--known {path}: cannot be read: {error}.") from error
     if columns is None:
         raise SourceError(f"--known {path}: must have two columns, ids of left and of right. Got fewer instead.")
@@ -164,7 +166,7 @@ def known_by_links(
 def judge(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> KnownFound:
     """What became of known pairs."""
     cosines = cosines_of_known(known, vectors, threads)
-    found_keys = _keys(pairs.left, pairs.right)
+    found_keys = keys_of(pairs.left, pairs.right)
     is_known = np.isin(found_keys, known.keys)
     has_partner = np.isin(pairs.left, (known.keys >> np.uint64(32)).astype(np.int64))
     n_reported = int(has_partner.sum())
@@ -181,6 +183,20 @@ def judge(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> Kn
         round(float(cosines.mean()), 6) if len(cosines) else None,
         histogram(cosines),
     )
+
+
+def told_of(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> KnownPairs:
+    """Each known pair with its cosine, and its rank among those that were reported."""
+    left, right = rows_of(known.keys)
+    is_there = (vectors.left.sizes[left] > 0) & (vectors.right.sizes[right] > 0)
+    cosines = np.full(len(known), np.nan)
+    cosines[is_there] = cosines_of(vectors, known.keys[is_there], threads)
+    ranks = np.zeros(len(known), np.int64)
+    found = keys_of(pairs.left, pairs.right)
+    place = np.searchsorted(known.keys, found)
+    is_known = np.isin(found, known.keys)
+    ranks[place[is_known]] = pairs.rank[is_known]
+    return KnownPairs(known.keys, cosines, ranks)
 
 
 def cosines_of_known(known: Known, vectors: PairVectors, threads: int) -> F64:
@@ -217,19 +233,20 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
         places.append(pc.index_in(column, value_set=ids).fill_null(-1).to_numpy().astype(np.int64))
     is_there = (places[0] >= 0) & (places[1] >= 0)
     if not is_there.any():
-        shown = " and ".join(repr(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
+        shown = " and ".join(shortened(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
         raise SourceError(
             f"{name}: none of its {len(is_there):,} pairs is of documents on both sides (the first is {shown})."
         )
-    return Known(name, np.unique(_keys(places[0][is_there], places[1][is_there])), len(is_there))
+    return Known(name, np.unique(keys_of(places[0][is_there], places[1][is_there])), len(is_there))
+
+
+def shortened(text: str) -> str:
+    """An id as a message may show it."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def _ids(side: Collected) -> pa.LargeStringArray:
     return side.documents["id"].combine_chunks().cast(pa.large_string())
-
-
-def _keys(left: I64, right: I64) -> U64:
-    return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
 
 
 def _share(n: int, of: int) -> float | None:

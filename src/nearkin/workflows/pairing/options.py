@@ -77,8 +77,11 @@ class PairOptions:
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < least_int:
-                raise ParameterError.of(name, "pairs", f"an int >= {least_int}", value)
+            most = _MOST.get(name, 2**31 - 1)
+            if not isinstance(value, int) or isinstance(value, bool) or not least_int <= value <= most:
+                raise ParameterError.of(name, "pairs", f"an int >= {least_int} and <= {most}", value)
+        if None not in (self.bits, self.distance) and self.distance > self.bits:  # type: ignore[operator]
+            raise ParameterError.of("distance", "pairs", f"at most the {self.bits} bits of a signature", self.distance)
         if self.bits is not None and (self.bits % 8 or self.bits > MOST_BITS):
             raise ParameterError.of("bits", "pairs", f"a multiple of 8 from 8 to {MOST_BITS}", self.bits)
         for name, methods in _OF_METHODS.items():
@@ -129,6 +132,7 @@ _OF_METHODS = {
     "permutations": ("window",),
     "window": ("window",),
 }
+_MOST = {"n_terms": 100, "seed": 2**64 - 1}
 _OPTIONAL = ("top", "bits", "distance", "permutations", "window")
 _COUNTS = {
     "top": 1,

@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
@@ -21,7 +22,7 @@ from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import cosines_of, rows_of
+from nearkin.workflows.pairing.verifying import MOST_PAIRS, cosines_of, reaches, rows_of
 
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000
@@ -73,6 +74,8 @@ class Planned:
         Documents that the plan was made from; 0 where none was needed.
     n_sample_pairs : int
         Their pairs at the threshold.
+    wanted : float
+        The recall that was asked for.
     """
 
     search: PairSearch
@@ -81,6 +84,12 @@ class Planned:
     why: str
     n_sampled: int = 0
     n_sample_pairs: int = 0
+    wanted: float = 0.0
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the recall that was asked for is predicted, if only just."""
+        return self.prediction.recall >= self.wanted
 
     def as_stored(self) -> dict[str, object]:
         """For the manifest."""
@@ -89,6 +98,7 @@ class Planned:
             "in_words": self.search.describe(),
             "why": self.why,
             "predicted": _rounded(self.prediction),
+            "reaches_recall": self.reaches,
             "alternatives": [
                 {"search": asdict(way), "predicted": _rounded(prediction)} for way, prediction in self.alternatives
             ],
@@ -114,23 +124,26 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     is_asked = options.method == "vectors" or (options.method == "auto" and options.recall >= 1)
     if is_asked or (options.method == "auto" and quick.core_s < _QUICK_S and not _fixed(options)):
         why = "asked for" if is_asked else "so few pairs that every one is compared"
-        return _told(Planned(every, quick, (), why), meter)
+        return _told(Planned(every, quick, (), why), options, meter)
     sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
     # what is chosen, and so what is found, depends on the documents alone: not on this machine, nor how busy it is
     question = replace(question, spread=sampled.spread)
+    crowding: Crowding | None = None
     with meter.stage("plan", 0, "steps"):
         plan = _choose(question, options)
     if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
-        prefix = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
-        question = replace(question, prefix=prefix)
+        crowding = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
+        question = replace(question, prefix=crowding.prefix)
         plan = _choose(question, options)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
     with meter.stage("plan", 0, "steps"):
         here = replace(question, costs=_costs_here(question, sampled))
         ways = (plan.search, *(way for way, _ in plan.alternatives))
-        told, *others = (predict(way, here) for way in ways)
+        told, *others = (_capped(way, predict(way, here), crowding) for way in ways)
     alternatives = tuple(zip(ways[1:], others, strict=True))
-    return _told(Planned(plan.search, told, alternatives, why, sampled.n_documents, len(sampled.keys)), meter)
+    n_sampled, n_pairs = sampled.n_documents, len(sampled.keys)
+    planned = Planned(plan.search, told, alternatives, why, n_sampled, n_pairs, options.recall)
+    return _told(planned, options, meter)
 
 
 def _costs_here(question: Question, sampled: Sampled) -> Costs:
@@ -140,7 +153,7 @@ def _costs_here(question: Question, sampled: Sampled) -> Costs:
 
 
 def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
-    """Compare some documents on the left with all on the right."""
+    """Compare some documents on the left, at equal distances, with all on the right."""
     rows = np.flatnonzero(vectors.left.sizes)
     n = min(_SAMPLE, len(rows), max(50, _MOST_SAMPLE_PAIRS // max(1, len(vectors.right))))
     rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
@@ -160,7 +173,7 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
         search_ns = 1e9 * (time.process_time() - began) / max(1, n * len(vectors.right))
         cosines = cosines_of(vectors, keys, resources.n_threads)
-    is_near = cosines >= threshold
+    is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
     return Sampled(n, spread, keys[is_near], cosines[is_near], search_ns)
 
@@ -174,10 +187,31 @@ def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:
     return counts
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowding:
+    """How near the pairs of a sample stand to each other.
+
+    Parameters
+    ----------
+    prefix : Prefix
+        What the model makes of it.
+    gaps : int64 array, shape (n_pairs, n_orders)
+        Places between the two documents of each pair in some orders that the search does not use.
+    """
+
+    prefix: Prefix
+    gaps: NDArray[np.int64]
+
+    def most_found(self, way: PairSearch) -> float:
+        """No more than this share of the pairs meets in a window, however they differ in how often they do."""
+        share = float((self.gaps <= way.window).mean())
+        return 1.0 - (1.0 - share) ** way.permutations
+
+
 def calibrate(
     vectors: PairVectors, sampled: Sampled, bits: int, seed: int, *, resources: Resources, meter: Meter
-) -> Prefix:
-    """How near the sample's pairs stand to each other in some orders that the search does not use."""
+) -> Crowding:
+    """How near the sample's pairs stand to each other."""
     signatures = vectors.signed(bits, seed, threads=resources.n_threads, meter=meter)
     n_documents = sum(int(one.has_features.sum()) for one in signatures)
     step = -(-len(sampled.keys) // _MOST_PAIRS)
@@ -187,7 +221,16 @@ def calibrate(
         for number, places in enumerate(_probes(signatures, seed)):
             gaps[:, number] = np.abs(places[0][left] - places[1][right])
             progress.advance(1)
-    return calibrated(sampled.cosines[::step], gaps, n_documents)
+    return Crowding(calibrated(sampled.cosines[::step], gaps, n_documents), gaps)
+
+
+def _capped(way: PairSearch, told: Prediction, crowding: Crowding | None) -> Prediction:
+    """No more than what was seen of the sample allows: of equal documents the model knows nothing."""
+    if way.method != "window" or crowding is None:
+        return told
+    most = crowding.most_found(way)
+    names = ("recall_low", "recall", "recall_high")
+    return replace(told, **{name: min(getattr(told, name), most) for name in names})
 
 
 def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[tuple[I64, I64]]:
@@ -219,12 +262,19 @@ def _choose(question: Question, options: PairOptions) -> Plan:
     return choose(question, method=method, **_fixed(options))  # type: ignore[arg-type]
 
 
-def _told(planned: Planned, meter: Meter) -> Planned:
-    prediction = planned.prediction
+def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
+    prediction, say = planned.prediction, meter.progress.say
     band = f"{prediction.recall_low:.1%}"
     if prediction.recall_high - prediction.recall_low > 0.0005:
         band = f"{prediction.recall_low:.1%} to {prediction.recall_high:.1%}"
-    meter.progress.say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
+    say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
+    if not planned.reaches:
+        say(f"a recall of {options.recall:.1%} was asked for: with what is fixed, this is as near as it comes")
+    if options.top is None and prediction.n_pairs > MOST_PAIRS:
+        say(
+            f"about {prediction.n_pairs:,.0f} pairs are expected, and more than {MOST_PAIRS:,} are refused: raise "
+            "--threshold, or keep the best of each document with --top"
+        )
     return planned
 
 

@@ -114,8 +114,8 @@ def _read(file: pq.ParquetFile, rows: I64) -> dict[int, PairRow]:
             records = file.read_row_group(group).take(pa.array(own - first)).to_pylist()
             found |= {
                 row: PairRow(
-                    one["left"],
-                    one["right"],
+                    one["left_id"],
+                    one["right_id"],
                     one["cosine"],
                     tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
                 )

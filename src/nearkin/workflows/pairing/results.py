@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin import kernels
-from nearkin.records import F64, I32, I64
+from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.verifying import FoundPairs, keys_of, rows_of
 
 _PART = 1 << 16
 _TERM = pa.struct(
@@ -28,6 +29,8 @@ _TERM = pa.struct(
     ]
 )
 _TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What would tear a line, or steer a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,24 @@ class Ranked:
         rank = np.arange(len(left)) - np.searchsorted(left, left) + 1
         kept = rank <= (top or len(left))
         return cls(left[kept], found.right[order][kept], found.cosine[order][kept], rank[kept].astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPairs:
+    """Pairs that were known before, with what became of them.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_pairs,)
+    cosines : float64 array, shape (n_pairs,)
+        NaN where a document has no vector.
+    ranks : int64 array, shape (n_pairs,)
+        Among the reported pairs of the left document; 0: not reported.
+    """
+
+    keys: U64
+    cosines: F64
+    ranks: I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +133,10 @@ class Terms:
         return found
 
 
-def write_pairs(folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms) -> None:
-    """``pairs.parquet`` and ``pairs.tsv``."""
+def write_pairs(
+    folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms, known: U64 | None = None
+) -> None:
+    """``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of pairs that were known before, rising."""
     schema = pairs_schema(ids)
     with (
         published(folder / "pairs.parquet") as parquet,
@@ -121,13 +144,14 @@ def write_pairs(folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], ter
         pq.ParquetWriter(parquet, schema, compression="zstd") as writer,
         open(tsv, "w", encoding="utf-8", newline="\n") as lines,
     ):
-        lines.write("cosine\tleft\tright\tterms\n")
+        lines.write("cosine\tleft_id\tright_id\tterms\n")
         for part in _parts(len(pairs)):
             columns = [
                 ids[0].take(pa.array(pairs.left[part])),
                 ids[1].take(pa.array(pairs.right[part])),
                 pa.array(pairs.cosine[part]),
                 pa.array(pairs.rank[part]),
+                _known(pairs, part, known),
                 terms.of(pairs, part),
             ]
             table = pa.Table.from_arrays(columns, schema=schema)
@@ -139,13 +163,34 @@ def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
     """Of ``pairs.parquet``."""
     return pa.schema(
         [
-            pa.field("left", ids[0].type, nullable=False),
-            pa.field("right", ids[1].type, nullable=False),
+            pa.field("left_id", ids[0].type, nullable=False),
+            pa.field("right_id", ids[1].type, nullable=False),
             pa.field("cosine", pa.float64(), nullable=False),
             pa.field("rank", pa.int32(), nullable=False),
+            pa.field("known", pa.bool_()),  # null: no pairs were known before
             pa.field("terms", pa.list_(_TERM), nullable=False),
         ]
     )
+
+
+def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
+    if known is None:
+        return pa.nulls(part.stop - part.start, pa.bool_())
+    return pa.array(np.isin(keys_of(pairs.left[part], pairs.right[part]), known))
+
+
+def write_known(path: Path, told: KnownPairs, ids: tuple[pa.Array, pa.Array]) -> None:
+    """``known.tsv``: each known pair with its cosine, and its rank if it was reported; the least alike first."""
+    order = np.lexsort((told.keys, told.cosines))
+    left, right = rows_of(told.keys[order])
+    names = [ids[side].take(pa.array(rows)).to_pylist() for side, rows in ((0, left), (1, right))]
+    with published(path) as aside, open(aside, "w", encoding="utf-8", newline="\n") as lines:
+        lines.write("cosine\tleft_id\tright_id\trank\n")
+        for first, second, cosine, rank in zip(
+            *names, told.cosines[order].tolist(), told.ranks[order].tolist(), strict=True
+        ):
+            value = "" if cosine != cosine else f"{cosine:.6f}"  # a document without a vector has none
+            lines.write(f"{value}\t{_escaped(first)}\t{_escaped(second)}\t{rank or ''}\n")
 
 
 def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
@@ -191,7 +236,7 @@ def _parts(n: int) -> Iterator[slice]:
 def _lines(table: pa.Table) -> Iterator[str]:
     """``cosine<TAB>left<TAB>right<TAB>terms``, as tools for mining translations have it, with the terms behind."""
     columns = [column.to_pylist() for column in table.columns]
-    for left, right, cosine, _, terms in zip(*columns, strict=True):
+    for left, right, cosine, _, _, terms in zip(*columns, strict=True):
         told = " ".join(
             one["term"] if one["left_term"] is None else f"{one['left_term']}={one['term']}" for one in terms
         )
@@ -199,10 +244,7 @@ def _lines(table: pa.Table) -> Iterator[str]:
 
 
 def _escaped(value: object) -> str:
-    text = str(value)
-    if not any(character in text for character in _TO_ESCAPE):
-        return text
-    return "".join(_TO_ESCAPE.get(character, character) for character in text)
+    return _UNSAFE.sub(lambda found: _TO_ESCAPE.get(found[0], f"\\u{ord(found[0]):04x}"), str(value))
 
 
 def id_columns(left: Collected, right: Collected) -> tuple[pa.Array, pa.Array]:

@@ -14,16 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
-from nearkin.records import F64, U64
+from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import collect
-from nearkin.workflows.pairing.inputs import Prepared, splitting
-from nearkin.workflows.pairing.known import Known, histogram
+from nearkin.workflows.pairing.inputs import OfSide, Prepared, splitting
+from nearkin.workflows.pairing.known import Known, histogram, shortened
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.results import Ranked
-from nearkin.workflows.pairing.vectors import vectors_of
-from nearkin.workflows.pairing.verifying import cosines_of, rows_of
+from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+from nearkin.workflows.pairing.verifying import cosines_of, keys_of, rows_of
 from nearkin.workflows.signing.texts import Reading
 
 
@@ -54,57 +54,78 @@ class Compared:
         return asdict(self)
 
 
-def compare_with_translation(
-    translated: Reading,
-    prepared: Prepared,
-    pairs: Ranked,
-    known: Known | None,
-    options: PairOptions,
-    work: Path,
-    *,
-    resources: Resources,
-    meter: Meter,
-) -> Compared:
-    """Weigh the translations as documents of the right language, and compare the same pairs.
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """Documents on the left as the user had them translated.
 
-    Raises
-    ------
-    ParameterError
-        No translation has the id of a document on the left.
+    Parameters
+    ----------
+    vectors : PairVectors
+        Of the translations and the right side, by its own vocabulary.
+    row_of : int64 array, shape (n_left,)
+        The translation of each document on the left, -1 where there is none.
     """
-    texts = translated.opened(meter.progress)
-    split = splitting(prepared.table)[0][1]
-    folder = work / "translated"
-    folder.mkdir()
-    own = collect(texts, split, folder, "left-translated", threads=resources.n_threads, meter=meter)
-    vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
-    ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (prepared.left, own)]
-    row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
-    if not (row_of >= 0).any():
-        raise ParameterError(
-            f"--left-translated {own.name}: none of its ids is one of --left {prepared.left.name} "
-            f"({ids[1][0].as_py()!r}, {ids[0][0].as_py()!r}, …)."
+
+    vectors: PairVectors
+    row_of: I64
+
+    @classmethod
+    def read(
+        cls,
+        translated: Reading,
+        prepared: Prepared,
+        options: PairOptions,
+        work: Path,
+        *,
+        resources: Resources,
+        meter: Meter,
+    ) -> Translation:
+        """Before the search: what is wrong with them is better told early.
+
+        Raises
+        ------
+        ParameterError
+            No translation has the id of a document on the left.
+        """
+        texts = translated.opened(OfSide("left-translated", meter.progress))
+        folder = work / "translated"
+        folder.mkdir()
+        split = splitting(prepared.table)[0][1]
+        own = collect(texts, split, folder, "left-translated", threads=resources.n_threads, meter=meter)
+        ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (prepared.left, own)]
+        row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
+        n_missing = int((row_of < 0).sum())
+        if n_missing == len(row_of):
+            raise ParameterError(
+                f"--left-translated {own.name}: none of its ids is one of --left {prepared.left.name} "
+                f"({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …)."
+            )
+        if n_missing:
+            meter.progress.say(
+                f"--left-translated: {n_missing:,} of {len(row_of):,} documents on the left have no translation. How "
+                "rare a word is, is counted in those that have: translate all for weights like those of the table"
+            )
+        vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
+        return cls(vectors, row_of)
+
+    def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> Compared:
+        """The cosines of the same pairs, by the table and by the translation."""
+        keys = known.keys if known is not None else keys_of(pairs.left, pairs.right)
+        left, right = rows_of(keys)
+        own, other = prepared.vectors, self.vectors
+        is_there = (self.row_of[left] >= 0) & (own.left.sizes[left] > 0) & (other.right.sizes[right] > 0)
+        is_there[is_there] = other.left.sizes[self.row_of[left[is_there]]] > 0
+        by_table = cosines_of(own, keys[is_there], threads)
+        translated = keys_of(self.row_of[left[is_there]], right[is_there])
+        by_translation = cosines_of(other, translated, threads)
+        return Compared(
+            f"known by {known.told_by}" if known is not None else "reported",
+            len(by_table),
+            _mean(by_table),
+            _mean(by_translation),
+            histogram(by_table),
+            histogram(by_translation),
         )
-    keys = known.keys if known is not None else _keys_of(pairs)
-    left, right = rows_of(keys)
-    is_there = (row_of[left] >= 0) & (prepared.vectors.left.sizes[left] > 0) & (vectors.right.sizes[right] > 0)
-    is_there[is_there] = vectors.left.sizes[row_of[left[is_there]]] > 0
-    keys, left, right = keys[is_there], left[is_there], right[is_there]
-    other = np.asarray((row_of[left].astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
-    by_table = cosines_of(prepared.vectors, keys, resources.n_threads)
-    by_translation = cosines_of(vectors, other, resources.n_threads)
-    return Compared(
-        f"known by {known.told_by}" if known is not None else "reported",
-        len(keys),
-        _mean(by_table),
-        _mean(by_translation),
-        histogram(by_table),
-        histogram(by_translation),
-    )
-
-
-def _keys_of(pairs: Ranked) -> U64:
-    return np.asarray((pairs.left.astype(np.uint64) << np.uint64(32)) | pairs.right.astype(np.uint64))
 
 
 def _mean(cosines: F64) -> float | None:

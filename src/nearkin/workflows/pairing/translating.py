@@ -38,8 +38,8 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
         in_own, in_other = _share_known(collected, own), _share_known(collected, other)
         is_turned.append(in_other > in_own + _MARGIN)
         told.append(
-            f"of the words of --{side} {collected.name} the table has {in_own:.0%} as {own_name} and {in_other:.0%} as "
-            f"{other_name}"
+            f"of the words of --{side} {collected.name}{_column(collected)} the table has {in_own:.0%} as {own_name} "
+            f"and {in_other:.0%} as {other_name}"
         )
     if all(is_turned):
         raise SourceError(
@@ -51,6 +51,11 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
             raise SourceError(f"--{side} should be {own_name} and looks like {other_name}: {told[i]}.")
         if _share_known(collected, own) < _LEAST_KNOWN:
             raise SourceError(f"--{side} should be {own_name}, and this table hardly knows its words: {told[i]}.")
+
+
+def _column(collected: Collected) -> str:
+    columns = {one.source.text for one in collected.inputs}
+    return f" (column {columns.pop()!r})" if len(columns) == 1 and None not in columns else ""
 
 
 def way_of_words(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> WordProjection:

@@ -144,12 +144,12 @@ def vectors_of(
         else:
             first = space.weigh(left, left_kept, "left", projection=projection, advance=progress.advance)
         second = space.weigh(right, right_kept, "right", advance=progress.advance)
-    for side, vectors, collected in (("right", second, right), ("left", first, left)):  # what is left depends on right
+    for vectors, collected in ((second, right), (first, left)):  # what is left of the left depends on the right
         if not vectors.sizes.any():
             raise ParameterError(
-                f"--{side} {collected.name}: none of its {len(collected):,} documents has {options.least_terms} terms "
-                f"that occur {options.least_occurrences} times in it or more"
-                + (" and can be translated" if side == "left" and projection is not None else "")
+                f"--{collected.side} {collected.name}: none of its {len(collected):,} documents has "
+                f"{options.least_terms} terms that occur {options.least_occurrences} times in it or more"
+                + (" and can be translated" if collected is left and projection is not None else "")
                 + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."
             )
     facts = (
@@ -235,7 +235,7 @@ def _long_enough(counts: TermCounts, least: int) -> TermCounts:
 def _facts(
     collected: Collected, vectors: WeightedVectors, is_kept: Bool, projection: WordProjection | None
 ) -> SideFacts:
-    n_unreadable = _n_unreadable(collected.documents)
+    n_unreadable = collected.n_unreadable
     n_vectors = int((vectors.sizes > 0).sum())
     ways: dict[str, float] = {}
     if projection is not None:
@@ -252,12 +252,6 @@ def _facts(
         round(len(vectors.terms) / max(n_vectors, 1), 3),
         ways,
     )
-
-
-def _n_unreadable(documents: pa.Table) -> int:
-    """Documents with a problem that is not their id's."""
-    problems = documents["problem"].drop_null().to_pylist()
-    return sum(not problem.startswith("the id ") for problem in problems)
 
 
 def _rows(vectors: WeightedVectors) -> Iterator[slice]:

@@ -9,10 +9,11 @@ import numpy as np
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64, U64
+from nearkin.records import F64, I64, U64, Bool
 from nearkin.workflows.pairing.vectors import PairVectors
 
 _AT_ONCE = 1 << 16
+_ROUNDING = 1e-6
 _HELD = 1 << 24
 """Candidates that are held before they are verified; the answer does not depend on it."""
 MOST_PAIRS = 100_000_000
@@ -45,7 +46,7 @@ class FoundPairs:
     @property
     def keys(self) -> U64:
         """Both rows in one number each, rising."""
-        return (self.left.astype(np.uint64) << np.uint64(32)) | self.right.astype(np.uint64)
+        return keys_of(self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Verifier:
         self._waiting, self._n_waiting = [], 0
         self.n_candidates += len(keys)
         cosines = cosines_of(self._vectors, keys, self._threads)
-        is_near = cosines >= self._threshold
+        is_near = reaches(cosines, self._threshold)
         joined = np.concatenate([self._keys, keys[is_near]])
         order = np.argsort(joined)
         self._keys = joined[order]
@@ -171,6 +172,16 @@ def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
     parts = map_ordered(work, range(0, len(keys), _AT_ONCE), threads=threads)
     cosines: F64 = np.concatenate([np.zeros(0), *parts])
     return np.minimum(cosines, 1.0, out=cosines)  # vectors are of length 1 to 7 digits only
+
+
+def reaches(cosines: F64, threshold: float) -> Bool:
+    """Which cosines are at the threshold or above: weights of 32 bits make that of equal vectors 1 to 7 digits only."""
+    return np.asarray(cosines >= threshold - _ROUNDING)
+
+
+def keys_of(left: I64, right: I64) -> U64:
+    """Both rows of each pair in one number: the left one in its upper 32 bits, the right one in the lower."""
+    return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
 
 
 def rows_of(keys: U64) -> tuple[I64, I64]:

@@ -146,3 +146,12 @@ def test_a_dump_cut_short_is_refused(tmp_path: Path) -> None:
 def test_a_language_is_a_code(tmp_path: Path, language: str) -> None:
     with pytest.raises(ParameterError, match="must be the code of an edition, such as 'en'"):
         interwiki_links(tmp_path / "a.xml", language)
+
+
+@pytest.mark.parametrize(
+    "head", ["VALUES\n", "(`ll_from`, `ll_lang`, `ll_title`) VALUES\n", "(`ll_from`,`ll_lang`,`ll_title`) VALUES "]
+)
+def test_statements_over_several_lines_and_with_columns(head):
+    sql = f"INSERT INTO `langlinks` {head}(7,'en','Rain'),\n(8,'en','Snow');\n".encode()
+    stream = ByteStream(io.BytesIO(sql), "none")
+    assert list(read_langlinks(stream, "a.sql", "en")) == [(7, "Rain"), (8, "Snow")]

@@ -7,8 +7,8 @@ comparisons buys what share of the pairs; seconds against the number of orders a
 of 200 thousand documents on each side beside the time and the recall that were predicted. Answers are compared before
 times are told::
 
-    python benchmarks/pairs.py --sentences sentence_pairs.parquet
-    python benchmarks/pairs.py --sentences sentence_pairs.parquet --only whole --documents 200000
+    python benchmarks/cross_lingual.py --sentences sentence_pairs.parquet
+    python benchmarks/cross_lingual.py --sentences sentence_pairs.parquet --only whole --documents 200000
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bilingual import write_documents
 from environments import HERE, Peer, install
 from nearkin.planning.pair_search import PairSearch, Prediction
 from nearkin.records import BitSignatures
@@ -42,7 +43,6 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.signing.texts import Reading
-from translations import write_documents
 
 FAISS = Peer("faiss", "faiss", "run_faiss.py")
 FLAT_QUERIES, FLAT_SIGNATURES = 1_000, 100_000
@@ -68,7 +68,7 @@ def prepared_of(options: argparse.Namespace, n: int, work: Path) -> Prepared:
     given = inputs_of(options, n)
     resources = Resources(options.threads)
     return prepare(
-        opened(given, meter.progress), read_table(given), PairOptions(), work, resources=resources, meter=meter
+        opened(given, None, meter.progress), read_table(given), PairOptions(), work, resources=resources, meter=meter
     )
 
 
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("--smaller", type=int, default=50_000, help="on each side, of everything else")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=PARTS, action="append")
-    parser.add_argument("--out", type=Path, default=HERE / "out" / "pairs")
+    parser.add_argument("--out", type=Path, default=HERE / "out" / "cross-lingual")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     parts = options.only or PARTS
