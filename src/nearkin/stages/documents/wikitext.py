@@ -274,7 +274,7 @@ _NAME = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
 
 
 def without_comments(wikitext: str) -> str:
-    """The wikitext without comments, and without what is not looked into for links.
+    """The wikitext without comments; what stands in ``<nowiki>`` stays.
 
     Examples
     --------

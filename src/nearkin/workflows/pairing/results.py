@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.lines import escaped, joined_lines, pair_lines, six_digits
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, keys_of, rows_of
 
@@ -28,9 +28,6 @@ _TERM = pa.struct(
         pa.field("share", pa.float32(), nullable=False),  # of the cosine
     ]
 )
-_TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""What would tear a line, or steer a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +139,9 @@ def write_pairs(
         published(folder / "pairs.parquet") as parquet,
         published(folder / "pairs.tsv") as tsv,
         pq.ParquetWriter(parquet, schema, compression="zstd") as writer,
-        open(tsv, "w", encoding="utf-8", newline="\n") as lines,
+        open(tsv, "wb") as lines,
     ):
-        lines.write("cosine\tleft_id\tright_id\tterms\n")
+        lines.write(b"cosine\tleft_id\tright_id\tterms\n")
         for part in _parts(len(pairs)):
             columns = [
                 ids[0].take(pa.array(pairs.left[part])),
@@ -156,7 +153,7 @@ def write_pairs(
             ]
             table = pa.Table.from_arrays(columns, schema=schema)
             writer.write_table(table)
-            lines.writelines(_lines(table))
+            lines.write(pair_lines(table))
 
 
 def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
@@ -183,14 +180,16 @@ def write_known(path: Path, told: KnownPairs, ids: tuple[pa.Array, pa.Array]) ->
     """``known.tsv``: each known pair with its cosine, and its rank if it was reported; the least alike first."""
     order = np.lexsort((told.keys, told.cosines))
     left, right = rows_of(told.keys[order])
-    names = [ids[side].take(pa.array(rows)).to_pylist() for side, rows in ((0, left), (1, right))]
-    with published(path) as aside, open(aside, "w", encoding="utf-8", newline="\n") as lines:
-        lines.write("cosine\tleft_id\tright_id\trank\n")
-        for first, second, cosine, rank in zip(
-            *names, told.cosines[order].tolist(), told.ranks[order].tolist(), strict=True
-        ):
-            value = "" if cosine != cosine else f"{cosine:.6f}"  # a document without a vector has none
-            lines.write(f"{value}\t{_escaped(first)}\t{_escaped(second)}\t{rank or ''}\n")
+    cosines, ranks = told.cosines[order], told.ranks[order]
+    columns = (
+        pc.if_else(pa.array(np.isnan(cosines)), "", six_digits(np.nan_to_num(cosines))),
+        escaped(pa.chunked_array([ids[0].take(pa.array(left))])),
+        escaped(pa.chunked_array([ids[1].take(pa.array(right))])),
+        pc.if_else(pa.array(ranks == 0), "", pa.array(ranks).cast(pa.large_string())),
+    )
+    with published(path) as aside, open(aside, "wb") as lines:
+        lines.write(b"cosine\tleft_id\tright_id\trank\n")
+        lines.write(joined_lines(*columns))
 
 
 def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
@@ -231,20 +230,6 @@ def _best(own: I64, cosines: F64, n: int) -> I64:
 
 def _parts(n: int) -> Iterator[slice]:
     return (slice(first, min(first + _PART, n)) for first in range(0, n, _PART))
-
-
-def _lines(table: pa.Table) -> Iterator[str]:
-    """``cosine<TAB>left<TAB>right<TAB>terms``, as tools for mining translations have it, with the terms behind."""
-    columns = [column.to_pylist() for column in table.columns]
-    for left, right, cosine, _, _, terms in zip(*columns, strict=True):
-        told = " ".join(
-            one["term"] if one["left_term"] is None else f"{one['left_term']}={one['term']}" for one in terms
-        )
-        yield f"{cosine:.6f}\t{_escaped(left)}\t{_escaped(right)}\t{told}\n"
-
-
-def _escaped(value: object) -> str:
-    return _UNSAFE.sub(lambda found: _TO_ESCAPE.get(found[0], f"\\u{ord(found[0]):04x}"), str(value))
 
 
 def id_columns(left: Collected, right: Collected) -> tuple[pa.Array, pa.Array]:
