@@ -17,6 +17,7 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import LEAST_PAIRS, calibrate, sample
 
 _PROBE_BITS = 1024
+_NAMES = ("sample-left", "sample-right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +77,8 @@ def forecast(
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
         table = read_table(given)
-        sides = opened(given, table, meter.progress)
-        prepared = prepare(sides, table, options, Path(work), resources=resources, meter=meter)
+        sides = opened(given, table, meter.progress, _NAMES)
+        prepared = prepare(sides, table, options, Path(work), names=_NAMES, resources=resources, meter=meter)
         vectors = prepared.vectors
         sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
         left, right = vectors.left_facts, vectors.right_facts

@@ -25,6 +25,7 @@ from nearkin.workflows.pairing.translating import check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.signing.texts import Reading, Texts
 
+SIDES = ("left", "right")
 _FEW_SHARED = 0.5
 """Of German news 35 % of the words are in English news too, of one half of English news 90 % in the other."""
 
@@ -99,8 +100,10 @@ def read_table(given: PairInput) -> TranslationTable | None:
     return table
 
 
-def opened(given: PairInput, table: TranslationTable | None, progress: Progress) -> tuple[Texts, Texts]:
-    """The files of both sides.
+def opened(
+    given: PairInput, table: TranslationTable | None, progress: Progress, names: tuple[str, str] = SIDES
+) -> tuple[Texts, Texts]:
+    """The files of both sides, by the names of their options.
 
     Raises
     ------
@@ -112,7 +115,7 @@ def opened(given: PairInput, table: TranslationTable | None, progress: Progress)
     languages = (None, None) if table is None else (table.origin.source, table.origin.target)
     sides = tuple(
         _opened(reading, language, OfSide(name, progress))
-        for reading, language, name in zip((given.left, given.right), languages, ("left", "right"))
+        for reading, language, name in zip((given.left, given.right), languages, names)
     )
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
     if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
@@ -149,6 +152,7 @@ def prepare(
     options: PairOptions,
     work: Path,
     *,
+    names: tuple[str, str] = SIDES,
     resources: Resources,
     meter: Meter,
 ) -> Prepared:
@@ -158,7 +162,7 @@ def prepare(
     splits, words = splitting(table)
     left, right = (
         collect(texts, split, work, name, threads=resources.n_threads, meter=meter)
-        for texts, split, name in zip(sides, splits, ("left", "right"))
+        for texts, split, name in zip(sides, splits, names)
     )
     projection = None
     if table is not None:
@@ -207,10 +211,11 @@ def _fingerprint(words: str, options: PairOptions, table: TranslationTable | Non
 
 
 def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, progress: Progress) -> None:
-    for name, collected, facts in (("left", left, vectors.left_facts), ("right", right, vectors.right_facts)):
+    for collected, facts in ((left, vectors.left_facts), (right, vectors.right_facts)):
         if facts.n_few_terms:
             progress.say(
-                f"--{name}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be compared"
+                f"--{collected.side}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be "
+                "compared"
             )
     unknown = vectors.left_facts.ways.get("unknown", 0.0)
     if unknown > 0.2:

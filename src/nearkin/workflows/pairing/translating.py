@@ -30,8 +30,8 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     """
     origin = table.origin
     sides = (
-        ("left", left, origin.source, table.source_words, origin.target, table.target_words),
-        ("right", right, origin.target, table.target_words, origin.source, table.source_words),
+        (left.side, left, origin.source, table.source_words, origin.target, table.target_words),
+        (right.side, right, origin.target, table.target_words, origin.source, table.source_words),
     )
     is_turned, told = [], []
     for side, collected, own_name, own, other_name, other in sides:
@@ -44,7 +44,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     if all(is_turned):
         raise SourceError(
             f"The table translates from {origin.source} to {origin.target}, and the sides look swapped: {told[0]}; "
-            f"{told[1]}. Give --left the {origin.source} documents and --right the {origin.target} ones."
+            f"{told[1]}. Give --{left.side} the {origin.source} documents and --{right.side} the {origin.target} ones."
         )
     for i, (side, collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
