@@ -48,8 +48,8 @@ class Meter:
         self.progress.start(name, total, unit)
         try:
             yield self.progress
+            self.progress.finish()  # not where it failed, or was interrupted: then it is not done
         finally:
-            self.progress.finish()
             self.costs.append(StageCost(name, round(time.perf_counter() - started, 3), peak_memory_bytes()))
 
 
