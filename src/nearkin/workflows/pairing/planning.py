@@ -22,7 +22,7 @@ from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import MOST_PAIRS, cosines_of, reaches, rows_of
+from nearkin.workflows.pairing.verifying import MOST_PAIRS, cosines_of, keys_of, reaches, rows_of
 
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000
@@ -31,6 +31,7 @@ _BLOCK = 2048
 _QUICK_S = 20.0
 """A search of every pair of vectors that takes one core no longer needs no plan."""
 _PROBES = 12
+_TIMED = 20_000
 LEAST_PAIRS = 30
 _MOST_PAIRS = 4_000
 
@@ -48,15 +49,16 @@ class Sampled:
         The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
     cosines : float64 array, shape (n_pairs,)
         Of these pairs.
-    search_ns : float
-        Of the processor, that it took to find them, for each pair that was compared.
+    pair_ns, candidate_ns : float
+        Of the processor: to compare a pair by the inverted index, and to compute the cosine of a candidate.
     """
 
     n_documents: int
     spread: CosineSpread
     keys: U64
     cosines: F64
-    search_ns: float
+    pair_ns: float
+    candidate_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,10 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 def _costs_here(question: Question, sampled: Sampled) -> Costs:
     """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
     costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
-    return replace(costs, vectors=sampled.search_ns, vectors_left=0.0, vectors_product=0.0)
+    kept = sampled.candidate_ns + 2 * costs.candidate
+    return replace(
+        costs, candidate=kept, candidate_term=0.0, vectors=sampled.pair_ns, vectors_left=0.0, vectors_product=0.0
+    )
 
 
 def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
@@ -168,14 +173,29 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
             progress.advance(n * min(_BLOCK, len(vectors.right)))
         # documents without a vector are in nobody's way: their products are 0 and counted there
         counts[0] -= n * int((vectors.right.sizes == 0).sum())
-        began = time.process_time()
         found = candidates_by_vectors(vectors, rows, threshold, threads=resources.n_threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
-        search_ns = 1e9 * (time.process_time() - began) / max(1, n * len(vectors.right))
         cosines = cosines_of(vectors, keys, resources.n_threads)
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near], search_ns)
+    return Sampled(n, spread, keys[is_near], cosines[is_near], *_costs_of(vectors, rows, threshold))
+
+
+def _costs_of(vectors: PairVectors, rows: I64, threshold: float) -> tuple[float, float]:
+    """What a pair takes by the inverted index, and a candidate that lies anywhere, on these very vectors."""
+    right = vectors.right
+    end = min(_BLOCK, len(right))
+    kernel = kernels.twin("cosines", 64 * len(rows) * end)
+    block, own = kernel.block_by_terms(right.sparse, 0, end, vectors.n_terms), some_vectors(vectors.left, rows)
+    pairs = np.empty(len(rows) * end, np.uint64)
+    began = time.process_time()
+    kernel.near_in_block(own, (0, len(rows)), block, least=threshold, pairs=pairs)
+    pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
+    chance = np.random.default_rng(0)
+    left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)
+    began = time.process_time()
+    cosines_of(vectors, keys_of(left, others), 1)
+    return pair_ns, 1e9 * (time.process_time() - began) / _TIMED
 
 
 def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:
