@@ -312,7 +312,7 @@ def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
 @pytest.mark.parametrize("n_before", [1, 3, 6])
 def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, method, n_before):
     monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
-    monkeypatch.setattr(searching, "_BLOCK", 9)
+    monkeypatch.setattr(searching, "BLOCK", 9)
     monkeypatch.setattr(stretches, "_CHUNK", 12)
     options = {"method": method, "threshold": 0.15}
     if method == "window":

@@ -92,6 +92,8 @@ spread; with some, it measures that.
   nearkin plan --paper
 """
 
+Samples = tuple[tuple[list[str], str | None], tuple[list[str], str | None]]
+"""Of each side the files and the column of the text."""
 _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
 
 
@@ -122,17 +124,12 @@ def plan(
     """Plan a search for pairs."""
     from nearkin.cli.plan_words import parse_machine
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
     from nearkin.planning.pair_search import choose
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.options import PairOptions
 
     if figure is not None:
-        if figure.suffix.lower() != ".svg":
-            raise typer.BadParameter(
-                f"--figure is an SVG file: its name must end in .svg. Got {figure.name!r} instead."
-            )
-        check_free(figure, overwrite=overwrite, inputs=[], option="--figure")
+        _check_figure(figure, overwrite=overwrite)
     if paper:
         if left is not None or right is not None:
             raise typer.BadParameter("--paper has documents of its own: leave --left and --right away.")
@@ -140,19 +137,14 @@ def plan(
 
         tell_paper(figure, as_json=as_json)
         return
-    PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
     wanted = parse_machine(machine, Resources(0).n_threads)
-    sampled: Forecast | None = None
+    PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
+    samples = None
     if sample_left or sample_right or table:
         if not (sample_left and sample_right):
             raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
-        if terms is not None:
-            raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
         samples = (sample_left, left_text or text), (sample_right, right_text or text)
-        sampled = _forecast(samples, table, (left, right), threshold, recall, wanted, is_quiet=as_json)
-        question = sampled.question
-    else:
-        question = _question(left, right, threshold, recall, terms or "100,100", wanted)
+    question, sampled = _question((left, right), threshold, recall, terms, wanted, samples, table, is_quiet=as_json)
     planned = choose(
         question,
         method=method,  # type: ignore[arg-type]  # it checks the method
@@ -172,33 +164,49 @@ def plan(
     )
 
 
+def _check_figure(figure: Path, *, overwrite: bool) -> None:
+    from nearkin.cli.result_file import check_free
+
+    if figure.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"--figure is an SVG file: its name must end in .svg. Got {figure.name!r} instead.")
+    check_free(figure, overwrite=overwrite, inputs=[], option="--figure")
+
+
 def _question(
-    left: str | None, right: str | None, threshold: float, recall: float, terms: str, machine: Machine
-) -> Question:
+    counts: tuple[str | None, str | None],
+    threshold: float,
+    recall: float,
+    terms: str | None,
+    machine: Machine,
+    samples: Samples | None,
+    table: Path | None,
+    *,
+    is_quiet: bool,
+) -> tuple[Question, Forecast | None]:
+    """What is asked of the planner, and the samples that it goes by, if there are any."""
     from nearkin.cli.plan_words import parse_count, parse_terms
     from nearkin.planning.pair_costs import Costs
     from nearkin.planning.pair_measuring import measured_costs
     from nearkin.planning.pair_search import Question
 
+    if samples is not None:
+        if terms is not None:
+            raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
+        sampled = _forecast(samples, table, counts, threshold, recall, machine, is_quiet=is_quiet)
+        return sampled.question, sampled
+    left, right = counts
     if left is None or right is None:
         raise typer.BadParameter("--left and --right are needed: how many documents each collection has.")
-    left_terms, right_terms = parse_terms(terms)
+    left_terms, right_terms = parse_terms(terms or "100,100")
     is_this = machine.is_this
     costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
-    return Question(
-        parse_count(left, "--left"),
-        parse_count(right, "--right"),
-        threshold,
-        recall,
-        machine.cores,
-        left_terms,
-        right_terms,
-        costs=costs,
-    )
+    n_left, n_right = parse_count(left, "--left"), parse_count(right, "--right")
+    question = Question(n_left, n_right, threshold, recall, machine.cores, left_terms, right_terms, costs=costs)
+    return question, None
 
 
 def _forecast(
-    samples: tuple[tuple[list[str], str | None], tuple[list[str], str | None]],
+    samples: Samples,
     table: Path | None,
     counts: tuple[str | None, str | None],
     threshold: float,

@@ -18,10 +18,11 @@ from nearkin.records import F64, U64, BitSignatures, Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing.planning import Sampled, sample
+from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, rows_of
+from nearkin.workflows.pairing.verifying import FoundPairs
 
 BITS = 1000
 ORDERS = (10, 20, 50, 100, 200, 300, 500, 1000)

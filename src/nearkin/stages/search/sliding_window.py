@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, U64, BitSignatures
-from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, sides_of
+from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
 
 _LEADING, _MORE = 32, 64
 _HELD = 1 << 22  # pairs, with those that were found again, before they are made distinct
@@ -41,6 +41,12 @@ class WindowPairs:
     right: U32
     distance: NDArray[np.uint16]
     n_comparisons: int
+
+    @classmethod
+    def of(cls, pairs: NearPairs, n_comparisons: int) -> WindowPairs:
+        """Pairs that are distinct and sorted."""
+        left, right = (rows.astype(np.uint32) for rows in rows_of(pairs.keys))
+        return cls(left, right, pairs.distance, n_comparisons)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -121,10 +127,7 @@ class SlidingWindow:
                 n_new += len(found)
                 if n_new > max(_HELD, len(held[0])):
                     held, n_new = [distinct(held)], 0
-        pairs = distinct(held)
-        return WindowPairs(
-            (pairs.keys >> np.uint64(32)).astype(np.uint32), pairs.keys.astype(np.uint32), pairs.distance, n_comparisons
-        )
+        return WindowPairs.of(distinct(held), n_comparisons)
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
         """For each of the orders what is compared: work that can be cut into pieces, as many as there are machines."""
@@ -199,13 +202,7 @@ class SignatureScan:
         """Pairs whose signatures differ in at most so many bits; see `SlidingWindow.pairs`."""
         check_search(left, right, distance=distance, threads=threads, owner="SignatureScan.pairs")
         (stretches,) = self.stretches(left, right)
-        pairs = distinct(list(stretches.all_near(distance, threads)))
-        return WindowPairs(
-            (pairs.keys >> np.uint64(32)).astype(np.uint32),
-            pairs.keys.astype(np.uint32),
-            pairs.distance,
-            stretches.n_comparisons,
-        )
+        return WindowPairs.of(distinct(list(stretches.all_near(distance, threads))), stretches.n_comparisons)
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
         """What is compared."""

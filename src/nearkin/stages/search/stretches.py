@@ -17,7 +17,6 @@ U16 = NDArray[np.uint16]
 _CHUNK = 1 << 12
 """Left signatures of one piece of work; the answer does not depend on it."""
 _ROOM = 1 << 14
-_UNIT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Stretches:
         """
         kernel = kernels.twin("signature_tiles", words[-1].nbytes)
         return cls(
-            _filled(words[0][places[0]]),
+            _filled(words[0][places[0]], kernel.UNIT),
             kernel.tiled(words[-1], places[-1]),
             rows[0][places[0]],
             rows[-1][places[-1]],
@@ -118,15 +117,14 @@ class Stretches:
         if not found:
             return NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))
         places = np.concatenate([one for one, _ in found])
-        left = self.left_rows[piece.start + (places >> np.uint64(32)).astype(np.int64)]
-        right = self.right_rows[(places & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+        of_left, of_right = rows_of(places)
+        left, right = self.left_rows[piece.start + of_left], self.right_rows[of_right]
         if self.is_one_set:
             left, right = np.minimum(left, right), np.maximum(left, right)
-        keys = (left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64)
-        return NearPairs(keys, np.concatenate([one for _, one in found]))
+        return NearPairs(keys_of(left, right), np.concatenate([one for _, one in found]))
 
     def all_near(self, distance: int, threads: int) -> Iterator[NearPairs]:
-        """The pairs of all parts; two batches of them at most are held."""
+        """The pairs of all parts; of four for each thread at most they are held."""
         pieces = self.pieces
         if threads == 1 or len(pieces) < 2:
             yield from (self.near(piece, distance) for piece in pieces)
@@ -134,6 +132,16 @@ class Stretches:
         with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
             for first in range(0, len(pieces), 4 * threads):
                 yield from pool.map(lambda piece: self.near(piece, distance), pieces[first : first + 4 * threads])
+
+
+def keys_of(left: I64, right: I64) -> U64:
+    """Both rows of each pair in one number: the left one in its upper 32 bits, the right one in the lower."""
+    return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
+
+
+def rows_of(keys: U64) -> tuple[I64, I64]:
+    """The left and the right row of each pair."""
+    return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def n_pieces_of(n_left: int) -> int:
@@ -166,7 +174,7 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
         raise ParameterError.of("threads", owner, "an int >= 1", threads)
 
 
-def _filled(words: U64) -> U64:
+def _filled(words: U64, unit: int) -> U64:
     """With words of zeros, up to a multiple of those that the kernel takes at once."""
-    n_over = -words.shape[1] % _UNIT
+    n_over = -words.shape[1] % unit
     return np.pad(words, ((0, 0), (0, n_over))) if n_over else words

@@ -19,6 +19,7 @@ from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.sources import Source
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
 from nearkin.workflows.auditing.reported import damaged
@@ -28,7 +29,7 @@ from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
-from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, keys_of, reaches, rows_of
+from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 

@@ -14,7 +14,8 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import LEAST_PAIRS, calibrate, sample
+from nearkin.workflows.pairing.planning import LEAST_PAIRS, calibrate
+from nearkin.workflows.pairing.sampling import sample
 
 _PROBE_BITS = 1024
 _NAMES = ("sample-left", "sample-right")

@@ -19,7 +19,15 @@ from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, write_documents, write_known, write_pairs
+from nearkin.workflows.pairing.results import (
+    KnownPairs,
+    Ranked,
+    Terms,
+    id_columns,
+    write_documents,
+    write_known,
+    write_pairs,
+)
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.translated import Translation
 from nearkin.workflows.signing.signature_file import SignedInput
@@ -96,30 +104,46 @@ def pair_files(
         try:
             arrays.mkdir()
             prepared = prepare(sides, table, options, arrays, resources=resources, meter=meter)
-            known = _known(beside, given, prepared, meter)
-            translation = None
-            if beside.translated is not None:
-                translation = Translation.read(
-                    beside.translated, prepared, options, arrays, resources=resources, meter=meter
-                )
-            planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
-            found = search(
-                prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed,
-                threads=resources.n_threads, meter=meter, kept=KeptSearch(_kept(directory)),
-            )  # fmt: skip
-            pairs = Ranked.of(found, options.top)
-            about: dict[str, object] = {}
-            if known is not None:
-                about["known"] = judge(known, pairs, prepared.vectors, resources.n_threads).to_dict()
-            if translation is not None:
-                about["translated"] = translation.compare(prepared, pairs, known, resources.n_threads).to_dict()
-            _write(directory, prepared, pairs, known, options, resources, meter)
-            about = {**manifest(given, prepared, planned, found, pairs, options, meter), **about}
+            about = _searched(given, prepared, beside, options, directory, resources=resources, meter=meter)
             if report:
                 _report(directory, about, meter)
             directory.finish(about)
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
+    return about
+
+
+def _searched(
+    given: PairInput,
+    prepared: Prepared,
+    beside: Beside,
+    options: PairOptions,
+    directory: RunDirectory,
+    *,
+    resources: Resources,
+    meter: Meter,
+) -> dict[str, object]:
+    """Vectors → the tables of their pairs, and what the manifest says of them."""
+    vectors, threads = prepared.vectors, resources.n_threads
+    known = _known(beside, given, prepared, meter)
+    translation = None
+    if beside.translated is not None:
+        translation = Translation.read(
+            beside.translated, prepared, options, directory.work / "arrays", resources=resources, meter=meter
+        )
+    planned = plan_search(vectors, options, resources=resources, meter=meter)
+    found = search(
+        vectors, planned.search, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=meter,
+        kept=KeptSearch(_kept(directory)),
+    )  # fmt: skip
+    pairs = Ranked.of(found)
+    told = None if known is None else told_of(known, pairs, vectors, threads)
+    _write(directory.path, prepared, pairs, told, options, meter)
+    about = manifest(given, prepared, planned, found, pairs, options, meter)
+    if known is not None and told is not None:
+        about["known"] = judge(known, told, pairs).to_dict()
+    if translation is not None:
+        about["translated"] = translation.compare(prepared, pairs, known, threads).to_dict()
     return about
 
 
@@ -172,23 +196,16 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
 
 
 def _write(
-    directory: RunDirectory,
-    prepared: Prepared,
-    pairs: Ranked,
-    known: Known | None,
-    options: PairOptions,
-    resources: Resources,
-    meter: Meter,
+    folder: Path, prepared: Prepared, pairs: Ranked, known: KnownPairs | None, options: PairOptions, meter: Meter
 ) -> None:
     """The tables."""
     terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
     with meter.stage("write", 0, "steps"):
-        write_pairs(directory.path, pairs, ids, terms, None if known is None else known.keys)
-        write_documents(directory.path / "documents.parquet", pairs, (prepared.left, prepared.right), prepared.vectors)
+        write_pairs(folder, pairs, ids, terms, None if known is None else known.keys)
+        write_documents(folder / "documents.parquet", pairs, (prepared.left, prepared.right), prepared.vectors)
         if known is not None:
-            told = told_of(known, pairs, prepared.vectors, resources.n_threads)
-            write_known(directory.path / "known.tsv", told, ids)
+            write_known(folder / "known.tsv", known, ids)
 
 
 def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> None:

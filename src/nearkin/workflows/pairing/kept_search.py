@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nearkin.errors import ResumeError
 from nearkin.runs.files import published
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
@@ -25,12 +26,31 @@ class KeptSearch:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._last = time.monotonic()
+        self._units = ""
 
-    def load(self, verifier: Verifier) -> tuple[int, int]:
-        """Go on where the search stood: units of work that are done, and comparisons that were made."""
+    def load(self, verifier: Verifier, units: str) -> tuple[int, int]:
+        """Go on where the search stood: units of work that are done, and comparisons that were made.
+
+        Parameters
+        ----------
+        verifier : Verifier
+        units : str
+            The way, and what a unit of its work is: those of another one cannot be counted on.
+
+        Raises
+        ------
+        ResumeError
+            The search was another one, or of a Nearkin that cut it in another way.
+        """
+        self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
         with np.load(self._path) as stored:
+            if (was := str(stored["units"])) != units:
+                raise ResumeError(
+                    f"{self._path}: the search that was interrupted was {was!r}, and this one is {units!r}. Start anew "
+                    "with --overwrite."
+                )
             verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
             return int(stored["n_done"]), int(stored["n_comparisons"])
 
@@ -42,6 +62,6 @@ class KeptSearch:
         with published(self._path, durable=False) as aside, open(aside, "wb") as file:
             np.savez(
                 file, keys=verified.keys, cosines=verified.cosines, n_candidates=verified.n_candidates, n_done=n_done,
-                n_comparisons=n_comparisons,
+                n_comparisons=n_comparisons, units=self._units,
             )  # fmt: skip
         self._last = time.monotonic()

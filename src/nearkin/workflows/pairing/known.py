@@ -17,10 +17,11 @@ from nearkin.kernels.buffers import strings
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.results import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import cosines_of, keys_of, rows_of
+from nearkin.workflows.pairing.verifying import cosines_of
 
 SAME_IDS = "same-ids"
 _SHOWN = 60
@@ -96,7 +97,7 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     ParameterError
         There are none.
     """
-    ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (left, right)]
+    ids = [_ids(left), _ids(right)]
     place = pc.index_in(ids[0], value_set=ids[1])
     rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
     if not len(rows):
@@ -163,23 +164,30 @@ def known_by_links(
     return _by_ids("links between editions", columns, left, right)
 
 
-def judge(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> KnownFound:
-    """What became of known pairs."""
-    cosines = cosines_of_known(known, vectors, threads)
-    found_keys = keys_of(pairs.left, pairs.right)
-    is_known = np.isin(found_keys, known.keys)
-    has_partner = np.isin(pairs.left, (known.keys >> np.uint64(32)).astype(np.int64))
-    n_reported = int(has_partner.sum())
+def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
+    """What became of known pairs.
+
+    Parameters
+    ----------
+    known : Known
+    told : KnownPairs
+        The same, from `told_of`.
+    pairs : Ranked
+        That were reported.
+    """
+    n_found = int((told.ranks > 0).sum())
+    n_reported = int(np.isin(pairs.left, rows_of(known.keys)[0]).sum())
+    cosines = told.cosines[~np.isnan(told.cosines)]
     return KnownFound(
         known.told_by,
         known.n_told,
         len(known),
         len(cosines),
-        int(is_known.sum()),
-        int((is_known & (pairs.rank == 1)).sum()),
-        _share(int(is_known.sum()), len(known)),
+        n_found,
+        int((told.ranks == 1).sum()),
+        _share(n_found, len(known)),
         n_reported,
-        _share(int(is_known.sum()), n_reported),
+        _share(n_found, n_reported),
         round(float(cosines.mean()), 6) if len(cosines) else None,
         histogram(cosines),
     )
@@ -197,13 +205,6 @@ def told_of(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> 
     is_known = np.isin(found, known.keys)
     ranks[place[is_known]] = pairs.rank[is_known]
     return KnownPairs(known.keys, cosines, ranks)
-
-
-def cosines_of_known(known: Known, vectors: PairVectors, threads: int) -> F64:
-    """Of those of which both documents have a vector."""
-    left, right = (known.keys >> np.uint64(32)).astype(np.int64), known.keys.astype(np.uint32).astype(np.int64)
-    is_there = (vectors.left.sizes[left] > 0) & (vectors.right.sizes[right] > 0)
-    return cosines_of(vectors, known.keys[is_there], threads)
 
 
 def histogram(cosines: F64) -> tuple[int, ...]:

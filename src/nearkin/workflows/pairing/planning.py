@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
-from nearkin.engines.local import map_ordered
 from nearkin.planning.pair_calibration import Prefix, calibrated
-from nearkin.planning.pair_cosines import CosineSpread
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
 from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, predict
-from nearkin.records import F64, I64, U64, BitSignatures
+from nearkin.records import I64, BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import candidates_by_vectors, some_vectors
+from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import MOST_PAIRS, cosines_of, keys_of, reaches, rows_of
+from nearkin.workflows.pairing.verifying import MOST_PAIRS
 
-_SAMPLE = 400
-_MOST_SAMPLE_PAIRS = 400_000_000
-_BINS = 100
-_BLOCK = 2048
 _QUICK_S = 20.0
 """A search of every pair of vectors that takes one core no longer needs no plan."""
 _PROBES = 12
-_TIMED = 20_000
 LEAST_PAIRS = 30
 _MOST_PAIRS = 4_000
-
-
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """Some documents on the left, each compared with all on the right.
-
-    Parameters
-    ----------
-    n_documents : int
-    spread : CosineSpread
-        Of all their pairs.
-    keys : uint64 array, shape (n_pairs,)
-        The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
-    cosines : float64 array, shape (n_pairs,)
-        Of these pairs.
-    pair_ns, candidate_ns : float
-        Of the processor: to compare a pair by the inverted index, and to compute the cosine of a candidate.
-    """
-
-    n_documents: int
-    spread: CosineSpread
-    keys: U64
-    cosines: F64
-    pair_ns: float
-    candidate_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +98,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     # what is chosen, and so what is found, depends on the documents alone: not on this machine, nor how busy it is
     question = replace(question, spread=sampled.spread)
     crowding: Crowding | None = None
-    with meter.stage("plan", 0, "steps"):
-        plan = _choose(question, options)
+    plan = _choose(question, options)
     if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
         crowding = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
         question = replace(question, prefix=crowding.prefix)
@@ -155,56 +121,6 @@ def _costs_here(question: Question, sampled: Sampled) -> Costs:
     return replace(
         costs, candidate=kept, candidate_term=0.0, vectors=sampled.pair_ns, vectors_left=0.0, vectors_product=0.0
     )
-
-
-def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
-    """Compare some documents on the left, at equal distances, with all on the right."""
-    rows = np.flatnonzero(vectors.left.sizes)
-    n = min(_SAMPLE, len(rows), max(50, _MOST_SAMPLE_PAIRS // max(1, len(vectors.right))))
-    rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
-    counts = np.zeros(_BINS, np.int64)
-    with meter.stage("sample", 2 * n * len(vectors.right), "pairs") as progress:
-        for part in map_ordered(
-            lambda first: _spread(vectors, rows, first),
-            range(0, len(vectors.right), _BLOCK),
-            threads=resources.n_threads,
-        ):
-            counts += part
-            progress.advance(n * min(_BLOCK, len(vectors.right)))
-        # documents without a vector are in nobody's way: their products are 0 and counted there
-        counts[0] -= n * int((vectors.right.sizes == 0).sum())
-        found = candidates_by_vectors(vectors, rows, threshold, threads=resources.n_threads, advance=progress.advance)
-        keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *found]))
-        cosines = cosines_of(vectors, keys, resources.n_threads)
-    is_near = reaches(cosines, threshold)
-    spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near], *_costs_of(vectors, rows, threshold))
-
-
-def _costs_of(vectors: PairVectors, rows: I64, threshold: float) -> tuple[float, float]:
-    """What a pair takes by the inverted index, and a candidate that lies anywhere, on these very vectors."""
-    right = vectors.right
-    end = min(_BLOCK, len(right))
-    kernel = kernels.twin("cosines", 64 * len(rows) * end)
-    block, own = kernel.block_by_terms(right.sparse, 0, end, vectors.n_terms), some_vectors(vectors.left, rows)
-    pairs = np.empty(len(rows) * end, np.uint64)
-    began = time.process_time()
-    kernel.near_in_block(own, (0, len(rows)), block, least=threshold, pairs=pairs)
-    pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
-    chance = np.random.default_rng(0)
-    left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)
-    began = time.process_time()
-    cosines_of(vectors, keys_of(left, others), 1)
-    return pair_ns, 1e9 * (time.process_time() - began) / _TIMED
-
-
-def _spread(vectors: PairVectors, rows: I64, first: int) -> I64:
-    counts = np.zeros(_BINS, np.int64)
-    end = min(first + _BLOCK, len(vectors.right))
-    kernel = kernels.twin("cosines", 64 * len(rows) * (end - first))
-    block = kernel.block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
-    kernel.spread_in_block(some_vectors(vectors.left, rows), (0, len(rows)), block, counts)
-    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 from nearkin import kernels
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.lines import escaped, joined_lines, pair_lines, six_digits
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, keys_of, rows_of
+from nearkin.workflows.pairing.verifying import FoundPairs
 
 _PART = 1 << 16
 _TERM = pa.struct(
@@ -52,13 +53,12 @@ class Ranked:
         return len(self.left)
 
     @classmethod
-    def of(cls, found: FoundPairs, top: int | None) -> Ranked:
-        """All pairs, or the best of each document on the left."""
+    def of(cls, found: FoundPairs) -> Ranked:
+        """All that were found."""
         order = np.lexsort((found.right, -found.cosine, found.left))
         left = found.left[order]
         rank = np.arange(len(left)) - np.searchsorted(left, left) + 1
-        kept = rank <= (top or len(left))
-        return cls(left[kept], found.right[order][kept], found.cosine[order][kept], rank[kept].astype(np.int32))
+        return cls(left, found.right[order], found.cosine[order], rank.astype(np.int32))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,13 @@ from nearkin.records import F32, I32, I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
-from nearkin.stages.search.stretches import Stretches, n_pieces_of
+from nearkin.stages.search.stretches import Stretches, keys_of, n_pieces_of, rows_of
 from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, Verifier, rows_of
+from nearkin.workflows.pairing.verifying import FoundPairs, Verifier
 
 _ROUNDING = 1e-4
-"""Sums of 32-bit numbers are no further than this from the true cosine."""
-_BLOCK = 2048
+BLOCK = 2048
 """Vectors on the right that are searched at once: their sums stay in the nearest cache."""
 ROWS = 1 << 7
 """Documents on the left that one piece of work takes; the answer does not depend on it."""
@@ -70,7 +69,10 @@ def search(
     with meter.stage("search", n_expected, "pairs") as progress:
         sorts = searcher.sorts(left, right)
         n_pieces = n_pieces_of(int(left.has_features.sum()))
-        return _by_signatures(verifier, sorts, n_pieces, way.distance, threads=threads, progress=progress, kept=kept)
+        done = kept.load(verifier, f"{way.describe()}, by {n_pieces} pieces an order")
+        return _by_signatures(
+            verifier, sorts, n_pieces, way.distance, done, threads=threads, progress=progress, kept=kept
+        )
 
 
 def n_in_windows(left: BitSignatures, right: BitSignatures, way: PairSearch) -> int:
@@ -109,16 +111,21 @@ def candidates_by_vectors(
     """
     own, right = some_vectors(vectors.left, rows), vectors.right
     starts = range(0, len(rows), ROWS)
-    for first in range(begin, len(right), _BLOCK):
-        end = min(first + _BLOCK, len(right))
+    for first in range(begin, len(right), BLOCK):
+        end = min(first + BLOCK, len(right))
         kernel = kernels.twin("cosines", 64 * len(rows) * (end - first))
         block = kernel.block_by_terms(right.sparse, first, end, vectors.n_terms)
-        work = partial(_near_block, kernel, own, block, n_block=end - first, least=threshold - _ROUNDING)
+        work = partial(near_block, kernel, own, block, n_block=end - first, least=least_sum(threshold))
         for start, found in zip(starts, map_ordered(work, starts, threads=threads)):
             places, others = rows_of(found)
-            yield (rows[places].astype(np.uint64) << np.uint64(32)) | (others + first).astype(np.uint64)
+            yield keys_of(rows[places], others + first)
             advance((min(start + ROWS, len(rows)) - start) * (end - first))
         done(end)
+
+
+def least_sum(threshold: float) -> float:
+    """Of a candidate: sums of 32-bit numbers are no further than this from the true cosine."""
+    return threshold - _ROUNDING
 
 
 def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
@@ -130,7 +137,7 @@ def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
     return vectors.terms[at], vectors.weights[at], offsets
 
 
-def _near_block(kernel: ModuleType, own: Sparse, block: object, start: int, *, n_block: int, least: float) -> U64:
+def near_block(kernel: ModuleType, own: Sparse, block: object, start: int, *, n_block: int, least: float) -> U64:
     """Candidates of one piece of the left side in one block of the right."""
     stop, found = min(start + ROWS, len(own[2]) - 1), [np.zeros(0, np.uint64)]
     pairs = np.empty(16 * n_block, np.uint64)
@@ -145,7 +152,7 @@ def _by_vectors(
 ) -> FoundPairs:
     rows = np.flatnonzero(vectors.left.sizes)
     with meter.stage("search", len(rows) * len(vectors.right), "pairs") as progress:
-        n_done, _ = kept.load(verifier)
+        n_done, _ = kept.load(verifier, "vectors, by documents on the right")
         progress.advance(n_done * len(rows))
 
         def done(n: int) -> None:
@@ -164,13 +171,14 @@ def _by_signatures(
     sorts: Iterator[Callable[[], Stretches]],
     n_pieces: int,
     distance: int,
+    done: tuple[int, int],
     *,
     threads: int,
     progress: Progress,
     kept: KeptSearch,
 ) -> FoundPairs:
-    """Piece by piece, as many in each order."""
-    n_done, n_comparisons = kept.load(verifier)
+    """Piece by piece, as many in each order; ``done`` are pieces and comparisons of a search that goes on."""
+    n_done, n_comparisons = done
     progress.advance(n_comparisons)
     n_orders, first = divmod(n_done, max(n_pieces, 1))
     # the next order is sorted while this one is searched; with many threads one at a time would be waited for

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import collect
 from nearkin.workflows.pairing.inputs import OfSide, Prepared, splitting
@@ -23,7 +24,7 @@ from nearkin.workflows.pairing.known import Known, histogram, shortened
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.results import Ranked
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
-from nearkin.workflows.pairing.verifying import cosines_of, keys_of, rows_of
+from nearkin.workflows.pairing.verifying import cosines_of
 from nearkin.workflows.signing.texts import Reading
 
 

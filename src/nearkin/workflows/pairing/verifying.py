@@ -10,6 +10,7 @@ from nearkin import kernels
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.records import F64, I64, U64, Bool
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors
 
 _AT_ONCE = 1 << 16
@@ -180,13 +181,3 @@ def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
 def reaches(cosines: F64, threshold: float) -> Bool:
     """Which cosines are at the threshold or above: weights of 32 bits make that of equal vectors 1 to 7 digits only."""
     return np.asarray(cosines >= threshold - _ROUNDING)
-
-
-def keys_of(left: I64, right: I64) -> U64:
-    """Both rows of each pair in one number: the left one in its upper 32 bits, the right one in the lower."""
-    return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
-
-
-def rows_of(keys: U64) -> tuple[I64, I64]:
-    """The left and the right row of each pair."""
-    return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -1,0 +1,112 @@
+"""Some documents on the left compared with all on the right: how alike the two collections are, and what that takes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.engines.local import map_ordered
+from nearkin.planning.pair_cosines import CosineSpread
+from nearkin.records import F64, I64, U64
+from nearkin.runs.meter import Meter
+from nearkin.stages.search.stretches import keys_of, rows_of
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.searching import BLOCK, ROWS, Sparse, least_sum, near_block, some_vectors
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import cosines_of, reaches
+
+_SAMPLE = 400
+_MOST_SAMPLE_PAIRS = 400_000_000
+_BINS = 100
+_TIMED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Some documents on the left, each compared with all on the right.
+
+    Parameters
+    ----------
+    n_documents : int
+    spread : CosineSpread
+        Of all their pairs.
+    keys : uint64 array, shape (n_pairs,)
+        The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
+    cosines : float64 array, shape (n_pairs,)
+        Of these pairs.
+    pair_ns, candidate_ns : float
+        Of the processor: to compare a pair by the inverted index, and to compute the cosine of a candidate.
+    """
+
+    n_documents: int
+    spread: CosineSpread
+    keys: U64
+    cosines: F64
+    pair_ns: float
+    candidate_ns: float
+
+
+def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
+    """Compare some documents on the left, at equal distances, with all on the right.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+    threshold : float
+    resources : Resources
+    meter : Meter
+    """
+    right = vectors.right
+    rows = np.flatnonzero(vectors.left.sizes)
+    n = min(_SAMPLE, len(rows), max(50, _MOST_SAMPLE_PAIRS // max(1, len(right))))
+    rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
+    own, firsts = some_vectors(vectors.left, rows), range(0, len(right), BLOCK)
+    counts, found = np.zeros(_BINS, np.int64), [np.zeros(0, np.uint64)]
+    with meter.stage("sample", n * len(right), "pairs") as progress:
+
+        def look(first: int) -> tuple[I64, U64]:
+            return _look(vectors, own, first, threshold)
+
+        for first, (part, keys) in zip(firsts, map_ordered(look, firsts, threads=resources.n_threads)):
+            counts += part
+            places, others = rows_of(keys)
+            found.append(keys_of(rows[places], others + first))
+            progress.advance(n * min(BLOCK, len(right) - first))
+        keys = np.sort(np.concatenate(found))
+        cosines = cosines_of(vectors, keys, resources.n_threads)
+    # documents without a vector are in nobody's way: their products are 0 and were counted there
+    counts[0] -= n * int((right.sizes == 0).sum())
+    is_near = reaches(cosines, threshold)
+    spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
+    return Sampled(n, spread, keys[is_near], cosines[is_near], *_costs_of(vectors, own, rows, threshold))
+
+
+def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
+    """How the sample's cosines with one block of the right spread, and the pairs about the threshold or above."""
+    end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
+    kernel = kernels.twin("cosines", 64 * n * (end - first))
+    block, counts = kernel.block_by_terms(vectors.right.sparse, first, end, vectors.n_terms), np.zeros(_BINS, np.int64)
+    kernel.spread_in_block(own, (0, n), block, counts)
+    least = least_sum(threshold)
+    parts = [near_block(kernel, own, block, start, n_block=end - first, least=least) for start in range(0, n, ROWS)]
+    return counts, np.concatenate(parts)
+
+
+def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
+    """What a pair takes by the inverted index, and a candidate that lies anywhere, on these very vectors."""
+    right = vectors.right
+    end = min(BLOCK, len(right))
+    kernel = kernels.twin("cosines", 64 * len(rows) * end)
+    block = kernel.block_by_terms(right.sparse, 0, end, vectors.n_terms)
+    pairs = np.empty(len(rows) * end, np.uint64)
+    began = time.process_time()
+    kernel.near_in_block(own, (0, len(rows)), block, least=threshold, pairs=pairs)
+    pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
+    chance = np.random.default_rng(0)
+    left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)
+    began = time.process_time()
+    cosines_of(vectors, keys_of(left, others), 1)
+    return pair_ns, 1e9 * (time.process_time() - began) / _TIMED
