@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
     OutputError
         If the disk is full or cannot be written to.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # unique among machines that share the disk, too
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with writing(path):
             yield aside

@@ -9,8 +9,10 @@ from typing import Literal
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64, U32
+from nearkin.records import F64, I64, U32, U64
 
+_SIGN = np.uint64(1 << 63)
+_LAST = np.uint64(2**64 - 1)
 _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 
 
@@ -58,12 +60,33 @@ class Keep:
         values : float64 array, shape (n_rows,), or None
             Of the column; a row without one (NaN) comes after all that have one.
         """
+        return np.argsort(self.codes(n_characters, values), kind="stable").astype(np.uint32)
+
+    def codes(self, n_characters: I64, values: F64 | None) -> U64:
+        """A number for each row: of two rows the one with the lower is preferred, of equals the one read first.
+
+        Parameters
+        ----------
+        n_characters, values
+            As for `order`.
+
+        Returns
+        -------
+        uint64 array, shape (n_rows,)
+
+        Examples
+        --------
+        >>> codes = Keep.parse("max:quality").codes(np.zeros(4, np.int64), np.array([-1.5, np.nan, 2.0, 0.0]))
+        >>> np.argsort(codes).tolist()
+        [2, 3, 0, 1]
+        """
         if self.rule == "first":
-            return np.arange(len(n_characters), dtype=np.uint32)
-        key: I64 | F64
+            return np.zeros(len(n_characters), np.uint64)
         if self.rule in ("longest", "shortest"):
-            key = n_characters if self.rule == "shortest" else -n_characters
-        else:
-            given = np.full(len(n_characters), np.nan) if values is None else values
-            key = given if self.rule == "min" else -given  # NaN sorts last either way
-        return np.argsort(key, kind="stable").astype(np.uint32)
+            return (n_characters if self.rule == "shortest" else ~n_characters).view(np.uint64) ^ _SIGN
+        given = np.full(len(n_characters), np.nan) if values is None else values
+        ordered = np.where(np.isnan(given), np.nan, (given if self.rule == "min" else -given) + 0.0)  # no -0.0
+        bits = ordered.view(np.uint64)
+        # floats in the order of unsigned numbers: of negative ones every bit turned round; NaN comes last
+        codes: U64 = np.where(bits >> np.uint64(63) != 0, ~bits, bits ^ _SIGN)
+        return np.where(np.isnan(given), _LAST, codes)

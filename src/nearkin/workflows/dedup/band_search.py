@@ -20,17 +20,43 @@ from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Part, Search, Sizes, save_entries
 
 
-class BandSearch(Search):
-    """By bands in which two sketches agree, and by rare elements that two small sets share."""
+class BandKeys:
+    """What a text is found by: the bands of its sketch if it has many shingles, rare shingles if it has few.
 
-    def __init__(self, plan: BandPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources) -> None:
-        super().__init__(corpus, options, work, resources)
+    Parameters
+    ----------
+    plan : BandPlan
+    options : DedupOptions
+    """
+
+    def __init__(self, plan: BandPlan, options: DedupOptions) -> None:
         self.exact_below = plan.exact_below
         self.bands = Bands(plan.bands, plan.rows)
         self.minhash = MinHash(plan.size, options.seed)
         self.prefixes = Prefixes(options.threshold)
         # a short text may match one that is longer, up to this size: that one must contribute a prefix too
         self.most_for_prefix = int(np.ceil((plan.exact_below - 1) / options.threshold + 1e-9))
+
+    def is_long(self, sets: ShingleSets) -> Bool:
+        """Which texts are found by bands, shape (n_texts,)."""
+        return sets.sizes >= self.exact_below
+
+    def is_small(self, sets: ShingleSets) -> Bool:
+        """Which texts contribute rare shingles, shape (n_texts,)."""
+        return sets.sizes <= self.most_for_prefix
+
+    def of_bands(self, sets: ShingleSets) -> U64:
+        """The key of each band of long texts, shape (n_bands, n_texts)."""
+        return self.bands.keys(self.minhash.sign(sets))
+
+
+class BandSearch(Search):
+    """By bands in which two sketches agree, and by rare elements that two small sets share."""
+
+    def __init__(self, plan: BandPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources) -> None:
+        super().__init__(corpus, options, work, resources)
+        self.keys = BandKeys(plan, options)
+        self.bands = self.keys.bands
 
     @property
     def _band_file(self) -> Path:
@@ -48,19 +74,19 @@ class BandSearch(Search):
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32 | None:
         """Write band keys of the large sets; keep the small ones, and count how often their elements occur."""
-        is_long = sets.sizes >= self.exact_below
+        is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
-        is_small = sets.sizes <= self.most_for_prefix
+        is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
         self._write_small(chunk, nodes[is_small], small)
-        return self.prefixes.counts(small) if len(small.hashes) else None
+        return self.keys.prefixes.counts(small) if len(small.hashes) else None
 
     def _write_band_keys(self, nodes: U32, is_long: Bool, sets: ShingleSets) -> None:
         """Nodes of a chunk follow one another, so each band is one stretch of the file."""
         if not len(sets):
             return
         keys = np.zeros((self.bands.bands, len(nodes)), np.uint64)
-        keys[:, is_long] = self.bands.keys(self.minhash.sign(sets))
+        keys[:, is_long] = self.keys.of_bands(sets)
         with open(self._band_file, "rb+", buffering=0) as file:
             for band in range(self.bands.bands):
                 os.pwrite(file.fileno(), keys[band].data, 8 * (band * self.corpus.n_nodes + int(nodes[0])))
@@ -75,13 +101,13 @@ class BandSearch(Search):
             with np.load(path) as stored:
                 nodes = stored["nodes"]
                 sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
-            keys, set_of_key = self.prefixes.keys(sets, counts)
+            keys, set_of_key = self.keys.prefixes.keys(sets, counts)
             save_entries(path.with_name(path.name.replace("small", "entries")), keys, nodes[set_of_key])
             path.unlink()
 
     def _parts(self, sizes: Sizes) -> list[Part]:
         """The bands, each in as many ranges of keys as memory asks for, and the prefix entries."""
-        n_entries = int((sizes.n_shingles >= self.exact_below).sum())
+        n_entries = int((sizes.n_shingles >= self.keys.exact_below).sum())
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         if not n_entries:
             return super()._parts(sizes)
@@ -94,6 +120,6 @@ class BandSearch(Search):
             return super()._entries(part, sizes, order)
         n_nodes = self.corpus.n_nodes
         keys = np.fromfile(self._band_file, np.uint64, n_nodes, offset=8 * part.band * n_nodes)
-        wanted = part.holds(keys) & (sizes.n_shingles >= self.exact_below)
+        wanted = part.holds(keys) & (sizes.n_shingles >= self.keys.exact_below)
         nodes = order[wanted[order]]
         return keys[nodes], nodes

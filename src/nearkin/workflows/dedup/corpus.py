@@ -95,31 +95,87 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
     digests = np.zeros((n_documents, 4), np.uint64)
     id_hashes = np.zeros(n_documents, np.uint64)
     for chunk in chunks:
-        rows, batch = slice(chunk.start, chunk.end), chunk.batch()
-        is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
-        status[rows] = np.where(
-            batch["problem"].is_valid().to_numpy(zero_copy_only=False), UNREADABLE, np.where(is_empty, EMPTY, READABLE)
-        )
-        n_characters[rows] = batch["n_characters"].to_numpy()
-        keep_value[rows] = batch["keep_value"].to_numpy(zero_copy_only=False)
-        digests[rows] = np.frombuffer(batch["digest"].buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents]
-        data, offsets = text_buffers(batch["doc_id"])
-        id_hashes[rows] = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
-    repeated = _repeated_ids(chunks, id_hashes, n_inputs)
+        rows, facts = slice(chunk.start, chunk.end), facts_of(chunk)
+        status[rows], n_characters[rows], keep_value[rows] = facts.status, facts.n_characters, facts.keep_value
+        digests[rows], id_hashes[rows] = facts.digests, facts.id_hashes
+    repeated = repeated_ids(chunks, id_hashes, n_inputs)
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
     return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, is_against, repeated)
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of each document of a chunk; see `Corpus`.
+
+    Parameters
+    ----------
+    status, n_characters, keep_value
+    digests : uint64 array, shape (n_documents, 4)
+        SHA-256 of the text once it is normalised.
+    id_hashes : uint64 array, shape (n_documents,)
+    """
+
+    status: U8
+    n_characters: I64
+    keep_value: F64
+    digests: U64
+    id_hashes: U64
+
+
+def facts_of(chunk: Chunk) -> Facts:
+    """The columns of a chunk as arrays."""
+    batch = chunk.batch()
+    is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
+    is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
+    data, offsets = text_buffers(batch["doc_id"])
+    return Facts(
+        np.where(is_bad, UNREADABLE, np.where(is_empty, EMPTY, READABLE)).astype(np.uint8),
+        batch["n_characters"].to_numpy(),
+        batch["keep_value"].to_numpy(zero_copy_only=False).astype(np.float64),
+        np.frombuffer(batch["digest"].buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents],
+        kernels.twin("identity", data.nbytes).hash_strings(data, offsets),
+    )
+
+
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:
     """The node of each row, and the first row of each node."""
-    keys, ordered = kernels.twin("linking", 8 * len(rows)).sort_by_key(np.ascontiguousarray(digests[rows, 0]), rows)
-    is_new = np.ones(len(ordered), np.bool_)
-    is_new[1:] = (digests[ordered[1:]] != digests[ordered[:-1]]).any(axis=1)
+    ordered, class_of, first_of_class = copies_of(digests[rows], rows)
+    return number_by_first(ordered, class_of, first_of_class, n_documents)
+
+
+def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
+    """Classes of rows that have one digest.
+
+    Parameters
+    ----------
+    digests : uint64 array, shape (n_rows, 4)
+    rows : uint32 array, shape (n_rows,)
+        In rising order.
+
+    Returns
+    -------
+    ordered : uint32 array, shape (n_rows,)
+        The rows, those of a class side by side and in rising order.
+    class_of : int64 array, shape (n_rows,)
+        The class of each of them.
+    first_of_class : uint32 array, shape (n_classes,)
+        Its least row.
+
+    Examples
+    --------
+    >>> digests = np.array([[7, 0, 0, 0], [5, 0, 0, 0], [7, 0, 0, 0]], np.uint64)
+    >>> [array.tolist() for array in copies_of(digests, np.array([3, 4, 9], np.uint32))]
+    [[4, 3, 9], [0, 1, 1], [4, 3]]
+    """
+    places = np.arange(len(rows), dtype=np.uint32)
+    keys, order = kernels.twin("linking", 8 * len(rows)).sort_by_key(np.ascontiguousarray(digests[:, 0]), places)
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
     if (is_new[1:] & (keys[1:] == keys[:-1])).any():  # half a digest in common: then all four words must decide
-        ordered = rows[np.lexsort(digests[rows].T)]
-        is_new[1:] = (digests[ordered[1:]] != digests[ordered[:-1]]).any(axis=1)
-    first_of_class = ordered[is_new]  # both sorts are stable, so this is the least row
-    return number_by_first(ordered, np.cumsum(is_new) - 1, first_of_class, n_documents)
+        order = np.lexsort(digests.T).astype(np.uint32)
+        is_new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+    ordered = rows[order]
+    return ordered, np.cumsum(is_new) - 1, ordered[is_new]  # both sorts are stable, so this is the least row
 
 
 def number_by_first(
@@ -151,23 +207,34 @@ def number_by_first(
     return node, first_of_class[by_first].astype(np.uint32)
 
 
-def _repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
+def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
     """Rows whose id stands at an earlier row of the same side, with that row."""
     found: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
-        rows = np.arange(start, end, dtype=np.uint32)
-        keys, rows = kernels.twin("linking", 8 * len(rows)).sort_by_key(id_hashes[start:end], rows)
-        is_shared = np.zeros(len(keys), np.bool_)
-        is_shared[1:] = keys[1:] == keys[:-1]
-        is_shared[:-1] |= is_shared[1:]
-        suspects = np.sort(rows[is_shared])
-        earlier: dict[str, int] = {}
-        for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
-            if doc_id in earlier:
-                found.append((row, earlier[doc_id]))
-            else:
-                earlier[doc_id] = row
+        suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
+        found += repeated_among(chunks, suspects)
     return tuple(found)
+
+
+def sharing_a_hash(hashes: U64, rows: U32) -> U32:
+    """The rows whose hash some other row has too, in rising order."""
+    keys, rows = kernels.twin("linking", hashes.nbytes).sort_by_key(hashes, rows)
+    is_shared = np.zeros(len(keys), np.bool_)
+    is_shared[1:] = keys[1:] == keys[:-1]
+    is_shared[:-1] |= is_shared[1:]
+    return np.sort(rows[is_shared])
+
+
+def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
+    """Those of some rows, in rising order, whose id stands at an earlier one of them, with that one."""
+    found: list[tuple[int, int]] = []
+    earlier: dict[str, int] = {}
+    for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
+        if doc_id in earlier:
+            found.append((row, earlier[doc_id]))
+        else:
+            earlier[doc_id] = row
+    return found
 
 
 def _ids_of(chunks: Sequence[Chunk], rows: U32) -> list[str]:

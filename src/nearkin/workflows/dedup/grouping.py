@@ -69,6 +69,52 @@ def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
     return Preference(np.argsort(rank[best_row], kind="stable").astype(np.uint32), best_row)
 
 
+class Inside:
+    """Groups of texts, and what has been learnt of the pairs inside them.
+
+    Parameters
+    ----------
+    matches : Matches
+        All of them at or above the threshold; the groups are made of them.
+    order : uint32 array, shape (n_nodes,)
+        All texts, the one most to be kept first.
+    options : DedupOptions
+    """
+
+    def __init__(self, matches: Matches, order: U32, options: DedupOptions) -> None:
+        self._measure = options.measure
+        self.groups = group(matches, order, rule=options.group, measure=options.measure)
+        principal = self.groups.principal
+        self.to_principal = np.where(principal == np.arange(len(order)), 1.0, np.nan)
+        self.lowest = np.ones(len(order))
+        self._n_inside = np.zeros(len(order), np.int64)
+        self.learn(matches)
+        self._n_members = np.bincount(principal, minlength=len(order))
+        self.is_incomplete = self._n_inside < self._n_members * (self._n_members - 1) // 2
+        self.can_be_looked_at = self.is_incomplete & (self._n_members <= MOST_FOR_ALL_PAIRS)
+
+    def learn(self, known: Matches) -> None:
+        """Take note of pairs whose similarity is known."""
+        principal = self.groups.principal
+        inside = known.where(principal[known.left] == principal[known.right])
+        of_group, similarity = principal[inside.left], inside.similarity(self._measure)
+        np.minimum.at(self.lowest, of_group, similarity)
+        np.add.at(self._n_inside, of_group, 1)
+        for member, other in ((inside.left, inside.right), (inside.right, inside.left)):
+            is_principal = other == of_group
+            self.to_principal[member[is_principal]] = similarity[is_principal]
+
+    def unknown(self) -> Iterator[Candidates]:
+        """Pairs that no match tells about: all of a small group, of a large one each member with its principal."""
+        only_principals = self.is_incomplete & ~self.can_be_looked_at
+        return _pairs_inside(self.groups.principal, self.can_be_looked_at, only_principals, self._n_members)
+
+    def grouping(self, *, is_looked_at: bool) -> Grouping:
+        """What is known now; ``is_looked_at`` tells that the pairs of `unknown` have been learnt."""
+        is_exact = ~self.is_incomplete | (self.can_be_looked_at if is_looked_at else False)
+        return Grouping(self.groups, self.to_principal, self.lowest, is_exact)
+
+
 def group_texts(
     matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int
 ) -> Grouping:
@@ -77,31 +123,12 @@ def group_texts(
     Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is
     not exact.
     """
-    groups = group(matches, order, rule=options.group, measure=options.measure)
-    principal = groups.principal
-    to_principal = np.where(principal == np.arange(len(order)), 1.0, np.nan)
-    lowest = np.ones(len(order))
-    n_inside = np.zeros(len(order), np.int64)
-
-    def learn(known: Matches) -> None:
-        inside = known.where(principal[known.left] == principal[known.right])
-        of_group, similarity = principal[inside.left], inside.similarity(options.measure)
-        np.minimum.at(lowest, of_group, similarity)
-        np.add.at(n_inside, of_group, 1)
-        for member, other in ((inside.left, inside.right), (inside.right, inside.left)):
-            is_principal = other == of_group
-            to_principal[member[is_principal]] = similarity[is_principal]
-
-    learn(matches)
-    n_members = np.bincount(principal, minlength=len(order))
-    is_incomplete = n_inside < n_members * (n_members - 1) // 2
-    is_looked_at = is_incomplete & (n_members <= MOST_FOR_ALL_PAIRS)
+    inside = Inside(matches, order, options)
     if store is not None:
-        blocks = _pairs_inside(principal, is_looked_at, is_incomplete & ~is_looked_at, n_members)
-        for verified in verify_blocks(blocks, store, threads=threads):
-            learn(verified)
+        for verified in verify_blocks(inside.unknown(), store, threads=threads):
+            inside.learn(verified)
             store.release()
-    return Grouping(groups, to_principal, lowest, ~is_incomplete | (is_looked_at if store is not None else False))
+    return inside.grouping(is_looked_at=store is not None)
 
 
 def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members: I64) -> Iterator[Candidates]:

@@ -61,7 +61,7 @@ def read_all(
     found, first_source = [], 0
     for index, one in enumerate(inputs):
         found.append(
-            _read_one(
+            read_one(
                 index, first_source, one, spool, normalisation, on_error=on_error, threads=threads, progress=progress
             )
         )
@@ -79,7 +79,7 @@ def _mark(spool: Spool, index: int) -> Path:
     return spool.path / f"{index:09d}.json"
 
 
-def _read_one(
+def read_one(
     index: int,
     first_source: int,
     one: Input,
@@ -90,7 +90,15 @@ def _read_one(
     threads: int,
     progress: Progress,
 ) -> InputRead:
-    """Read one input; ``first_source`` is the number of its first source among all of the run."""
+    """Read one input into the spool, unless that is done.
+
+    Parameters
+    ----------
+    index : int
+        Of the input in the run.
+    first_source : int
+        The number of its first source among all of the run.
+    """
     mark = _mark(spool, index)
     if mark.exists():
         progress.advance(one.size_bytes)

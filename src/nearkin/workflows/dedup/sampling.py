@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin import kernels
 from nearkin.planning.search import Sample
-from nearkin.records import U64
+from nearkin.records import I64, U64, Bool
 from nearkin.runs.spool import texts_of
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.exhaustive import common_counts
@@ -26,22 +27,51 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     strangers, so more of them are looked at. Of two collections both have their share, and pairs go across.
     """
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
-    n_others = corpus.n_nodes - n_mine
-    nodes = np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
-    n_characters = int(corpus.n_characters[corpus.first_row[nodes]].sum())
-    nodes = nodes[:: 1 + n_characters // _MOST_CHARACTERS]  # of long documents fewer are enough
-    sets = shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[nodes].tolist()), pa.large_string()))
+    nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
+    nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
+    texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
+    return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, shingle, is_against=corpus.is_against)
+
+
+def chosen_nodes(n_mine: int, n_others: int) -> U64:
+    """The texts that are looked at, in rising order."""
+    return np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
+
+
+def compared(nodes: U64, n_characters: I64) -> U64:
+    """Those of the chosen texts that are compared: of long documents fewer are enough."""
+    return nodes[:: 1 + int(n_characters.sum()) // _MOST_CHARACTERS]
+
+
+def sample_of(
+    texts: Sequence[str], is_mine: Bool, n_mine: int, n_nodes: int, shingle: Shingling, *, is_against: bool
+) -> Sample:
+    """What comparing the chosen texts tells of a collection.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Distinct, in reading order.
+    is_mine : bool array, shape (n_texts,)
+        Which of them are to be cleaned, rather than of the other collection.
+    n_mine, n_nodes : int
+        Of the texts to clean, and of all texts.
+    shingle : Shingling
+    is_against : bool
+        Pairs go across only.
+    """
+    sets = shingle.sets(pa.array(texts, pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
-    if corpus.is_against:
-        crosses = (nodes[a] < n_mine) & (nodes[b] >= n_mine)
+    if is_against:
+        crosses = is_mine[a] & ~is_mine[b]
         a, b = a[crosses], b[crosses]
     n_common = common_counts(sets)[a, b]
     union = sets.sizes[a] + sets.sizes[b] - n_common
     return Sample(
-        corpus.n_nodes,
-        n_mine * n_others if corpus.is_against else n_mine * (n_mine - 1) / 2,
+        n_nodes,
+        n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
         sets.sizes,
-        sets.sizes[nodes < n_mine],
+        sets.sizes[is_mine],
         n_common / np.maximum(union, 1),
         n_common,
     )
