@@ -97,7 +97,7 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
     for chunk in chunks:
         rows, facts = slice(chunk.start, chunk.end), facts_of(chunk)
         status[rows], n_characters[rows], keep_value[rows] = facts.status, facts.n_characters, facts.keep_value
-        digests[rows], id_hashes[rows] = facts.digests, facts.id_hashes
+        digests[rows], id_hashes[rows] = digests_of(chunk), id_hashes_of(chunk)
     repeated = repeated_ids(chunks, id_hashes, n_inputs)
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
     return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, is_against, repeated)
@@ -105,21 +105,11 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of each document of a chunk; see `Corpus`.
-
-    Parameters
-    ----------
-    status, n_characters, keep_value
-    digests : uint64 array, shape (n_documents, 4)
-        SHA-256 of the text once it is normalised.
-    id_hashes : uint64 array, shape (n_documents,)
-    """
+    """What is known of each document of a chunk; see `Corpus`."""
 
     status: U8
     n_characters: I64
     keep_value: F64
-    digests: U64
-    id_hashes: U64
 
 
 def facts_of(chunk: Chunk) -> Facts:
@@ -127,14 +117,23 @@ def facts_of(chunk: Chunk) -> Facts:
     batch = chunk.batch()
     is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
     is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
-    data, offsets = text_buffers(batch["doc_id"])
     return Facts(
         np.where(is_bad, UNREADABLE, np.where(is_empty, EMPTY, READABLE)).astype(np.uint8),
         batch["n_characters"].to_numpy(),
         batch["keep_value"].to_numpy(zero_copy_only=False).astype(np.float64),
-        np.frombuffer(batch["digest"].buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents],
-        kernels.twin("identity", data.nbytes).hash_strings(data, offsets),
     )
+
+
+def digests_of(chunk: Chunk) -> U64:
+    """SHA-256 of each text of a chunk once it is normalised, shape (n_documents, 4)."""
+    return np.frombuffer(chunk.column("digest").buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents]
+
+
+def id_hashes_of(chunk: Chunk) -> U64:
+    """A hash of the id of each document of a chunk."""
+    data, offsets = text_buffers(chunk.column("doc_id"))
+    hashes: U64 = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
+    return hashes
 
 
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:

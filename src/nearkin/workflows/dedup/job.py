@@ -102,8 +102,8 @@ def find(
     corpus, places = _collect(inputs, others, spool, options, on_error=on_error, resources=resources, meter=meter)
     if len(corpus) and not (corpus.status != UNREADABLE).any():
         spool.remove()  # nothing in it is worth going on with
-        raise _nothing_readable(places, len(corpus))
-    _tell_of_long_documents(corpus, places, resources, meter.progress)
+        raise nothing_readable(places, len(corpus))
+    tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         plan = _plan(corpus, options)
         progress.say(describe_plan(plan, options))
@@ -157,13 +157,14 @@ def _collect(
     return corpus, places
 
 
-def _nothing_readable(places: Places, n_documents: int) -> SourceError:
+def nothing_readable(places: Places, n_documents: int) -> SourceError:
+    """What to say where no document can be read."""
     row = min(places.problems)
     first = f"{places.where(row)}: {places.problems[row]}"
     return SourceError(f"None of the {n_documents:,} documents can be read. The first: {first}.")
 
 
-def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
+def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
     """A document is shingled whole: one may need more memory than the run has been given."""
     most_characters = resources.memory_bytes // MOST_BYTES_PER_CHARACTER
     n_long = int((corpus.n_characters > most_characters).sum())

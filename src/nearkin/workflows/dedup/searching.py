@@ -85,7 +85,7 @@ class Part:
 
         What one band does not compare another may; what loose entries do not compare is lost.
         """
-        return _PAIRS_OF_A_BAND if self.band is not None else _PAIRS_OF_LOOSE_ENTRIES
+        return most_pairs_of(self.band)
 
     def holds(self, keys: U64) -> Bool:
         """Which keys lie in the range."""
@@ -93,6 +93,11 @@ class Part:
             return np.ones(len(keys), np.bool_)
         of_key: U64 = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
         return np.equal(of_key, np.uint64(self.number))
+
+
+def most_pairs_of(band: int | None) -> int:
+    """See `Part.most_pairs`."""
+    return _PAIRS_OF_A_BAND if band is not None else _PAIRS_OF_LOOSE_ENTRIES
 
 
 class Search(ABC):

@@ -1,0 +1,175 @@
+"""Connected components of a graph that lies distributed, by large-star and small-star rounds.
+
+Each round links every node to the least one it knows, first the greater neighbours (large star), then the lesser ones
+(small star); after about log2 of the longest chain every component is a star around its least node. A graph that fits
+in one task is handed to one at once.
+
+Source: Raimondas Kiveris, Silvio Lattanzi, Vahab Mirrokni, Vibhor Rastogi, Sergei Vassilvitskii, "Connected components
+in MapReduce and beyond", 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin import kernels
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.layout import Block, Layout
+
+EDGES = Layout("edges", (("node", "<u4"), ("other", "<u4")))
+LABELS = Layout("labels", (("node", "<u4"), ("component", "<u4")))
+"""The component of each node, by its least node."""
+_CHANGED = Layout("changed", (("n", "<i8"),))
+MOST_EDGES = 1 << 25
+"""What one task joins at once, in about a gigabyte."""
+_EDGES_A_TASK = 1 << 22
+_MOST_ROUNDS = 128  # a chain of 2**32 nodes needs some 40
+Nodes = NDArray[np.uint32]
+
+
+def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: int = MOST_EDGES) -> Blocks:
+    """Which component each node belongs to.
+
+    Parameters
+    ----------
+    stages : Stages
+    edges : Blocks
+        `EDGES`, wherever they are.
+    n_edges : int
+        At least as many as there are.
+    most_edges : int
+        Up to so many are joined by one task.
+
+    Returns
+    -------
+    Blocks
+        `LABELS`, in target 0.
+    """
+    if n_edges <= most_edges:
+        return edges.exchanged(1, joined)
+    n_tasks = 1 + 2 * n_edges // _EDGES_A_TASK
+    stars = stages.kept("star-000", lambda: edges.exchanged(n_tasks, Scattering(n_tasks)))
+    for number in range(1, _MOST_ROUNDS):
+        stars = stages.kept(f"star-{number:03d}", _Round(stars, n_tasks))
+        (n_changed,) = _CHANGED.joined(stars.of(_CHANGED.stream).collected())
+        if not n_changed.sum():
+            break
+    return stars.of(EDGES.stream).exchanged(n_tasks, labelled)
+
+
+@dataclass(frozen=True)
+class _Round:
+    """A large star and a small star."""
+
+    stars: Blocks
+    n_tasks: int
+
+    def __call__(self) -> Blocks:
+        edges = self.stars.of(EDGES.stream)
+        return edges.exchanged(self.n_tasks, LargeStar(self.n_tasks)).exchanged(self.n_tasks, SmallStar(self.n_tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class Scattering:
+    """Send each edge to both its nodes."""
+
+    n_tasks: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        nodes, others = EDGES.joined(blocks)
+        yield from _both_ways(nodes, others, self.n_tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class LargeStar:
+    """Link the greater neighbours of each node to the least of its neighbours and itself."""
+
+    n_tasks: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        nodes, others, starts = _adjacency(blocks)
+        if not len(nodes):
+            return
+        least = np.repeat(np.minimum(np.minimum.reduceat(others, starts), nodes[starts]), _lengths(starts, nodes))
+        is_greater = others > nodes
+        moved = others[is_greater]
+        yield from EDGES.scattered(moved % np.uint32(self.n_tasks), moved, least[is_greater])
+        yield from _CHANGED.packed(target, np.array([(least < nodes)[is_greater].sum()]))
+
+
+@dataclass(frozen=True, slots=True)
+class SmallStar:
+    """Link the lesser neighbours of each node, and itself, to the least of them."""
+
+    n_tasks: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from (block for block in blocks if block.stream == _CHANGED.stream)
+        nodes, others, starts = _adjacency(blocks)
+        if not len(nodes):
+            return
+        lengths = _lengths(starts, nodes)
+        least = np.minimum.reduceat(others, starts)
+        of_other = np.repeat(least, lengths)
+        is_linked = others != of_other
+        yield from _both_ways(
+            np.concatenate([nodes[starts], others[is_linked]]),
+            np.concatenate([least, of_other[is_linked]]),
+            self.n_tasks,
+        )
+        yield from _CHANGED.packed(target, np.array([is_linked.sum()]))
+
+
+def labelled(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The labels of nodes, once every component is a star."""
+    nodes, others, starts = _adjacency(blocks)
+    if len(nodes):
+        yield from LABELS.packed(0, nodes[starts], np.minimum(np.minimum.reduceat(others, starts), nodes[starts]))
+
+
+def _both_ways(a: Nodes, b: Nodes, n_tasks: int) -> Iterator[Block]:
+    nodes, others = np.concatenate([a, b]), np.concatenate([b, a])
+    yield from EDGES.scattered(nodes % np.uint32(n_tasks), nodes, others)
+
+
+def _adjacency(blocks: Sequence[Block]) -> tuple[Nodes, Nodes, NDArray[np.intp]]:
+    """The edges once each, sorted by node, and where each node begins."""
+    nodes, others = EDGES.joined(blocks)
+    edges = np.unique(nodes.astype(np.uint64) << np.uint64(32) | others)
+    nodes, others = (edges >> np.uint64(32)).astype(np.uint32), edges.astype(np.uint32)
+    is_new = np.ones(len(nodes), np.bool_)
+    is_new[1:] = nodes[1:] != nodes[:-1]
+    return nodes, others, np.flatnonzero(is_new)
+
+
+def _lengths(starts: NDArray[np.intp], nodes: Nodes) -> NDArray[np.intp]:
+    return np.diff(np.append(starts, len(nodes)))
+
+
+def joined(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Components of all edges at once."""
+    left, right = EDGES.joined(blocks)
+    nodes, component = components_of(left, right)
+    yield from LABELS.packed(target, nodes, component)
+
+
+def components_of(left: Nodes, right: Nodes) -> tuple[Nodes, Nodes]:
+    """The nodes of some edges, in rising order, and the least node of the component of each.
+
+    Examples
+    --------
+    >>> nodes, component = components_of(np.array([9, 4], np.uint32), np.array([4, 7], np.uint32))
+    >>> nodes.tolist(), component.tolist()
+    ([4, 7, 9], [4, 4, 4])
+    """
+    nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    a, b = places[: len(left)].astype(np.uint32), places[len(left) :].astype(np.uint32)
+    least = kernels.twin("grouping", 16 * len(nodes)).components(a, b, len(nodes))
+    return nodes, nodes[least]

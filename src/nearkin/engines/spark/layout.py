@@ -1,0 +1,110 @@
+"""Columns of numbers in one stretch of bytes: a task hands on a few large blocks, not many small rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[Any]
+MOST_BLOCK_BYTES = 32 << 20
+"""Of one block: an Arrow batch of them must stay far below 2 GiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one task tells another.
+
+    Parameters
+    ----------
+    stream : str
+        What it is: tasks that come later choose by it.
+    target : int
+        The partition that it is for.
+    data : bytes-like
+        See `Layout`.
+    """
+
+    stream: str
+    target: int
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns of numbers a stream has.
+
+    In the bytes of a block the columns stand one after another, each as long as the others.
+
+    Parameters
+    ----------
+    stream : str
+    columns : tuple of (name, dtype)
+
+    Examples
+    --------
+    >>> layout = Layout("pairs", (("left", "<u4"), ("right", "<u4")))
+    >>> [block] = layout.scattered(np.array([7, 7]), np.array([1, 2]), np.array([3, 4]))
+    >>> block.target, [column.tolist() for column in layout.joined([block, block])]
+    (7, [[1, 2, 1, 2], [3, 4, 3, 4]])
+    """
+
+    stream: str
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def row_bytes(self) -> int:
+        """What one row takes."""
+        return sum(np.dtype(kind).itemsize for _, kind in self.columns)
+
+    def packed(self, target: int, *columns: Column) -> Iterator[Block]:
+        """Blocks of all rows, for one target."""
+        step = max(1, MOST_BLOCK_BYTES // self.row_bytes)
+        for start in range(0, len(columns[0]), step):
+            parts = [
+                np.ascontiguousarray(column[start : start + step], kind).view(np.uint8)
+                for column, (_, kind) in zip(columns, self.columns, strict=True)
+            ]
+            yield Block(self.stream, target, np.concatenate(parts).tobytes())
+
+    def scattered(self, targets: NDArray[np.integer[Any]], *columns: Column) -> Iterator[Block]:
+        """Blocks of the rows, each row for its own target; rows for the same target stay in their order."""
+        if not len(targets):
+            return
+        lowest = int(targets.min())
+        if lowest == int(targets.max()):
+            yield from self.packed(lowest, *columns)
+            return
+        order = np.argsort(targets, kind="stable")
+        ordered = targets[order]
+        bounds = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(ordered)]])
+        sorted_columns = [column[order] for column in columns]
+        for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            yield from self.packed(int(ordered[a]), *(column[a:b] for column in sorted_columns))
+
+    def n_rows(self, block: Block) -> int:
+        """Rows of a block."""
+        return len(block.data) // self.row_bytes
+
+    def joined(self, blocks: Iterable[Block]) -> tuple[Column, ...]:
+        """The columns of all blocks of the stream among some, one block after another."""
+        parts: list[list[Column]] = [[np.zeros(0, kind)] for _, kind in self.columns]
+        for block in blocks:
+            if block.stream != self.stream:
+                continue
+            n, at = self.n_rows(block), 0
+            for found, (_, kind) in zip(parts, self.columns, strict=True):
+                found.append(np.frombuffer(block.data, kind, n, at))
+                at += found[-1].nbytes
+        return tuple(np.concatenate(found) for found in parts)
+
+    def of_targets(self, blocks: Iterable[Block], n_targets: int) -> tuple[Column, ...]:
+        """The columns with the one row of each target at its index, zeros where there is none."""
+        found = tuple(np.zeros(n_targets, kind) for _, kind in self.columns)
+        for block in blocks:
+            for column, value in zip(found, self.joined([block]), strict=True):
+                column[block.target] = value[0]
+        return found

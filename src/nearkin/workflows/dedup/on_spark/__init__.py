@@ -1,0 +1,12 @@
+"""`nearkin dedup` on a cluster: the same steps, on the same batches, each where its documents lie.
+
+::
+
+    inputs → reading: spool files, several of them a home
+           → texts (exact copies meet by their digests) → plan (a sample, on the driver)
+           → linking (keys of a band meet) → verifying (shingle sets travel to one text of each pair)
+           → grouping (matches of a component meet) → job: the result, as one machine has it
+
+Tasks give and take blocks of numbers (`engines.spark.layout`, `streams`); texts stay in the spool, which every executor
+sees. A text is known by the row at which it occurs first.
+"""

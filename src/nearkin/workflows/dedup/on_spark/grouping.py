@@ -1,0 +1,195 @@
+"""Matches → groups: the matches of a component meet, and are grouped by the rule of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.components import EDGES, LABELS, MOST_EDGES, components_of, find_components
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.records import U32, Matches
+from nearkin.workflows.dedup.grouping import Inside
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.streams import GROUPS, MATCHES, MEMBERS, PAIRS
+from nearkin.workflows.dedup.on_spark.verifying import verify_all
+from nearkin.workflows.dedup.options import DedupOptions
+
+_UNKNOWN = "unknown"
+
+
+def group_all(
+    stages: Stages,
+    matches: Blocks,
+    n_matches: int,
+    homes: Homes,
+    texts: Path,
+    options: DedupOptions,
+    *,
+    most_edges: int = MOST_EDGES,
+) -> Blocks:
+    """Group the texts that match another.
+
+    Parameters
+    ----------
+    matches : Blocks
+        `MATCHES`, at the homes of their left texts.
+    n_matches : int
+    most_edges : int
+        See `find_components`.
+
+    Returns
+    -------
+    Blocks
+        `MEMBERS`, at the homes of their texts, and `GROUPS`, at those of their principals.
+    """
+    n = max(len(homes), 1)
+    components = stages.kept(
+        "components",
+        lambda: (
+            find_components(stages, matches.exchanged(n, contracted), n_matches, most_edges=most_edges)
+            .mapped(Homecoming(homes))
+            .and_those_of(matches)
+            .exchanged(n, Labelling(homes))
+            .exchanged(n, Looking(homes, options))
+        ),
+    )
+    known = components.of(MATCHES.stream)
+    asked = components.of(PAIRS.stream)
+    if not asked.is_empty():
+        looked_at = verify_all(stages, "inside", asked, homes, texts, options, threshold=0.0)
+        known = known.and_those_of(looked_at.of(MATCHES.stream).exchanged(n, Returning(homes)))
+    return stages.kept("groups", lambda: known.exchanged(n, Grouping(homes, options)))
+
+
+def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Matches as edges, as few as connect the same."""
+    left, right, *_ = MATCHES.joined(blocks)
+    nodes, component = components_of(left, right)
+    is_linked = nodes != component
+    yield from EDGES.packed(0, nodes[is_linked], component[is_linked])
+
+
+@dataclass(frozen=True, slots=True)
+class Homecoming:
+    """Send the labels of texts to their homes."""
+
+    homes: Homes
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        nodes, component = LABELS.joined(blocks)
+        yield from LABELS.scattered(self.homes.at(nodes), nodes, component)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """Send matches to the home of their component."""
+
+    homes: Homes
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        nodes, component = LABELS.joined(blocks)
+        order = np.argsort(nodes)
+        left, *others, _ = MATCHES.joined(blocks)
+        tag = component[order[np.searchsorted(nodes, left, sorter=order)]]
+        yield from MATCHES.scattered(self.homes.at(tag), left, *others, tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """Send what was looked at to the home of the component that asked."""
+
+    homes: Homes
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        columns = MATCHES.joined(blocks)
+        for block in MATCHES.scattered(self.homes.at(columns[-1]), *columns):
+            yield Block(_UNKNOWN, block.target, block.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The matches of some components, of places in ``nodes``.
+
+    Parameters
+    ----------
+    nodes : uint32 array, shape (n_texts,)
+        Texts in rising order.
+    order : uint32 array, shape (n_texts,)
+        Places, the text most to be kept first.
+    matches : Matches
+        Sorted.
+    component : uint32 array, shape (n_texts,)
+    """
+
+    nodes: U32
+    order: U32
+    matches: Matches
+    component: U32
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Connected:
+        """From blocks of `MATCHES`."""
+        left, right, n_common, n_left, n_right, best_left, best_right, code_left, code_right, tag = MATCHES.joined(
+            blocks
+        )
+        nodes, first, place = np.unique(np.concatenate([left, right]), return_index=True, return_inverse=True)
+        best, code, component = (
+            np.concatenate(pair)[first] for pair in ((best_left, best_right), (code_left, code_right), (tag, tag))
+        )
+        a, b = place[: len(left)].astype(np.uint32), place[len(left) :].astype(np.uint32)
+        by_pair = np.lexsort((b, a))
+        matches = Matches(*(column[by_pair] for column in (a, b, n_common, n_left, n_right)))
+        return cls(nodes, np.lexsort((best, code)).astype(np.uint32), matches, component)
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """Ask for the pairs inside groups that no match tells about; the matches stay."""
+
+    homes: Homes
+    options: DedupOptions
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from (block for block in blocks if block.stream == MATCHES.stream)
+        connected = Connected.of(blocks)
+        inside = Inside(connected.matches, connected.order, self.options)
+        for pairs in inside.unknown():
+            left, right = connected.nodes[pairs.left], connected.nodes[pairs.right]
+            yield from PAIRS.scattered(self.homes.at(left), left, right, connected.component[pairs.left])
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Group the texts of the components that are here."""
+
+    homes: Homes
+    options: DedupOptions
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        connected = Connected.of(blocks)
+        inside = Inside(connected.matches, connected.order, self.options)
+        inside.learn(_looked_at(blocks, connected.nodes))
+        found = inside.grouping(is_looked_at=True)
+        nodes, principal = connected.nodes, found.groups.principal
+        yield from MEMBERS.scattered(self.homes.at(nodes), nodes, nodes[principal], found.to_principal)
+        is_principal = principal == np.arange(len(nodes))
+        told: tuple[Column, ...] = found.lowest, found.is_lowest_exact, found.groups.n_bridges_refused
+        principals = nodes[is_principal]
+        yield from GROUPS.scattered(self.homes.at(principals), principals, *(column[is_principal] for column in told))
+
+
+def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:
+    """The pairs that were looked at, as places in ``nodes``."""
+    some = [Block(MATCHES.stream, block.target, block.data) for block in blocks if block.stream == _UNKNOWN]
+    left, right, n_common, n_left, n_right, *_ = MATCHES.joined(some)
+    a, b = (np.searchsorted(nodes, column).astype(np.uint32) for column in (left, right))
+    return Matches(a, b, n_common, n_left, n_right)

@@ -1,0 +1,85 @@
+"""Where documents lie: files of the spool, several of them a home, which one task works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block
+from nearkin.records import I64, U32
+from nearkin.runs.spool import Chunk, Spool
+from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+
+HOME_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Consecutive files of the spool, a home each.
+
+    Parameters
+    ----------
+    spool : Spool
+    parts, numbers : uint32 arrays, shape (n_chunks,)
+        Which file of the spool each chunk is.
+    starts : int64 array, shape (n_chunks + 1,)
+        The row with which each begins.
+    first_chunk : int64 array, shape (n_homes + 1,)
+    n_inputs : int
+        Rows below this are documents to clean.
+    """
+
+    spool: Spool
+    parts: U32
+    numbers: U32
+    starts: I64
+    first_chunk: I64
+    n_inputs: int
+
+    @classmethod
+    def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int) -> Homes:
+        """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean."""
+        parts, numbers, n_documents, n_bytes, _ = CHUNKS.joined(blocks)
+        order = np.lexsort((numbers, parts))
+        starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
+        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // HOME_BYTES
+        is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
+        n_inputs = int(n_documents[parts < n_input_parts].sum())
+        first_chunk = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
+        return cls(spool, parts[order], numbers[order], starts, first_chunk, n_inputs)
+
+    def __len__(self) -> int:
+        return len(self.first_chunk) - 1
+
+    @property
+    def n_documents(self) -> int:
+        """All of them."""
+        return int(self.starts[-1])
+
+    def at(self, rows: U32) -> I64:
+        """The home of each row."""
+        bounds = self.starts[self.first_chunk[1:]]
+        return np.searchsorted(bounds, rows, side="right")
+
+    def start(self, home: int) -> int:
+        """The first row of a home."""
+        return int(self.starts[self.first_chunk[home]])
+
+    def chunks(self, home: int | None = None) -> tuple[Chunk, ...]:
+        """The files of a home, or all of them."""
+        if home is None:
+            return self.chunks_between(0, len(self.parts))
+        return self.chunks_between(*self.first_chunk[home : home + 2].tolist())
+
+    def chunks_between(self, first: int, after: int) -> tuple[Chunk, ...]:
+        """Some files, by their numbers among all."""
+        return tuple(
+            Chunk(
+                self.spool.place(int(self.parts[i]), int(self.numbers[i])),
+                int(self.starts[i]),
+                int(self.starts[i + 1] - self.starts[i]),
+            )
+            for i in range(first, after)
+        )

@@ -1,0 +1,208 @@
+"""The job on a cluster, from top to bottom; what comes out is what one machine would have found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.errors import DocumentError
+from nearkin.planning.curve import missed
+from nearkin.planning.search import Sample, plan_bands, plan_sampling
+from nearkin.records import I64, U32, Groups, Matches
+from nearkin.runs.files import printable
+from nearkin.runs.meter import Meter
+from nearkin.runs.spool import Spool, texts_of
+from nearkin.stages.grouping.principals import count_bridges
+from nearkin.workflows.dedup.against import judge_across
+from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of, repeated_among
+from nearkin.workflows.dedup.grouping import Grouping, prefer
+from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.job import Result, nothing_readable, tell_of_long_documents
+from nearkin.workflows.dedup.on_spark.grouping import group_all
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.keying import HomeSizes
+from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.reading import read_all, split
+from nearkin.workflows.dedup.on_spark.streams import (
+    CHUNKS,
+    COPIES,
+    COUNTED,
+    GROUPS,
+    HISTOGRAM,
+    MATCHES,
+    MEMBERS,
+    SUSPECTS,
+)
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
+from nearkin.workflows.dedup.on_spark.verifying import verify_all
+from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
+from nearkin.workflows.dedup.reading import SPOOL, STOPPED
+from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
+from nearkin.workflows.dedup.searching import Sizes
+from nearkin.workflows.dedup.tables import Places, locate
+from nearkin.workflows.dedup.verifying import SIMILARITY_BINS, Verified
+
+
+def find(
+    inputs: Sequence[Input],
+    others: Sequence[Input] | None,
+    options: DedupOptions,
+    work: Path,
+    stages: Stages,
+    *,
+    on_error: OnError,
+    resources: Resources,
+    meter: Meter,
+) -> Result:
+    """Find the near-duplicates among documents, or between two collections; see `workflows.dedup.job.find`.
+
+    Parameters
+    ----------
+    inputs, others, options, on_error, meter
+        As on one machine.
+    work : Path
+        A folder that every executor sees.
+    stages : Stages
+    resources : Resources
+        Of the driver.
+
+    Raises
+    ------
+    EngineError
+        The cluster gave up.
+    DocumentError, SourceError, OutputError
+        As on one machine.
+    """
+    spool, texts = Spool(work / SPOOL), work / "texts"
+    parts, other_parts = split(inputs), split(others or ())
+    with meter.stage("read", 0, "steps"):
+        read = read_all(stages, [*parts, *other_parts], spool, options.normalise, on_error=on_error).collected()
+        homes = Homes.of(spool, read, len(parts))
+    with meter.stage("exact copies", 0, "steps"):
+        found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
+        counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
+        corpus = _corpus(homes, found, texts, is_against=others is not None)
+        names = [printable(name) for one in (*parts, *other_parts) for name in one.names]
+        places = locate(corpus, names, has_integer_ids=bool(read) and bool(CHUNKS.joined(read)[-1].all()))
+    _check(corpus, places, on_error=on_error)
+    tell_of_long_documents(corpus, places, resources, meter.progress)
+    with meter.stage("plan", 0, "steps") as progress:
+        plan = _plan(_look(homes, counted, texts, options, is_against=corpus.is_against), options)
+        progress.say(describe_plan(plan, options))
+    with meter.stage("link", 0, "steps"):
+        linked = link_all(stages, homes, texts, work / "keys", options, plan, corpus.n_nodes)
+    with meter.stage("verify", 0, "steps"):
+        verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
+        told = _verified(verified, corpus)
+        sizes = _sizes(work / "keys", homes)
+    with meter.stage("group", 0, "steps"):
+        if corpus.is_against:
+            judged = judge_across(corpus, options, sizes, told.matches)
+        else:
+            groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
+            judged = _judged(corpus, options, sizes, told.matches, groups)
+    estimated_missed = missed(found_probability(told.matches, plan))
+    return Result(corpus, places, sizes, plan, told, judged, linked.n_not_compared, estimated_missed)
+
+
+def _check(corpus: Corpus, places: Places, *, on_error: OnError) -> None:
+    """That there is something to work on."""
+    if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
+        row = min(places.problems)
+        raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
+    if len(corpus) and not (corpus.status != UNREADABLE).any():
+        raise nothing_readable(places, len(corpus))
+
+
+def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
+    """What one machine knows of all documents, gathered from the homes."""
+    chunks = homes.chunks()
+    facts = [facts_of(chunk) for chunk in chunks]
+    status, n_characters, keep_value = (
+        np.concatenate([np.zeros(0, kind), *(getattr(one, name) for one in facts)])
+        for name, kind in (("status", np.uint8), ("n_characters", np.int64), ("keep_value", np.float64))
+    )
+    first = np.concatenate([np.zeros(0, np.uint32), *(HomeTexts.load(texts, i).first for i in range(len(homes)))])
+    rows, firsts = COPIES.joined(found.of(COPIES.stream).collected())
+    node = np.full(homes.n_documents, NO_NODE, np.uint32)
+    node[first] = np.arange(len(first), dtype=np.uint32)
+    node[rows] = node[firsts]
+    (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
+    suspects = np.sort(suspects)
+    is_mine = suspects < homes.n_inputs
+    repeated = repeated_among(chunks, suspects[is_mine]) + repeated_among(chunks, suspects[~is_mine])
+    return Corpus(chunks, homes.n_inputs, status, n_characters, keep_value, node, first, is_against, tuple(repeated))
+
+
+def _look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
+    """Compare some texts with one another; see `workflows.dedup.sampling.look`."""
+    n_texts, n_mine = counted
+    n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
+    nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)
+    ends = np.cumsum(n_texts)
+    home = np.searchsorted(ends, nodes, side="right")
+    rows = np.zeros(len(nodes), np.int64)
+    for one in np.unique(home).tolist():
+        here = home == one
+        rows[here] = HomeTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
+    chunks = homes.chunks()
+    n_characters = np.array([_value_at(homes, "n_characters", row) for row in rows.tolist()], np.int64)
+    is_compared = np.isin(nodes, compared(nodes, n_characters))
+    nodes, rows = nodes[is_compared], rows[is_compared]
+    return sample_of(
+        texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options.shingle, is_against=is_against
+    )
+
+
+def _value_at(homes: Homes, column: str, row: int) -> int:
+    i = int(np.searchsorted(homes.starts, row, side="right")) - 1
+    [chunk] = homes.chunks_between(i, i + 1)
+    return int(chunk.column(column)[row - chunk.start].as_py())
+
+
+def _plan(sample: Sample, options: DedupOptions) -> Plan:
+    planner = plan_bands if options.measure == "jaccard" else plan_sampling
+    return planner(options.threshold, options.recall, sample)
+
+
+def _verified(found: Blocks, corpus: Corpus) -> Verified:
+    """The matches as those of nodes, sorted."""
+    left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.of(MATCHES.stream).collected())
+    order = np.lexsort((right, left))
+    matches = Matches(
+        corpus.node[left[order]], corpus.node[right[order]], n_common[order], n_left[order], n_right[order]
+    )
+    bins, n = HISTOGRAM.joined(found.of(HISTOGRAM.stream).collected())
+    histogram = np.bincount(bins, n, SIMILARITY_BINS).astype(np.int64)
+    return Verified(matches, histogram, int(histogram.sum()))
+
+
+def _sizes(folder: Path, homes: Homes) -> Sizes:
+    """Of all texts."""
+    parts = [HomeSizes.load(folder, home) for home in range(len(homes))]
+    none = np.zeros(0, np.uint32)
+    return Sizes(
+        np.concatenate([none, *(part.n_shingles for part in parts)]),
+        np.concatenate([none, *(part.n_units for part in parts)]),
+    )
+
+
+def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, groups: Blocks) -> Judged:
+    """What the groups say of the documents; a text that matches no other is its own principal."""
+    n = corpus.n_nodes
+    principal: U32 = np.arange(n, dtype=np.uint32)
+    to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)
+    members, of_member, similarity = MEMBERS.joined(groups.of(MEMBERS.stream).collected())
+    at = corpus.node[members]
+    principal[at], to_principal[at] = corpus.node[of_member], similarity
+    heads, least, exact, _ = GROUPS.joined(groups.of(GROUPS.stream).collected())
+    at = corpus.node[heads]
+    lowest[at], is_exact[at] = least, exact.astype(np.bool_)
+    grouped = Groups(principal, count_bridges(matches, principal))
+    grouping = Grouping(grouped, to_principal, lowest, is_exact)
+    return judge_groups(corpus, options, sizes, prefer(corpus, options), matches, grouping)

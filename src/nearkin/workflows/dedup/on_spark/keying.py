@@ -1,0 +1,195 @@
+"""Texts → keys: what of a text is sent to where equal keys meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.planning.search import BandPlan, SamplingPlan
+from nearkin.records import I64, U8, U32, U64, ShingleSets
+from nearkin.runs.files import published
+from nearkin.runs.spool import Chunk
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.search.prefixes import COUNT_BITS
+from nearkin.stages.search.sampling import Sampling
+from nearkin.workflows.dedup.band_search import BandKeys
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.streams import ENTRIES, OCCURRENCES
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import Plan
+
+MEETING_BYTES = 48 << 20
+"""Of the entries that meet in one task, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """Which task entries meet in: every band has as many tasks as it needs, and loose entries, of no band, have theirs.
+
+    Parameters
+    ----------
+    n_bands : int
+    n_ranges : int
+        Of the keys of each band.
+    """
+
+    n_bands: int
+    n_ranges: int
+
+    @classmethod
+    def of(cls, plan: Plan, n_texts: int) -> Meetings:
+        """For so many texts."""
+        n_bands = plan.bands if isinstance(plan, BandPlan) else 0
+        return cls(n_bands, 1 + n_texts * ENTRIES.row_bytes // MEETING_BYTES)
+
+    @property
+    def n_targets(self) -> int:
+        """Tasks of the bands."""
+        return self.n_bands * self.n_ranges
+
+    def at(self, band: int, keys: U64) -> I64:
+        """The task of each key of a band; ``n_bands`` stands for the loose entries."""
+        of_key = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
+        return of_key.astype(np.int64) + band * self.n_ranges
+
+    def band_of(self, target: int) -> int:
+        """The band whose entries meet there."""
+        return target // self.n_ranges
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSizes:
+    """What shingling found of the texts of a home; see `workflows.dedup.searching.Sizes`."""
+
+    n_shingles: U32
+    n_units: U32
+
+    @classmethod
+    def load(cls, folder: Path, home: int) -> HomeSizes:
+        """As `Keying` wrote them."""
+        with np.load(folder / f"sizes-{home:09d}.npz") as stored:
+            return cls(stored["n_shingles"], stored["n_units"])
+
+
+def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
+    """The shingle sets of the texts at some rows of a chunk, in their order."""
+    texts = chunk.column("text")
+    if len(rows) < len(texts):
+        is_wanted = np.zeros(len(texts), np.bool_)
+        is_wanted[rows - np.uint32(chunk.start)] = True
+        texts = texts.filter(is_wanted)
+    return shingle.sets(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Keying:
+    """Shingle the texts of a home, sketch or sample them, and send their keys to where equal ones meet.
+
+    Sizes and short texts stay here, in ``folder``.
+    """
+
+    homes: Homes
+    texts: Path
+    folder: Path
+    options: DedupOptions
+    plan: Plan
+    meetings: Meetings
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        texts = HomeTexts.load(self.texts, target)
+        counts = np.zeros(1 << COUNT_BITS, np.uint32)
+        small: list[tuple[U32, U8, ShingleSets]] = []
+        n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
+        for chunk in self.homes.chunks(target):
+            here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
+            nodes, sides = texts.first[here], texts.sides[here]
+            if not len(nodes):
+                continue
+            sets = sets_at(chunk, nodes, self.options.shingle)
+            n_shingles[here], n_units[here] = sets.sizes, sets.n_units
+            if isinstance(self.plan, SamplingPlan):
+                yield from _loose(self.meetings, nodes, sides, sets, *Sampling(self.plan.rate).keys(sets))
+            else:
+                yield from self._bands(BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
+        self._save(target, n_shingles, n_units, small)
+        buckets = np.flatnonzero(counts)
+        yield from OCCURRENCES.packed(self.meetings.n_targets, buckets, counts[buckets])
+
+    def _bands(
+        self,
+        keys: BandKeys,
+        nodes: U32,
+        sides: U8,
+        sets: ShingleSets,
+        counts: U32,
+        small: list[tuple[U32, U8, ShingleSets]],
+    ) -> Iterator[Block]:
+        """The keys of long texts; short ones are added to ``small``, and their shingles to ``counts``."""
+        is_small = keys.is_small(sets)
+        if is_small.any():
+            small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
+            counts += keys.prefixes.counts(small[-1][2])
+        is_long = keys.is_long(sets)
+        nodes, sides, sizes = nodes[is_long], sides[is_long], sets.sizes[is_long]
+        if len(nodes):
+            for band, of_band in enumerate(keys.of_bands(sets.where(is_long))):
+                yield from ENTRIES.scattered(self.meetings.at(band, of_band), of_band, nodes, sizes, sides)
+
+    def _save(self, home: int, n_shingles: U32, n_units: U32, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
+        place = self.folder / f"sizes-{home:09d}.npz"
+        with published(place, durable=False) as aside, open(aside, "wb") as file:
+            np.savez(file, n_shingles=n_shingles, n_units=n_units)
+        if small:
+            place = _small_place(self.folder, home)
+            with published(place, durable=False) as aside, open(aside, "wb") as file:
+                np.savez(
+                    file,
+                    nodes=np.concatenate([nodes for nodes, _, _ in small]),
+                    sides=np.concatenate([sides for _, sides, _ in small]),
+                    sizes=np.concatenate([sets.sizes for _, _, sets in small]),
+                    hashes=np.concatenate([sets.hashes for _, _, sets in small]),
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixKeying:
+    """Send the rarest shingles of the short texts of a home to where equal ones meet."""
+
+    folder: Path
+    keys: BandKeys
+    meetings: Meetings
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        place = _small_place(self.folder, target)
+        if not place.exists():
+            return
+        counts = np.load(counts_place(self.folder), mmap_mode="r")
+        with np.load(place) as stored:
+            offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
+            sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
+            keys, of_key = self.keys.prefixes.keys(sets, np.asarray(counts))
+            yield from _loose(self.meetings, stored["nodes"], stored["sides"], sets, keys, of_key)
+
+
+def _loose(
+    meetings: Meetings, nodes: U32, sides: U8, sets: ShingleSets, keys: U64, set_of_key: Column
+) -> Iterator[Block]:
+    """Entries that belong to no band."""
+    targets = meetings.at(meetings.n_bands, keys)
+    yield from ENTRIES.scattered(targets, keys, nodes[set_of_key], sets.sizes[set_of_key], sides[set_of_key])
+
+
+def counts_place(folder: Path) -> Path:
+    """Where it stands how often each shingle of short texts occurs."""
+    return folder / "counts.npy"
+
+
+def _small_place(folder: Path, home: int) -> Path:
+    return folder / f"small-{home:09d}.npz"

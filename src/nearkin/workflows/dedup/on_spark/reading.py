@@ -1,0 +1,84 @@
+"""Inputs → spool: each input is read by one task."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.layout import Block
+from nearkin.runs.progress import Silent
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.workflows.dedup.inputs import Input, LooseFilesInput
+from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+from nearkin.workflows.dedup.options import OnError
+from nearkin.workflows.dedup.reading import read_one
+
+_FILES_A_TASK = 2048
+
+
+def split(inputs: Sequence[Input]) -> list[Input]:
+    """The same documents as more inputs, one for each task."""
+    parts: list[Input] = []
+    for one in inputs:
+        if isinstance(one, LooseFilesInput):
+            starts = range(0, len(one.sources), _FILES_A_TASK)
+            parts += [replace(one, sources=one.sources[i : i + _FILES_A_TASK]) for i in starts]
+        else:
+            parts.append(one)
+    return parts
+
+
+def read_all(
+    stages: Stages, inputs: Sequence[Input], spool: Spool, normalisation: Normalisation, *, on_error: OnError
+) -> Blocks:
+    """Read every input into the spool; the stream is `CHUNKS`."""
+    spool.path.mkdir(exist_ok=True)
+    first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
+    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
+    reading = Reading(spool, normalisation, on_error)
+    return stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Read one input into the spool."""
+
+    spool: Spool
+    normalisation: Normalisation
+    on_error: OnError
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        first_source, one = pickle.loads(blocks[0].data)
+        read = read_one(
+            target,
+            first_source,
+            one,
+            self.spool,
+            self.normalisation,
+            on_error=self.on_error,
+            threads=1,
+            progress=Silent(),
+        )
+        paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
+        numbers, n_documents, n_bytes = [], [], []
+        for path in paths:
+            with pa.memory_map(str(path)) as file:
+                n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
+            numbers.append(int(path.stem.partition("-")[2]))
+            n_bytes.append(path.stat().st_size)
+        n = len(paths)
+        yield from CHUNKS.packed(
+            target,
+            np.full(n, target),
+            np.array(numbers),
+            np.array(n_documents),
+            np.array(n_bytes),
+            np.full(n, read.has_integer_ids),
+        )

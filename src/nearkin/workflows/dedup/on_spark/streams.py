@@ -1,0 +1,56 @@
+"""What tasks tell one another: the columns of each stream."""
+
+from __future__ import annotations
+
+from nearkin.engines.spark.layout import Layout
+
+CHUNKS = Layout(
+    "chunks",
+    (("part", "<u4"), ("number", "<u4"), ("n_documents", "<i8"), ("n_bytes", "<i8"), ("has_integer_ids", "|u1")),
+)
+"""Files of the spool."""
+DIGESTS = Layout(
+    "digests",
+    (("d0", "<u8"), ("d1", "<u8"), ("d2", "<u8"), ("d3", "<u8"), ("code", "<u8"), ("row", "<u4")),
+)
+"""Documents with a text; ``code`` is that of `stages.grouping.survivors.Keep`."""
+IDS = Layout("ids", (("hash", "<u8"), ("row", "<u4")))
+SUSPECTS = Layout("suspects", (("row", "<u4"),))
+"""Documents whose hashed id another document has too."""
+TEXTS = Layout("texts", (("first", "<u4"), ("best", "<u4"), ("code", "<u8"), ("n_documents", "<u4"), ("sides", "|u1")))
+"""Distinct texts: the first and the most preferred row of each."""
+COPIES = Layout("copies", (("row", "<u4"), ("first", "<u4")))
+"""Rows that have the text of an earlier one."""
+COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
+"""Of a home: its distinct texts, and those that occur first among the documents to clean."""
+ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
+"""Texts under a key of a band."""
+OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
+"""How often shingles of short texts occur, by the upper bits of their hashes."""
+CROWDED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
+"""Entries of a key that very many texts have."""
+RANKED = Layout("ranked", (*CROWDED.columns, ("code", "<u8"), ("best", "<u4")))
+"""The same, with what tells which of them are preferred."""
+LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n", "<i8")))
+"""How many keys of a band so many texts have."""
+NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
+PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
+"""Candidates; ``tag`` is the component that asks for the pair, 0 if none does."""
+ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
+"""Whose shingles are wanted where."""
+SET_ROWS = Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8")))
+SET_HASHES = Layout("set hashes", (("hash", "<u8"),))
+MATCHES = Layout(
+    "matches",
+    (
+        ("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"),
+        ("best_left", "<u4"), ("best_right", "<u4"), ("code_left", "<u8"), ("code_right", "<u8"), ("tag", "<u4"),
+    ),
+)  # fmt: skip
+HISTOGRAM = Layout("histogram", (("bin", "<u4"), ("n", "<i8")))
+MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("similarity", "<f8")))
+"""Texts that match another, with the text that is the principal of their group."""
+GROUPS = Layout(
+    "groups", (("principal", "<u4"), ("lowest", "<f8"), ("is_lowest_exact", "|u1"), ("n_bridges_refused", "<i8"))
+)
+"""Groups of two texts and more, and texts that match another and are in no group."""

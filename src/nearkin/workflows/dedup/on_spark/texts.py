@@ -1,0 +1,155 @@
+"""Documents → distinct texts: equal digests meet, and each text is told where it occurs first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.records import U8, U32, U64, Bool
+from nearkin.runs.files import published
+from nearkin.stages.grouping.survivors import Keep
+from nearkin.workflows.dedup.corpus import (
+    MINE,
+    READABLE,
+    THEIRS,
+    copies_of,
+    digests_of,
+    facts_of,
+    id_hashes_of,
+    sharing_a_hash,
+)
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, DIGESTS, IDS, SUSPECTS, TEXTS
+
+_DOCUMENTS_A_TASK = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTexts:
+    """The distinct texts of a home, by the row at which each occurs first: arrays of shape (n_texts,).
+
+    ``best`` is the row to be kept of all that have the text, ``code`` its preference; ``n_documents`` have it.
+    """
+
+    first: U32
+    best: U32
+    code: U64
+    n_documents: U32
+    sides: U8
+
+    @classmethod
+    def load(cls, folder: Path, home: int) -> HomeTexts:
+        """As `Settling` wrote them; of a home without a text there is no file."""
+        if not _place(folder, home).exists():
+            return cls(*(np.zeros(0, dict(TEXTS.columns)[name]) for name in cls.__slots__))
+        with np.load(_place(folder, home)) as stored:
+            return cls(*(stored[name] for name in cls.__slots__))
+
+    def at(self, nodes: U32) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        """Where nodes of this home stand in the arrays."""
+        return np.searchsorted(self.first, nodes)
+
+
+def _place(folder: Path, home: int) -> Path:
+    return folder / f"{home:09d}.npz"
+
+
+def find_texts(stages: Stages, homes: Homes, keep: Keep, folder: Path, *, is_against: bool) -> Blocks:
+    """Write the distinct texts of each home to ``folder``; the streams are `COUNTED`, `COPIES` and `SUSPECTS`."""
+    folder.mkdir(exist_ok=True)
+    n_meetings = 1 + homes.n_documents // _DOCUMENTS_A_TASK
+    return stages.kept(
+        "texts",
+        lambda: (
+            stages.parts(len(homes), Digesting(homes, keep, n_meetings))
+            .exchanged(n_meetings, Meeting(homes, is_against))
+            .exchanged(max(len(homes), 1), Settling(homes, folder))
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Digesting:
+    """Send the digests of a home's documents, and the hashes of their ids, to where equals meet."""
+
+    homes: Homes
+    keep: Keep
+    n_meetings: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        for chunk in self.homes.chunks(target):
+            facts = facts_of(chunk)
+            rows = np.arange(chunk.start, chunk.end, dtype=np.uint32)
+            codes = self.keep.codes(facts.n_characters, facts.keep_value)
+            has_text = facts.status == READABLE
+            digests, id_hashes = digests_of(chunk)[has_text], id_hashes_of(chunk)
+            yield from DIGESTS.scattered(self._meeting(digests[:, 0]), *digests.T, codes[has_text], rows[has_text])
+            yield from IDS.scattered(self._meeting(id_hashes), id_hashes, rows)
+
+    def _meeting(self, hashes: U64) -> Column:
+        return hashes % np.uint64(self.n_meetings)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Find equal digests, and equal hashes of ids."""
+
+    homes: Homes
+    is_against: bool
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from self._texts(blocks)
+        hashes, rows = IDS.joined(blocks)
+        for of_side in (rows < self.homes.n_inputs, rows >= self.homes.n_inputs):
+            suspects = sharing_a_hash(hashes[of_side], rows[of_side])
+            yield from SUSPECTS.packed(0, suspects)
+
+    def _texts(self, blocks: Sequence[Block]) -> Iterator[Block]:
+        *words, codes, rows = DIGESTS.joined(blocks)
+        by_row = np.argsort(rows)
+        rows, codes, digests = rows[by_row], codes[by_row], np.stack(words, axis=1)[by_row]
+        ordered, class_of, first = copies_of(digests, rows)
+        places = np.searchsorted(rows, ordered)
+        by_preference = np.lexsort((ordered, codes[places], class_of))
+        n_documents = np.bincount(class_of, minlength=len(first))
+        best_at = by_preference[np.cumsum(n_documents) - n_documents]
+        homes = self.homes.at(first)
+        yield from TEXTS.scattered(
+            homes, first, ordered[best_at], codes[places][best_at], n_documents, self._sides(ordered, class_of, first)
+        )
+        is_copy = ordered != first[class_of]
+        yield from COPIES.scattered(homes[class_of[is_copy]], ordered[is_copy], first[class_of[is_copy]])
+
+    def _sides(self, rows: U32, class_of: Column, first: U32) -> Column:
+        if not self.is_against:
+            return np.full(len(first), MINE | THEIRS, np.uint8)
+        sides = np.zeros(len(first), np.uint8)
+        is_mine: Bool = rows < self.homes.n_inputs
+        np.bitwise_or.at(sides, class_of, np.where(is_mine, MINE, THEIRS))
+        return sides
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Write the texts of a home down, in rising order."""
+
+    homes: Homes
+    folder: Path
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        columns = TEXTS.joined(blocks)
+        order = np.argsort(columns[0])
+        texts = HomeTexts(*(column[order] for column in columns))
+        with published(_place(self.folder, target), durable=False) as aside, open(aside, "wb") as file:
+            np.savez(file, **{name: getattr(texts, name) for name in HomeTexts.__slots__})
+        n_mine = int((texts.first < self.homes.n_inputs).sum())
+        yield from COUNTED.packed(target, np.array([len(texts.first)]), np.array([n_mine]))
+        yield from (block for block in blocks if block.stream in (COPIES.stream, SUSPECTS.stream))

@@ -1,0 +1,201 @@
+"""Candidates → matches: the shingles of one text of each pair travel to the home of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.records import I64, U32, U64, Bool, Candidates, Matches
+from nearkin.stages.verification.overlap import verify
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.keying import sets_at
+from nearkin.workflows.dedup.on_spark.streams import ASKS, HISTOGRAM, MATCHES, PAIRS, SET_HASHES, SET_ROWS
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.verifying import SIMILARITY_BINS
+
+_TEXTS_A_BLOCK = 20_000
+
+
+def verify_all(
+    stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: Path, options: DedupOptions, *, threshold: float
+) -> Blocks:
+    """Count the shingles that the texts of each pair share.
+
+    Parameters
+    ----------
+    pairs : Blocks
+        `PAIRS`, at the homes of their left texts.
+    threshold : float
+        What is less similar is counted, and left out.
+
+    Returns
+    -------
+    Blocks
+        `MATCHES`, at the homes of their left texts, and `HISTOGRAM`.
+    """
+    n = max(len(homes), 1)
+    return stages.kept(
+        name,
+        lambda: (
+            pairs.exchanged(n, Asking(homes))
+            .exchanged(n, Answering(homes, texts, options))
+            .exchanged(n, Verifying(homes, texts, options, threshold))
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Each pair once; ask for the shingles of its right text."""
+
+    homes: Homes
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        left, right, tag = PAIRS.joined(blocks)
+        order = np.lexsort((right, left))
+        left, right, tag = left[order], right[order], tag[order]
+        is_first = np.ones(len(left), np.bool_)
+        is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+        yield from PAIRS.packed(target, left[is_first], right[is_first], tag[is_first])
+        wanted = np.unique(right)
+        is_elsewhere = self.homes.at(wanted) != target
+        wanted = wanted[is_elsewhere]
+        yield from ASKS.scattered(self.homes.at(wanted), wanted, np.full(len(wanted), target))
+
+
+@dataclass(frozen=True, slots=True)
+class TextSets:
+    """The shingle sets of some texts, and what else matches are to tell of them."""
+
+    nodes: U32
+    offsets: I64
+    hashes: U64
+    best: U32
+    code: U64
+
+    @classmethod
+    def at_home(cls, homes: Homes, texts: HomeTexts, home: int, nodes: U32, options: DedupOptions) -> TextSets:
+        """Of texts of a home, in rising order, from the spool."""
+        sizes, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+        for chunk in homes.chunks(home):
+            here = nodes[slice(*np.searchsorted(nodes, [chunk.start, chunk.end]).tolist())]
+            if len(here):
+                sets = sets_at(chunk, here, options.shingle)
+                sizes.append(sets.sizes)
+                hashes.append(sets.hashes)
+        at = texts.at(nodes)
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+        return cls(nodes, offsets, np.concatenate(hashes), texts.best[at], texts.code[at])
+
+    def sent(self, target: int, wanted: U32) -> Iterator[Block]:
+        """Some of the texts, as blocks."""
+        at = np.searchsorted(self.nodes, wanted)
+        for start in range(0, len(at), _TEXTS_A_BLOCK):
+            some = at[start : start + _TEXTS_A_BLOCK]
+            sizes = self.offsets[some + 1] - self.offsets[some]
+            rows = SET_ROWS.packed(target, self.nodes[some], sizes, self.best[some], self.code[some])
+            hashes = self.hashes[ranges(self.offsets[some], sizes)]
+            # a header tells where the hashes begin: rows and hashes of one block must not part
+            [row_block] = rows
+            header = np.array([len(row_block.data)], np.int64).tobytes()
+            yield Block(SET_HASHES.stream, target, header + row_block.data + hashes.tobytes())
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
+        """Those that came, after those that are here."""
+        rows: list[Block] = []
+        hashes = [mine.hashes]
+        for block in blocks:
+            if block.stream == SET_HASHES.stream:
+                data = memoryview(block.data)
+                n_bytes = int(np.frombuffer(data, np.int64, 1)[0])
+                rows.append(Block(SET_ROWS.stream, block.target, data[8 : 8 + n_bytes]))
+                hashes.append(np.frombuffer(data, np.uint64, offset=8 + n_bytes))
+        nodes, sizes, best, code = SET_ROWS.joined(rows)
+        offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes, dtype=np.int64)])
+        return cls(
+            np.concatenate([mine.nodes, nodes]),
+            offsets,
+            np.concatenate(hashes),
+            np.concatenate([mine.best, best]),
+            np.concatenate([mine.code, code]),
+        )
+
+
+def ranges(starts: I64, sizes: I64) -> I64:
+    """The numbers from each start on, so many of them, one after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([10, 3]), np.array([2, 3])).tolist()
+    [10, 11, 3, 4, 5]
+    """
+    ends = np.cumsum(sizes)
+    found: I64 = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Send shingle sets to where they are asked for."""
+
+    homes: Homes
+    texts: Path
+    options: DedupOptions
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from (block for block in blocks if block.stream == PAIRS.stream)
+        nodes, reply_to = ASKS.joined(blocks)
+        if not len(nodes):
+            return
+        texts = HomeTexts.load(self.texts, target)
+        sets = TextSets.at_home(self.homes, texts, target, np.unique(nodes), self.options)
+        for home in np.unique(reply_to).tolist():
+            yield from sets.sent(home, np.sort(nodes[reply_to == home]))
+
+
+@dataclass(frozen=True, slots=True)
+class Verifying:
+    """Verify the pairs whose left text is at home here."""
+
+    homes: Homes
+    texts: Path
+    options: DedupOptions
+    threshold: float
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        left, right, tag = PAIRS.joined(blocks)
+        if not len(left):
+            return
+        is_here = self.homes.at(right) == target
+        mine = np.unique(np.concatenate([left, right[is_here]]))
+        texts = HomeTexts.load(self.texts, target)
+        sets = TextSets.joined(blocks, TextSets.at_home(self.homes, texts, target, mine, self.options))
+        by_node = np.argsort(sets.nodes)
+        place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)
+        found = verify(Candidates(place[0], place[1]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
+        similarity = found.similarity(self.options.measure)
+        yield from self._counted(target, similarity)
+        yield from _matches(target, sets, found, tag, similarity >= self.threshold)
+
+    def _counted(self, target: int, similarity: Column) -> Iterator[Block]:
+        counts = np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0]
+        yield from HISTOGRAM.packed(target, np.arange(SIMILARITY_BINS), counts)
+
+
+def _matches(target: int, sets: TextSets, found: Matches, tag: U32, is_match: Bool) -> Iterator[Block]:
+    """Matches of places in ``sets`` as matches of texts."""
+    found, tag = found.where(is_match), tag[is_match]
+    a, b = found.left, found.right
+    counts = found.n_common, found.n_left, found.n_right
+    told = sets.best[a], sets.best[b], sets.code[a], sets.code[b]
+    yield from MATCHES.packed(target, sets.nodes[a], sets.nodes[b], *counts, *told, tag)
