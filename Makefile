@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests bounds base browser postgresql bench docs format clean clean-all
+.PHONY: help setup demo test check static tests bounds base browser postgresql java bench docs format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -25,9 +25,9 @@ setup: $(READY)  ## the environment in .venv
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test: browser postgresql check  ## everything CI runs; installs chromium and PostgreSQL for their tests when it may
+test: browser postgresql java check  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
 
-check: static tests bounds base  ## everything but the set-up of chromium and PostgreSQL
+check: static tests bounds base  ## everything but the set-up of chromium, PostgreSQL and Java
 	$(call say,All checks passed.)
 
 static: $(READY)
@@ -57,6 +57,9 @@ browser:
 
 postgresql:
 	@bash scripts/postgresql.sh
+
+java:
+	@bash scripts/java.sh
 
 bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 	@$(BIN)/python -m benchmarks

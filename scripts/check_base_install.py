@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-EXTRAS = ("altair", "jinja2", "pg8000", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
+EXTRAS = ("altair", "jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 IMPORT_LIMIT_S = 0.2
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
@@ -90,6 +90,12 @@ def main() -> None:
         run = nearkin(*pairs, "--no-stems", cwd=folder)
         check(run.returncode == 0, "nearkin pairs works without extras", run)
         check((folder / "pairs/pairs.tsv").read_text().count("\n") == 5, "it finds the pairs", run.stdout)
+
+        run = nearkin("dedup", "in.jsonl", "--out", "by-spark", "--engine", "spark", cwd=folder)
+        check(run.returncode == 6, "nearkin dedup --engine spark ends with 6 without its extra", run)
+        check("nearkin[spark]" in run.stderr, "it says how to get it", run.stderr)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+        check(not (folder / "by-spark").exists(), "it leaves nothing behind")
 
         run = nearkin("add", "matter", "in.jsonl", cwd=folder)
         check(run.returncode == 6, "nearkin add ends with 6 without its extra", run)

@@ -7,12 +7,17 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import postgresql
+import spark_cluster
 from places import SomePlace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -65,6 +70,25 @@ def server() -> Iterator[postgresql.Server]:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> SomePlace:
     """Where a collection may be made, once in each kind of database; nothing is there yet."""
     return SomePlace.new(tmp_path, request.getfixturevalue("server") if request.param == "postgresql" else None)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[spark_cluster.Standalone]:
+    """A Spark cluster; the test is skipped where there is no Java, except in CI, where that fails the run."""
+    if not spark_cluster.is_there():
+        pytest.skip("no Java 17 here; `make test` installs one when it may")
+    with spark_cluster.running() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def spark(cluster: spark_cluster.Standalone) -> Iterator[SparkSession]:
+    """A session on that cluster; as long as it lives, every session of this process is this one."""
+    from nearkin.engines.spark.session import Cluster, session
+    from nearkin.runs.progress import Silent
+
+    with session(Cluster(cluster.url, cluster.settings), Silent(), name="tests") as spark:
+        yield spark
 
 
 @pytest.hookimpl(wrapper=True)

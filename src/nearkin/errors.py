@@ -14,6 +14,7 @@
     ├── CollectionError                  a collection cannot be used
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
+    ├── EngineError                      a cluster cannot be used, or gave up
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -117,3 +118,9 @@ class UnknownDocumentError(CollectionError, KeyError):
     def __str__(self) -> str:
         """Without the quotes that KeyError puts around a message."""
         return str(self.args[0])
+
+
+class EngineError(NearkinError):
+    """A cluster cannot be used, or gave up: no Java, no master, no memory, workers that lack something."""
+
+    exit_code = 8

@@ -97,6 +97,7 @@ def test_codes_tell_kinds_of_errors_apart():
     assert codes["DocumentError"] == 4
     assert codes["RunError"] == codes["OutputError"] == codes["ResumeError"] == codes["OutputExistsError"] == 5
     assert codes["MissingExtraError"] == 6
+    assert codes["EngineError"] == 8
     assert issubclass(errors.ParameterError, ValueError)
     assert issubclass(errors.MissingExtraError, ImportError)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
 from nearkin.cli.options import (
     Against,
     Encoding,
@@ -43,6 +44,8 @@ Clean a corpus of copies: find exact copies and near-duplicates, verify every pa
   nearkin dedup train.parquet --against eval.jsonl --measure containment --out contamination
 
   cat notes.tsv | nearkin dedup - --out notes --threshold 0.9
+
+  nearkin dedup /shared/crawl --out /shared/clean --engine spark --master spark://host:7077
 """
 
 
@@ -73,6 +76,9 @@ def dedup(
     overwrite: Overwrite = False,
     threads: Threads = 0,
     memory: Memory = "2GiB",
+    engine: Engine = "local",
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
@@ -87,10 +93,10 @@ def dedup(
     )  # fmt: skip
     files = Files(inputs, against or (), file_format, text, id, encoding)
     delivery = Delivery(on_error, resume, overwrite, write_kept, report)  # type: ignore[arg-type]  # it checks on_error
-    resources = Resources(threads, parse_size(memory))
+    resources, cluster = Resources(threads, parse_size(memory)), cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         manifest = dedup_files(
-            files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset
+            files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset, cluster=cluster
         )
     tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

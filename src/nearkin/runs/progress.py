@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-Unit = Literal["bytes", "documents", "pairs", "steps"]
+Unit = Literal["bytes", "documents", "pairs", "steps", "tasks"]
 
 
 class Progress(Protocol):

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin import kernels
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Layout
+from nearkin.engines.spark.stages import Stages
 
 EDGES = Layout("edges", (("node", "<u4"), ("other", "<u4")))
 LABELS = Layout("labels", (("node", "<u4"), ("component", "<u4")))

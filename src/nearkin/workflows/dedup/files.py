@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.reporting import told_of, write_report
-from nearkin.workflows.dedup.sourcing import Files, Sourced, describe
+from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
 from nearkin.workflows.dedup.standard_input import save_stdin, stdin_of_run
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
 
 __all__ = ["Delivery", "Ending", "Files", "Found", "dedup_files", "run_files"]
 
@@ -111,8 +114,11 @@ def run_files(
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
+    cluster: Cluster | None = None,
 ) -> Mapping[str, object]:
     """Find near-duplicates in files, write the tables into a directory, and end as the command wants.
+
+    With a cluster the work is done there; it must see the files, and the directory, under the same paths.
 
     Returns
     -------
@@ -129,11 +135,13 @@ def run_files(
     with stdin_of_run(files.stdin, directory.work, resume=delivery.resume) as stdin:
         files = replace(files, stdin=stdin)
         sourced = Sourced.of(files, out, options, progress, twice=ending.twice)
-        identity = sourced.identity(ending.command, options)
+        if cluster is not None:
+            check_for_cluster(sourced)
+        identity = {**sourced.identity(ending.command, options), **({"engine": "spark"} if cluster else {})}
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
             meter = Meter(progress)
             saved = save_stdin(sourced.found.sources, files.stdin, directory.work) if ending.twice else None
-            result = _find(sourced, saved, directory, options, delivery, resources, meter)
+            result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
             sourced.check_unchanged()
             job.write(result, out, meter)
             with _opened(saved, files) as stdin:
@@ -143,7 +151,7 @@ def run_files(
             sourced.check_unchanged()
             told, others = (describe(s.sources, resources, meter) for s in (sourced.found, sourced.others))
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            written |= {"encoding": files.encoding, **more}
+            written |= {"encoding": files.encoding, **engine, **more}
             if delivery.report:
                 ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)
@@ -159,23 +167,24 @@ def _find(
     delivery: Delivery,
     resources: Resources,
     meter: Meter,
-) -> job.Result:
-    """The job on the files."""
+    cluster: Cluster | None,
+) -> tuple[job.Result, Mapping[str, object]]:
+    """The job on the files; what the manifest is to say of what it ran on."""
     files = sourced.files
     with _opened(saved, files) as stdin:
         inputs = file_inputs(
             sourced.found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=stdin
         )
         others = file_inputs(sourced.others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
-        return job.find(
-            inputs,
-            others if files.against else None,
-            options,
-            directory.work,
-            on_error=delivery.on_error,
-            resources=resources,
-            meter=meter,
-        )
+        asked = inputs, others if files.against else None, options, directory.work
+        if cluster is None:
+            return job.find(*asked, on_error=delivery.on_error, resources=resources, meter=meter), {}
+        from nearkin.engines.spark.stages import stages_on
+        from nearkin.workflows.dedup.on_spark.job import find
+
+        with stages_on(cluster, directory.work, meter) as stages:
+            found = find(*asked, stages, on_error=delivery.on_error, resources=resources, meter=meter)
+            return found, {"engine": stages.about}
 
 
 def _opened(saved: Path | None, files: Files) -> contextlib.AbstractContextManager[BinaryIO | None]:
@@ -217,11 +226,20 @@ def dedup_files(
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
+    cluster: Cluster | None = None,
 ) -> Mapping[str, object]:
     """Deduplicate files into a directory; see `run_files`."""
     ending = DedupEnding(delivery)
     return run_files(
-        files, out, options, ending, delivery=delivery, resources=resources, progress=progress, preset=preset
+        files,
+        out,
+        options,
+        ending,
+        delivery=delivery,
+        resources=resources,
+        progress=progress,
+        preset=preset,
+        cluster=cluster,
     )
 
 

@@ -13,7 +13,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable")
-_UNIQUE, _EXACT_COPY, _NEAR_DUPLICATE, _EMPTY, _TOO_SHORT, _UNREADABLE = range(6)
+UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT = range(6)
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -115,8 +115,8 @@ def reasons(
     n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
     is_short = n_units < options.shingle.length
     conditions = [status == UNREADABLE, status == EMPTY, is_alone & is_short, is_principal, copy_of != NO_ROW]
-    choices = [_UNREADABLE, _EMPTY, _TOO_SHORT, _UNIQUE, _EXACT_COPY]
-    return np.select(conditions, choices, _NEAR_DUPLICATE).astype(np.uint8)
+    choices = [UNREADABLE_TEXT, EMPTY_TEXT, TOO_SHORT, UNIQUE, EXACT_COPY]
+    return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
 
 
 def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome: Outcome) -> GroupTable:

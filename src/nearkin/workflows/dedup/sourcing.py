@@ -139,6 +139,23 @@ def _resolve(
     return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
 
 
+def check_for_cluster(sourced: Sourced) -> None:
+    """That the input can be read by other machines, and a second time where one of them was lost.
+
+    Raises
+    ------
+    ParameterError
+        Standard input, or a pipe.
+    """
+    for source in (*sourced.found.sources, *sourced.others.sources):
+        if source.path == STDIN or is_pipe(source):
+            name = "standard input" if source.path == STDIN else source.path
+            raise ParameterError(
+                f"With --engine spark every worker reads the input, and {name} is a pipe of this machine. Save it to a "
+                "file on a disk that all of them see."
+            )
+
+
 def _state(found: SourceSet, others: SourceSet) -> dict[str, object]:
     """Of the files of many documents: when they were changed, and how large they are."""
     return _listed([source for source in (*found.sources, *others.sources) if source.format != "file"])

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.components import EDGES, LABELS, MOST_EDGES, components_of, find_components
 from nearkin.engines.spark.layout import Block, Column
+from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32, Matches
 from nearkin.workflows.dedup.grouping import Inside
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -28,8 +29,6 @@ def group_all(
     homes: Homes,
     texts: Path,
     options: DedupOptions,
-    *,
-    most_edges: int = MOST_EDGES,
 ) -> Blocks:
     """Group the texts that match another.
 
@@ -38,8 +37,6 @@ def group_all(
     matches : Blocks
         `MATCHES`, at the homes of their left texts.
     n_matches : int
-    most_edges : int
-        See `find_components`.
 
     Returns
     -------
@@ -50,7 +47,7 @@ def group_all(
     components = stages.kept(
         "components",
         lambda: (
-            find_components(stages, matches.exchanged(n, contracted), n_matches, most_edges=most_edges)
+            find_components(stages, matches.exchanged(n, contracted), n_matches, most_edges=MOST_EDGES)
             .mapped(Homecoming(homes))
             .and_those_of(matches)
             .exchanged(n, Labelling(homes))
@@ -125,13 +122,15 @@ class Connected:
         Places, the text most to be kept first.
     matches : Matches
         Sorted.
-    component : uint32 array, shape (n_texts,)
+    component, best : uint32 arrays, shape (n_texts,)
+        Of each text the component, and the row to be kept.
     """
 
     nodes: U32
     order: U32
     matches: Matches
     component: U32
+    best: U32
 
     @classmethod
     def of(cls, blocks: Sequence[Block]) -> Connected:
@@ -146,7 +145,7 @@ class Connected:
         a, b = place[: len(left)].astype(np.uint32), place[len(left) :].astype(np.uint32)
         by_pair = np.lexsort((b, a))
         matches = Matches(*(column[by_pair] for column in (a, b, n_common, n_left, n_right)))
-        return cls(nodes, np.lexsort((best, code)).astype(np.uint32), matches, component)
+        return cls(nodes, np.lexsort((best, code)).astype(np.uint32), matches, component, best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +179,12 @@ class Grouping:
         inside.learn(_looked_at(blocks, connected.nodes))
         found = inside.grouping(is_looked_at=True)
         nodes, principal = connected.nodes, found.groups.principal
-        yield from MEMBERS.scattered(self.homes.at(nodes), nodes, nodes[principal], found.to_principal)
-        is_principal = principal == np.arange(len(nodes))
-        told: tuple[Column, ...] = found.lowest, found.is_lowest_exact, found.groups.n_bridges_refused
-        principals = nodes[is_principal]
-        yield from GROUPS.scattered(self.homes.at(principals), principals, *(column[is_principal] for column in told))
+        of_member = nodes[principal], connected.best[principal], found.to_principal
+        yield from MEMBERS.scattered(self.homes.at(nodes), nodes, *of_member)
+        heads = np.flatnonzero(principal == np.arange(len(nodes)))
+        n_texts = np.bincount(principal, minlength=len(nodes))
+        told: tuple[Column, ...] = n_texts, found.lowest, found.is_lowest_exact, found.groups.n_bridges_refused
+        yield from GROUPS.scattered(self.homes.at(nodes[heads]), nodes[heads], *(column[heads] for column in told))
 
 
 def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:

@@ -41,7 +41,7 @@ class Homes:
     @classmethod
     def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int) -> Homes:
         """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean."""
-        parts, numbers, n_documents, n_bytes, _ = CHUNKS.joined(blocks)
+        parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         order = np.lexsort((numbers, parts))
         starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
         of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // HOME_BYTES

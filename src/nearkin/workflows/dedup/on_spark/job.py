@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.stages import Stages
 from nearkin.errors import DocumentError
 from nearkin.planning.curve import missed
-from nearkin.planning.search import Sample, plan_bands, plan_sampling
-from nearkin.records import I64, U32, Groups, Matches
+from nearkin.records import U32, Groups, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
-from nearkin.runs.spool import Spool, texts_of
+from nearkin.runs.spool import Spool
 from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of, repeated_among
@@ -25,13 +25,14 @@ from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import HomeSizes
 from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.planning import plan_search
 from nearkin.workflows.dedup.on_spark.reading import read_all, split
 from nearkin.workflows.dedup.on_spark.streams import (
-    CHUNKS,
     COPIES,
     COUNTED,
     GROUPS,
     HISTOGRAM,
+    INPUTS,
     MATCHES,
     MEMBERS,
     SUSPECTS,
@@ -40,9 +41,8 @@ from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
+from nearkin.workflows.dedup.plans import describe_plan, found_probability
 from nearkin.workflows.dedup.reading import SPOOL, STOPPED
-from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, locate
 from nearkin.workflows.dedup.verifying import SIMILARITY_BINS, Verified
@@ -80,32 +80,27 @@ def find(
     """
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = split(inputs), split(others or ())
-    with meter.stage("read", 0, "steps"):
-        read = read_all(stages, [*parts, *other_parts], spool, options.normalise, on_error=on_error).collected()
-        homes = Homes.of(spool, read, len(parts))
-    with meter.stage("exact copies", 0, "steps"):
-        found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
+    read = read_all(stages, [*parts, *other_parts], spool, options.normalise, on_error=on_error).collected()
+    homes = Homes.of(spool, read, len(parts))
+    found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
+    with meter.stage("collect", 0, "steps"):
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
         corpus = _corpus(homes, found, texts, is_against=others is not None)
         names = [printable(name) for one in (*parts, *other_parts) for name in one.names]
-        places = locate(corpus, names, has_integer_ids=bool(read) and bool(CHUNKS.joined(read)[-1].all()))
+        places = locate(corpus, names, has_integer_ids=bool(read) and bool(INPUTS.joined(read)[0].all()))
     _check(corpus, places, on_error=on_error)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
-        plan = _plan(_look(homes, counted, texts, options, is_against=corpus.is_against), options)
+        plan = plan_search(homes, counted, texts, options, is_against=corpus.is_against)
         progress.say(describe_plan(plan, options))
-    with meter.stage("link", 0, "steps"):
-        linked = link_all(stages, homes, texts, work / "keys", options, plan, corpus.n_nodes)
-    with meter.stage("verify", 0, "steps"):
-        verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
-        told = _verified(verified, corpus)
-        sizes = _sizes(work / "keys", homes)
-    with meter.stage("group", 0, "steps"):
-        if corpus.is_against:
-            judged = judge_across(corpus, options, sizes, told.matches)
-        else:
-            groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
-            judged = _judged(corpus, options, sizes, told.matches, groups)
+    linked = link_all(stages, homes, texts, work / "keys", options, plan, corpus.n_nodes)
+    verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
+    told, sizes = _verified(verified, corpus), _sizes(work / "keys", homes)
+    if corpus.is_against:
+        judged = judge_across(corpus, options, sizes, told.matches)
+    else:
+        groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
+        judged = _judged(corpus, options, sizes, told.matches, groups)
     estimated_missed = missed(found_probability(told.matches, plan))
     return Result(corpus, places, sizes, plan, told, judged, linked.n_not_compared, estimated_missed)
 
@@ -139,37 +134,6 @@ def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Co
     return Corpus(chunks, homes.n_inputs, status, n_characters, keep_value, node, first, is_against, tuple(repeated))
 
 
-def _look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
-    """Compare some texts with one another; see `workflows.dedup.sampling.look`."""
-    n_texts, n_mine = counted
-    n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
-    nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)
-    ends = np.cumsum(n_texts)
-    home = np.searchsorted(ends, nodes, side="right")
-    rows = np.zeros(len(nodes), np.int64)
-    for one in np.unique(home).tolist():
-        here = home == one
-        rows[here] = HomeTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
-    chunks = homes.chunks()
-    n_characters = np.array([_value_at(homes, "n_characters", row) for row in rows.tolist()], np.int64)
-    is_compared = np.isin(nodes, compared(nodes, n_characters))
-    nodes, rows = nodes[is_compared], rows[is_compared]
-    return sample_of(
-        texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options.shingle, is_against=is_against
-    )
-
-
-def _value_at(homes: Homes, column: str, row: int) -> int:
-    i = int(np.searchsorted(homes.starts, row, side="right")) - 1
-    [chunk] = homes.chunks_between(i, i + 1)
-    return int(chunk.column(column)[row - chunk.start].as_py())
-
-
-def _plan(sample: Sample, options: DedupOptions) -> Plan:
-    planner = plan_bands if options.measure == "jaccard" else plan_sampling
-    return planner(options.threshold, options.recall, sample)
-
-
 def _verified(found: Blocks, corpus: Corpus) -> Verified:
     """The matches as those of nodes, sorted."""
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.of(MATCHES.stream).collected())
@@ -197,10 +161,10 @@ def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matche
     n = corpus.n_nodes
     principal: U32 = np.arange(n, dtype=np.uint32)
     to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)
-    members, of_member, similarity = MEMBERS.joined(groups.of(MEMBERS.stream).collected())
+    members, of_member, _, similarity = MEMBERS.joined(groups.of(MEMBERS.stream).collected())
     at = corpus.node[members]
     principal[at], to_principal[at] = corpus.node[of_member], similarity
-    heads, least, exact, _ = GROUPS.joined(groups.of(GROUPS.stream).collected())
+    heads, _, least, exact, _ = GROUPS.joined(groups.of(GROUPS.stream).collected())
     at = corpus.node[heads]
     lowest[at], is_exact[at] = least, exact.astype(np.bool_)
     grouped = Groups(principal, count_bridges(matches, principal))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan
 from nearkin.records import U32, U64
 from nearkin.runs.files import published

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.workflows.dedup.inputs import Input, LooseFilesInput
-from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
 from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.dedup.reading import read_one
 
@@ -37,7 +38,7 @@ def split(inputs: Sequence[Input]) -> list[Input]:
 def read_all(
     stages: Stages, inputs: Sequence[Input], spool: Spool, normalisation: Normalisation, *, on_error: OnError
 ) -> Blocks:
-    """Read every input into the spool; the stream is `CHUNKS`."""
+    """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
     spool.path.mkdir(exist_ok=True)
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
@@ -73,12 +74,7 @@ class Reading:
                 n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
             numbers.append(int(path.stem.partition("-")[2]))
             n_bytes.append(path.stat().st_size)
-        n = len(paths)
+        yield from INPUTS.packed(target, np.array([read.has_integer_ids]))
         yield from CHUNKS.packed(
-            target,
-            np.full(n, target),
-            np.array(numbers),
-            np.array(n_documents),
-            np.array(n_bytes),
-            np.full(n, read.has_integer_ids),
+            target, np.full(len(paths), target), np.array(numbers), np.array(n_documents), np.array(n_bytes)
         )

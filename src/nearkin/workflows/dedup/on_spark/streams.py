@@ -6,9 +6,10 @@ from nearkin.engines.spark.layout import Layout
 
 CHUNKS = Layout(
     "chunks",
-    (("part", "<u4"), ("number", "<u4"), ("n_documents", "<i8"), ("n_bytes", "<i8"), ("has_integer_ids", "|u1")),
+    (("part", "<u4"), ("number", "<u4"), ("n_documents", "<i8"), ("n_bytes", "<i8")),
 )
 """Files of the spool."""
+INPUTS = Layout("inputs", (("has_integer_ids", "|u1"),))
 DIGESTS = Layout(
     "digests",
     (("d0", "<u8"), ("d1", "<u8"), ("d2", "<u8"), ("d3", "<u8"), ("code", "<u8"), ("row", "<u4")),
@@ -48,9 +49,21 @@ MATCHES = Layout(
     ),
 )  # fmt: skip
 HISTOGRAM = Layout("histogram", (("bin", "<u4"), ("n", "<i8")))
-MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("similarity", "<f8")))
-"""Texts that match another, with the text that is the principal of their group."""
+MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8")))
+"""Texts that match another, with the text that is the principal of their group, and the row to be kept of it."""
 GROUPS = Layout(
-    "groups", (("principal", "<u4"), ("lowest", "<f8"), ("is_lowest_exact", "|u1"), ("n_bridges_refused", "<i8"))
+    "groups",
+    (
+        ("principal", "<u4"), ("n_texts", "<u4"), ("lowest", "<f8"), ("is_lowest_exact", "|u1"),
+        ("n_bridges_refused", "<i8"),
+    ),
+)  # fmt: skip
+"""Groups of texts that match another; some are of one text."""
+VERDICTS = Layout(
+    "verdicts",
+    (("row", "<u4"), ("principal", "<u4"), ("copy_of", "<u4"), ("similarity", "<f8"), ("reason", "|u1")),
 )
-"""Groups of two texts and more, and texts that match another and are in no group."""
+"""What is said of each document with a text; rows, and an index into `workflows.dedup.outcome.REASONS`."""
+ROW_PAIRS = Layout(
+    "row pairs", (("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"))
+)

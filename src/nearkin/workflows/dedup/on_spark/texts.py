@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
+from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32, U64, Bool
 from nearkin.runs.files import published
 from nearkin.stages.grouping.survivors import Keep
@@ -59,14 +60,19 @@ def _place(folder: Path, home: int) -> Path:
     return folder / f"{home:09d}.npz"
 
 
-def find_texts(stages: Stages, homes: Homes, keep: Keep, folder: Path, *, is_against: bool) -> Blocks:
-    """Write the distinct texts of each home to ``folder``; the streams are `COUNTED`, `COPIES` and `SUSPECTS`."""
+def find_texts(
+    stages: Stages, homes: Homes, keep: Keep, folder: Path, *, is_against: bool, has_ids: bool = True
+) -> Blocks:
+    """Write the distinct texts of each home to ``folder``; the streams are `COUNTED`, `COPIES` and `SUSPECTS`.
+
+    Without ids of the user's there are no suspects.
+    """
     folder.mkdir(exist_ok=True)
     n_meetings = 1 + homes.n_documents // _DOCUMENTS_A_TASK
     return stages.kept(
         "texts",
         lambda: (
-            stages.parts(len(homes), Digesting(homes, keep, n_meetings))
+            stages.parts(len(homes), Digesting(homes, keep, n_meetings, has_ids))
             .exchanged(n_meetings, Meeting(homes, is_against))
             .exchanged(max(len(homes), 1), Settling(homes, folder))
         ),
@@ -80,6 +86,7 @@ class Digesting:
     homes: Homes
     keep: Keep
     n_meetings: int
+    has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -88,9 +95,11 @@ class Digesting:
             rows = np.arange(chunk.start, chunk.end, dtype=np.uint32)
             codes = self.keep.codes(facts.n_characters, facts.keep_value)
             has_text = facts.status == READABLE
-            digests, id_hashes = digests_of(chunk)[has_text], id_hashes_of(chunk)
+            digests = digests_of(chunk)[has_text]
             yield from DIGESTS.scattered(self._meeting(digests[:, 0]), *digests.T, codes[has_text], rows[has_text])
-            yield from IDS.scattered(self._meeting(id_hashes), id_hashes, rows)
+            if self.has_ids:
+                id_hashes = id_hashes_of(chunk)
+                yield from IDS.scattered(self._meeting(id_hashes), id_hashes, rows)
 
     def _meeting(self, hashes: U64) -> Column:
         return hashes % np.uint64(self.n_meetings)

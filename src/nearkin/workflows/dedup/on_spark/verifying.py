@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks, Stages
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
+from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.on_spark.homes import Homes

@@ -1,0 +1,72 @@
+"""The options that say where the work is done; see `options`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
+_engine = partial(typer.Option, rich_help_panel="The engine")
+
+Engine = Annotated[
+    str,
+    _engine(help="local: threads of this machine. spark: the machines of a Spark cluster; the results are the same."),
+]
+Master = Annotated[
+    str | None,
+    _engine(
+        "--master",
+        metavar="URL",
+        help="Of --engine spark: local\\[*], spark://HOST:PORT, yarn, k8s://https://HOST:PORT or sc://HOST:PORT. "
+        "[dim]default: what spark-submit or spark-defaults.conf say, else local\\[*][/]",
+        show_default=False,
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    _engine(
+        "--conf",
+        metavar="KEY=VALUE",
+        help="Of --engine spark: a setting of Spark, spark.executor.memory=4g. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Cluster | None:
+    """What the three options say together; None for the local engine.
+
+    Raises
+    ------
+    ParameterError
+        An engine that is not one, a master of no known form, a setting without =, options of Spark without it.
+    MissingExtraError
+        PySpark is not installed.
+
+    Examples
+    --------
+    >>> cluster_of("spark", "local[2]", ["spark.ui.enabled=false"])
+    Cluster(master='local[2]', settings={'spark.ui.enabled': 'false'})
+    """
+    if engine not in ("local", "spark"):
+        raise ParameterError.of("engine", "nearkin", "local or spark", engine)
+    pairs = [setting.partition("=") for setting in conf or ()]
+    if engine == "local":
+        for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
+            if given is not None:
+                raise ParameterError.of(option, "nearkin", "left out without --engine spark", given)
+        return None
+    for key, is_set, value in pairs:
+        if not is_set or not key.strip():
+            raise ParameterError.of("conf", "nearkin", "KEY=VALUE", f"{key}{is_set}{value}")
+    from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
+
+    check_pyspark()
+    return Cluster(master, {key.strip(): value.strip() for key, _, value in pairs})

@@ -1,0 +1,1 @@
+"""Batches on the machines of a Spark cluster: a session, what executors must have, blocks that lie distributed."""

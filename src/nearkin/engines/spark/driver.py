@@ -1,0 +1,139 @@
+"""The driver's Java: started, spoken to, ended; and its log.
+
+Spark writes much of its own. It goes into a file, so that a console shows what Nearkin says and nothing else; the file
+is kept, and named, when the engine fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from nearkin.errors import EngineError, NearkinError
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark import SparkConf, SparkContext
+
+_STOPPING_S = 20.0
+
+
+@contextlib.contextmanager
+def java(settings: SparkConf, log: BinaryIO) -> Iterator[JavaGateway]:
+    """The Java that runs the driver: one that is there already goes on, one that is started here ends here.
+
+    A Java that went on would hand the settings of this session to the next one.
+    """
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    if SparkContext._gateway is not None:
+        yield SparkContext._gateway
+        return
+    try:
+        gateway = launch_gateway(settings, {"stdout": log, "stderr": log})
+    except (PySparkException, OSError) as error:
+        raise EngineError(f"Spark's Java does not start: {_reason(Path(log.name)) or error}") from error
+    try:
+        yield gateway
+    finally:
+        if gateway.proc is not None:  # None under spark-submit, whose Java runs this process
+            SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+            SparkSession._instantiatedSession = SparkSession._activeSession = None  # had Java died before it was told
+            stop_quietly(gateway.shutdown)
+            _end(gateway.proc)
+
+
+def _end(java: subprocess.Popen[bytes]) -> None:
+    """It ends when its input does, unless it hangs."""
+    with contextlib.suppress(OSError):
+        if java.stdin is not None:
+            java.stdin.close()
+    try:
+        java.wait(_STOPPING_S)
+    except subprocess.TimeoutExpired:
+        java.kill()
+        java.wait()
+
+
+def stop_quietly(stop: Callable[[], object]) -> None:
+    """Call it in a thread of its own.
+
+    After Ctrl-C the connection of this thread is in the middle of a call; and a Java that was killed, or hangs, must
+    not keep the command from ending.
+    """
+
+    def quietly() -> None:
+        with contextlib.suppress(Exception):
+            stop()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that Java is gone already
+        thread = threading.Thread(target=quietly, name="nearkin-stops-spark", daemon=True)
+        thread.start()
+        thread.join(_STOPPING_S)
+
+
+@contextlib.contextmanager
+def quiet_console(context: SparkContext) -> Iterator[None]:
+    """Where a connection to Java breaks, Spark prints tracebacks of threads of its own; the error itself is raised."""
+
+    def is_foreign(record: logging.LogRecord) -> bool:
+        return not record.pathname.endswith(("py4j/clientserver.py", "py4j/java_gateway.py"))
+
+    context._accumulatorServer.handle_error = lambda *request: None  # type: ignore[method-assign]
+    root = logging.getLogger()
+    root.addFilter(is_foreign)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_foreign)
+
+
+@contextlib.contextmanager
+def handled_as_before(number: signal.Signals) -> Iterator[None]:
+    """Put the handler of a signal back that was there before the block."""
+    handler = signal.getsignal(number)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread() and handler is not None:
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def logged(say: Callable[[str], None]) -> Iterator[BinaryIO]:
+    """A file for Spark's own log, which stays if the engine fails."""
+    with tempfile.NamedTemporaryFile(prefix="nearkin-spark-", suffix=".log", delete=False) as log:
+        is_wanted = False
+        try:
+            yield cast("BinaryIO", log)
+        except Exception as error:
+            is_wanted = isinstance(error, EngineError) or not isinstance(error, NearkinError)
+            raise
+        finally:
+            path = Path(log.name)
+            if is_wanted and path.stat().st_size:
+                say(f"Spark's own log: {path}")
+            else:
+                path.unlink()
+
+
+def _reason(log: Path) -> str:
+    """What Java, or the script that starts it, complains of; not where in its code it was."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
+    said = [line for line in lines if line and not chatter.match(line)]
+    thrown = [line for line in said if "Exception: " in line]
+    return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(said), "")

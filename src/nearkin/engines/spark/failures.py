@@ -1,0 +1,137 @@
+"""What Spark says when something fails → words that help."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+from nearkin import errors
+from nearkin.errors import EngineError, NearkinError
+
+INSTALL = (
+    "Install it for the Python of every worker, pip install 'nearkin[spark]', or send an environment with the job: "
+    "--conf spark.archives=environment.tar.gz#environment --conf spark.pyspark.python=environment/bin/python"
+)
+ONE_PYTHON = "Every worker must have the Python of the driver: --conf spark.pyspark.python=/path/of/it/on/the/workers"
+_MORE_MEMORY = (
+    "Give every executor more, --conf spark.executor.memory=4g, and what Python takes beside Java, "
+    "--conf spark.executor.memoryOverhead=2g; or cut the work smaller: --conf spark.sql.shuffle.partitions=1000"
+)
+_PRECISELY = (  # the first that is found in what Spark says; what Spark says of it is told as well
+    (r"No module named '\w+", "Executors lack a part of Nearkin.", INSTALL),
+    (r"PYTHON_VERSION_MISMATCH", "The executors have another Python than the driver.", ONE_PYTHON),
+    (r'Cannot run program "', "The executors do not find Python.", ONE_PYTHON),
+    (r"No space left on device|disk is full", "A disk of the cluster is full.", "Free some space, or name another one: "
+     "--conf spark.local.dir=/path"),
+    (r"OutOfMemoryError|^MemoryError|exit(ed with)? code (137|52)\b|MEMORY_LIMIT|memory limits|OOMKilled",
+     "An executor had too little memory.", _MORE_MEMORY),
+    (r"Python worker exited unexpectedly", "A Python process of an executor was killed, mostly for want of memory.",
+     _MORE_MEMORY),
+    (r"maxResultSize", "The driver takes no larger result.", "Allow it more: --conf spark.driver.maxResultSize=4g"),
+    (r"ExecutorLostFailure|FetchFailed|has failed the maximum allowable number", "Executors were lost again and again.",
+     "Look at the machines, or allow more attempts: --conf spark.task.maxFailures=10"),
+    (r"All masters are unresponsive", "No Spark master answers.",
+     "Look whether it runs, and whether the address is that of the master and not of its web page"),
+    (r"Master removed our application", "The master ended the application.",
+     "Executors do not start: the logs of the workers say why"),
+    (r"SparkContext was shut down|stopped SparkContext|SparkContext has been shutdown|cancelled",
+     "The Spark application was stopped.", "Start it again"),
+)  # fmt: skip
+_GONE = "The driver's Java has ended, or its connection broke. More memory may help: --conf spark.driver.memory=4g."
+_OURS = re.compile(
+    r"^nearkin\.errors\.(\w+)(?:: (.*?))?(?=\n+\s+at |\n+Driver stacktrace|\n+JVM stacktrace|"
+    r"\n+\s*SQLSTATE: |\n+During handling of|\n+The above exception|\s*\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_OF_A_TASK = re.compile(r"most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(([^)\s]*)[^)]*\): (.*)")
+_CALLING = re.compile(r"\AAn error occurred while calling .*\n:? ?")
+_TRACEBACK = "Traceback (most recent call last):"
+_KIND = re.compile(r"\A(?:[a-z]\w*\.)+\w+: ")
+
+
+@contextlib.contextmanager
+def engine_errors() -> Iterator[None]:
+    """Turn what Spark raises inside the block into errors of Nearkin.
+
+    An error of Nearkin that a task raised, on whatever machine, comes out as the same error.
+
+    Raises
+    ------
+    EngineError
+        The cluster failed, or a task.
+    NearkinError
+        As the task raised it.
+    """
+    try:
+        yield
+    except NearkinError:
+        raise
+    except Exception as error:
+        told = _told(error)
+        if told is None:
+            raise
+        raise told from error
+
+
+def of_a_task(text: str) -> NearkinError | None:
+    r"""The error of Nearkin that a Python traceback ends with, wherever in the text the traceback is.
+
+    Examples
+    --------
+    >>> of_a_task("Traceback ...\nnearkin.errors.DocumentError: f.jsonl:3: not JSON\n\n\tat org.apache.spark ...")
+    DocumentError('f.jsonl:3: not JSON')
+    """
+    found = list(_OURS.finditer(text))
+    if not found:
+        return None
+    kind = getattr(errors, found[-1][1], None)
+    message = found[-1][2] or ""
+    if isinstance(kind, type) and issubclass(kind, NearkinError):
+        return kind(message)
+    return EngineError(f"{found[-1][1]}: {message}")
+
+
+def _told(error: Exception) -> NearkinError | None:
+    from py4j.protocol import Py4JError, Py4JNetworkError
+    from pyspark.errors import PySparkException
+
+    if isinstance(error, (Py4JNetworkError, ConnectionError)) or type(error) is Py4JError:
+        return EngineError(_GONE)
+    if not isinstance(error, (PySparkException, Py4JError)):
+        return None
+    if isinstance(error, (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, ImportError)):
+        return None  # Spark was called wrongly: a fault of Nearkin, to be seen with its traceback
+    text = _text(error)
+    return of_a_task(text) or EngineError(_in_words(text))
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # Java is asked for it, and may be gone
+        return type(error).__name__
+
+
+def _in_words(text: str) -> str:
+    where, reason = _reason(text)
+    for pattern, what, help_ in _PRECISELY:
+        if re.search(pattern, text, re.MULTILINE):
+            return f"{what} Spark says{where}: {reason}. {help_.rstrip('.')}."
+    return f"Spark gave up{where}: {reason}."
+
+
+def _reason(text: str) -> tuple[str, str]:
+    r"""On which machine, and the one line that says why.
+
+    >>> _reason("An exception was thrown:\nTraceback (most recent call last):\n  File ...\nValueError: x is 3")
+    ('', 'ValueError: x is 3')
+    """
+    text = _CALLING.sub("", text)
+    task = _OF_A_TASK.search(text)
+    where, rest = (f" on {task[1]}", text[task.start(2) :]) if task and task[1] else ("", text)
+    python = re.search(r"\n(\S[^\n]*)", rest[rest.rfind(_TRACEBACK) :]) if _TRACEBACK in rest else None
+    if python is None and "Exception thrown in awaitResult" in rest:  # which says nothing
+        rest = rest.rpartition("Caused by: ")[2]
+    line = python[1] if python else next(filter(None, map(str.strip, rest.splitlines())), "nothing")
+    return where, _KIND.sub("", line).partition(". Consider setting")[0].rstrip(". ")

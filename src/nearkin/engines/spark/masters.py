@@ -1,0 +1,108 @@
+"""What a user may name as the master of a cluster, and whether it answers.
+
+Spark itself tries for minutes to reach a master, in the background, and only then says so.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+
+from nearkin.errors import EngineError, ParameterError
+
+RULE = "local[*], local[N], spark://HOST:PORT[,HOST:PORT...], yarn, k8s://https://HOST:PORT or sc://HOST[:PORT]"
+_HOST = r"(\[[0-9A-Fa-f:.]+\]|[^\s:/,;\[\]]+)"
+_FORMS = (
+    r"local(\[(\*|[1-9]\d*)(,\s*\d+)?\]|-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\])?",
+    rf"spark://{_HOST}:\d+(,{_HOST}:\d+)*",
+    r"yarn",
+    r"k8s://\S+",
+    rf"sc://{_HOST}(:\d+)?(/.*)?",
+)
+_CONNECT_PORT = 15002
+_PATIENCE_S = 3.0
+
+
+def check_form(master: str) -> None:
+    """Refuse what Spark has no name for.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> check_form("local[4]"), check_form("spark://one:7077,two:7077")
+    (None, None)
+    >>> check_form("one:7077")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: The 'master' parameter of Spark must be local[*], ... Got 'one:7077' instead.
+    """
+    if not any(re.fullmatch(form, master) for form in _FORMS):
+        raise ParameterError.of("master", "Spark", RULE, master)
+
+
+def is_local(master: str) -> bool:
+    """Whether the executors are threads of the driver's own Java."""
+    return re.fullmatch(_FORMS[0], master) is not None and not master.startswith("local-cluster")
+
+
+def is_connect(master: str) -> bool:
+    """Whether it is a server of Spark Connect, which runs the driver itself."""
+    return master.startswith("sc://")
+
+
+def is_on_this_machine(master: str) -> bool:
+    """Whether the executors find the files that this process sees: they are local, or the master is on loopback."""
+    if master.startswith("local"):
+        return True
+    hosts = [host for host, _ in addresses(master)]
+    return bool(hosts) and all(host in ("localhost", "::1") or host.startswith("127.") for host in hosts)
+
+
+def addresses(master: str) -> list[tuple[str, int]]:
+    """Hosts and ports that a master is reached at; empty where its form does not tell.
+
+    Examples
+    --------
+    >>> addresses("spark://one:7077,[::1]:7078"), addresses("sc://one/;token=x"), addresses("yarn")
+    ([('one', 7077), ('::1', 7078)], [('one', 15002)], [])
+    """
+    scheme, _, rest = master.partition("://")
+    if scheme not in ("spark", "sc"):
+        return []
+    found = []
+    for address in rest.split("/")[0].split(","):
+        host, colon, port = address.rpartition(":")
+        if not colon or address.endswith("]"):
+            host, port = address, str(_CONNECT_PORT)
+        found.append((host.strip("[]"), int(port)))
+    return found
+
+
+def check_answers(master: str) -> None:
+    """Open a connection to where the master listens; of several one is enough.
+
+    Raises
+    ------
+    EngineError
+    """
+    failed = []
+    for host, port in addresses(master):
+        try:
+            socket.create_connection((host, port), _PATIENCE_S).close()
+        except (OSError, OverflowError) as error:  # the latter for a port above 65535
+            failed.append(f"{host}:{port}: {getattr(error, 'strerror', None) or error}")
+        else:
+            return
+    if not failed:
+        return
+    if is_connect(master):
+        start = "A server of Spark Connect is started by start-connect-server.sh; --master 'local[*]' needs none."
+    else:
+        start = (
+            "One is started by spark-class org.apache.spark.deploy.master.Master, and its log tells its URL, which is "
+            "not that of its web page; --master 'local[*]' needs none."
+        )
+    raise EngineError(f"No Spark master answers at {master} ({'; '.join(failed)}). {start}")

@@ -1,0 +1,148 @@
+"""The stages of a run on a cluster: each is kept when it is whole, so that a run that lost its driver goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import pyarrow as pa
+
+from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Task, as_batch
+from nearkin.engines.spark.executors import check_executors
+from nearkin.engines.spark.failures import engine_errors
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.session import Cluster, Voice, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DONE = "_SUCCESS"
+_FOLDER = "stages"
+_LOOK_S = 0.5
+
+
+class Progress(Voice, Protocol):
+    """Whom to tell of the tasks that end; see `nearkin.runs.progress`."""
+
+    def advance(self, n: int) -> None:
+        """So many more have ended."""
+
+
+class Meter(Protocol):
+    """What measures stages; see `nearkin.runs.meter`."""
+
+    @property
+    def progress(self) -> Voice:
+        """Whom to tell what the user should know."""
+
+    def stage(
+        self, name: str, total: int, unit: Literal["steps", "tasks"]
+    ) -> contextlib.AbstractContextManager[Progress]:
+        """Measure what happens inside."""
+
+
+@contextlib.contextmanager
+def stages_on(cluster: Cluster, work: Path, meter: Meter) -> Iterator[Stages]:
+    """Stages on a cluster whose executors are seen to be able to do the work.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    work : Path
+        A folder that the driver and every executor see under this path.
+    meter : Meter
+
+    Raises
+    ------
+    MissingExtraError, EngineError, OutputError
+        See `session` and `check_executors`.
+    """
+    with session(cluster, meter.progress) as spark:
+        with meter.stage("executors", 0, "steps"):
+            check_executors(spark, work, meter.progress)
+        yield Stages(spark, work / _FOLDER, meter)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages of one run, kept in a folder that every executor sees.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    folder : Path
+    meter : Meter
+    """
+
+    spark: SparkSession
+    folder: Path
+    meter: Meter
+
+    @property
+    def about(self) -> dict[str, object]:
+        """For a manifest: what ran the stages."""
+        return {"name": "spark", "version": self.spark.version, "master": self.spark.conf.get("spark.master", None)}
+
+    def given(self, blocks: Sequence[Block]) -> Blocks:
+        """Blocks that the driver has."""
+        table = pa.Table.from_batches([as_batch(blocks)] if blocks else [], SCHEMA)
+        with engine_errors():
+            return Blocks(self.spark.createDataFrame(table))
+
+    def parts(self, n: int, task: Task) -> Blocks:
+        """What ``task`` makes of each number below ``n``, for which there are no blocks yet."""
+        with engine_errors():
+            numbers = self.spark.range(0, n, 1, max(n, 1))
+            frame = numbers.selectExpr("'part' AS stream", "CAST(id AS INT) AS target", "CAST('' AS BINARY) AS data")
+            return Blocks(frame).mapped(task, n)
+
+    def is_kept(self, name: str) -> bool:
+        """Whether a stage was finished, by this run or by one that was interrupted."""
+        return (self.folder / name / _DONE).exists()
+
+    def kept(self, name: str, make: Callable[[], Blocks]) -> Blocks:
+        """The blocks of a stage; those that an interrupted run kept are not made again."""
+        place = f"file://{(self.folder / name).absolute()}"
+        with engine_errors():
+            if not self.is_kept(name):
+                made = make()
+                with self.meter.stage(name, made.n_tasks, "tasks") as progress, _watched(self.spark, progress):
+                    # numbers do not compress, and trying costs more than writing
+                    writer = made.frame.write.mode("overwrite").option("compression", "none")
+                    writer.option("parquet.enable.dictionary", "false").parquet(place)
+            return Blocks(self.spark.read.schema(COLUMNS).parquet(place))
+
+
+@contextlib.contextmanager
+def _watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
+    """Tell of the tasks that end while the block runs; Spark Connect does not tell of them."""
+    context = getattr(spark, "_sc", None)
+    if context is None:
+        yield
+        return
+    tracker = context.statusTracker()
+    before = set(tracker.getJobIdsForGroup(None))
+    is_over = threading.Event()
+
+    def watch() -> None:
+        n_told = 0
+        while not is_over.wait(_LOOK_S):
+            with contextlib.suppress(Exception):  # the context may end meanwhile; this only watches
+                jobs = [tracker.getJobInfo(one) for one in set(tracker.getJobIdsForGroup(None)) - before]
+                stages = {stage for job in jobs if job is not None for stage in job.stageIds}
+                infos = [tracker.getStageInfo(stage) for stage in stages]
+                n_done = sum(info.numCompletedTasks for info in infos if info is not None)
+                progress.advance(max(0, n_done - n_told))
+                n_told = max(n_told, n_done)
+
+    watcher = threading.Thread(target=watch, name="nearkin-watches-tasks", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()

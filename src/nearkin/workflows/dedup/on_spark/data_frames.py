@@ -1,0 +1,152 @@
+"""A data frame of Spark → the same rows, with what is said of each: nothing but the plan passes through the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from nearkin.engines.spark.blocks import Blocks, gathered
+from nearkin.engines.spark.failures import engine_errors
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
+from nearkin.errors import ParameterError
+from nearkin.runs.spool import Spool
+from nearkin.workflows.dedup.corpus import repeated_among
+from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
+from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
+from nearkin.workflows.dedup.on_spark.grouping import group_all
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.names import Naming
+from nearkin.workflows.dedup.on_spark.planning import plan_search
+from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, GROUPS, HISTOGRAM, MATCHES, MEMBERS, SUSPECTS
+from nearkin.workflows.dedup.on_spark.texts import find_texts
+from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
+from nearkin.workflows.dedup.on_spark.verifying import verify_all
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import Plan, describe_plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What was found in a data frame; see `nearkin.spark.SparkDedupResult`."""
+
+    documents: DataFrame
+    pairs: DataFrame
+    plan: Plan
+    n_documents: int
+    n_not_compared: int
+
+
+def dedup_frame(
+    frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, *, prefix: str
+) -> Frames:
+    """Deduplicate a data frame.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : FrameColumns
+    options : DedupOptions
+    work : Path
+        A folder that every executor sees.
+    stages : Stages
+    prefix : str
+        Of the columns that are added.
+    """
+    spool, rows, texts, keys = Spool(work / "spool"), work / "rows", work / "texts", work / "keys"
+    for folder in (spool.path, rows):
+        folder.mkdir(exist_ok=True)
+    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
+    homes = Homes.of(spool, read.collected(), 1 << 32)
+    has_ids = columns.doc_id is not None
+    found = find_texts(stages, homes, options.keep, texts, is_against=False, has_ids=has_ids)
+    if has_ids:
+        _check_ids(homes, found, str(columns.doc_id))
+    counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
+    plan = plan_search(homes, counted, texts, options, is_against=False)
+    stages.meter.progress.say(describe_plan(plan, options))
+    linked = link_all(stages, homes, texts, keys, options, plan, int(counted[0].sum()))
+    verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
+    matches = verified.of(MATCHES.stream)
+    n_matches = int(HISTOGRAM.joined(verified.of(HISTOGRAM.stream).collected())[1].sum())
+    groups = group_all(stages, matches, n_matches, homes, texts, options)
+    id_type = _id_type(frame, columns)
+    copies = found.of(COPIES.stream)
+    n = max(len(homes), 1)
+    told = stages.parts(len(homes), at_home).and_those_of(copies).and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
+    verdicts = stages.kept(
+        "verdicts", lambda: told.exchanged(n, Telling(homes, texts, keys, options, has_ids)).exchanged(n, Naming(homes))
+    )
+    pairs = stages.kept(
+        "pairs",
+        lambda: (
+            matches.and_those_of(copies)
+            .exchanged(n, Pairing(homes, texts))
+            .exchanged(n, AskingForNames(homes))
+            .exchanged(n, Naming(homes))
+        ),
+    )
+    added = [(prefix + name, id_type if kind == ID else kind) for name, kind in ANNOTATIONS]
+    with engine_errors():
+        return Frames(
+            _annotated(frame, stages.parts(len(homes), at_home).and_those_of(verdicts), added,
+                       Annotating(homes, rows, id_type, prefix, has_ids), n),
+            gathered(pairs, n, ListingPairs(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
+            plan,
+            homes.n_documents,
+            linked.n_not_compared,
+        )  # fmt: skip
+
+
+def at_home(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """A block for each home, so that a task runs for those of which there is nothing else to tell."""
+    yield Block("home", target, b"")
+
+
+def _annotated(
+    frame: DataFrame,
+    verdicts: Blocks,
+    added: Sequence[tuple[str, str]],
+    task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
+    n: int,
+) -> DataFrame:
+    """The rows of the data frame with columns behind them."""
+    from pyspark.sql.types import StructType
+
+    schema = StructType(list(frame.schema.fields))
+    for name, kind in added:
+        schema = schema.add(name, kind)
+    return gathered(verdicts, n, task, schema)
+
+
+def _schema(columns: Sequence[tuple[str, str]], id_type: str) -> str:
+    return ", ".join(f"`{name}` {id_type if kind == ID else kind}" for name, kind in columns)
+
+
+def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
+    """Ids stay integers if they are; all others become strings."""
+    if columns.doc_id is None:
+        return "string"
+    kind = frame.schema[columns.doc_id].dataType.simpleString()
+    return "bigint" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
+
+
+def _check_ids(homes: Homes, found: Blocks, column: str) -> None:
+    """Groups are told by ids: two documents must not have the same."""
+    (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
+    suspects.sort()
+    repeated = repeated_among(homes.chunks(), suspects)
+    if repeated:
+        row, earlier = repeated[0]
+        raise ParameterError(
+            f"Ids must be different, and in column {column!r} {len(repeated):,} come again: that of row {row + 1:,} is "
+            f"that of row {earlier + 1:,}. Choose another column, or leave id out: rows are numbered then."
+        )

@@ -1,0 +1,84 @@
+"""A data frame → spool: each partition is read where it is, and written down with all its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.spark.blocks import COLUMNS, Blocks, as_batch
+from nearkin.engines.spark.failures import engine_errors
+from nearkin.runs.files import published
+from nearkin.runs.spool import Chunk, Spool
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.tables import read_table
+from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NAME = "table"
+"""Documents without an id are called ``table:1``, ``table:2``, … in the order of the partitions."""
+_PART = "__nearkin_part"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameColumns:
+    """Which columns are read."""
+
+    text: str
+    doc_id: str | None
+    keep: str | None
+
+
+def read_frame(
+    frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
+) -> Blocks:
+    """The documents of a data frame into the spool, and whole rows to ``rows``; the stream is `CHUNKS`."""
+    from pyspark.sql import functions
+
+    with engine_errors():
+        numbered = frame.withColumn(_PART, functions.spark_partition_id())
+        return Blocks(numbered.mapInArrow(_reading(columns, spool, rows, normalisation), COLUMNS))
+
+
+def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
+    """The rows of a data frame that stand in a chunk, with all their columns."""
+    with pa.memory_map(str(folder / chunk.path.name)) as file:
+        return pa.ipc.open_file(file).get_batch(0)
+
+
+def _reading(
+    columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number = 0
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            part = batch[_PART][0].as_py()
+            whole = batch.drop_columns([_PART])
+            at = 0
+            for piece in read_table(whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep):
+                spool.write(part, number, prepare(piece, normalisation, source_name=NAME))
+                _write_rows(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows))
+                n_bytes = spool.place(part, number).stat().st_size
+                told = [np.array([value]) for value in (part, number, piece.num_rows, n_bytes)]
+                yield as_batch(list(CHUNKS.packed(0, *told)))
+                at, number = at + piece.num_rows, number + 1
+
+    return read
+
+
+def _write_rows(path: Path, rows: pa.RecordBatch) -> None:
+    with (
+        published(path, durable=False) as aside,
+        pa.OSFile(str(aside), "wb") as file,
+        pa.ipc.new_file(file, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer,
+    ):
+        writer.write_batch(rows)

@@ -1,0 +1,61 @@
+"""The plan of a run on a cluster, from the same sample of texts that one machine looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.planning.search import Sample, plan_bands, plan_sampling
+from nearkin.records import I64
+from nearkin.runs.spool import texts_of
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import Plan
+from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
+
+
+def plan_search(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Plan:
+    """Choose the search.
+
+    Parameters
+    ----------
+    homes : Homes
+    counted : sequence of two int64 arrays, shape (n_homes,)
+        The columns of `COUNTED`.
+    texts : Path
+        Where the texts of homes stand.
+    options : DedupOptions
+    is_against : bool
+        Pairs go across only.
+    """
+    planner = plan_bands if options.measure == "jaccard" else plan_sampling
+    return planner(options.threshold, options.recall, look(homes, counted, texts, options, is_against=is_against))
+
+
+def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
+    """Compare some texts with one another; see `workflows.dedup.sampling.look`."""
+    n_texts, n_mine = counted
+    n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
+    nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)
+    ends = np.cumsum(n_texts)
+    home = np.searchsorted(ends, nodes, side="right")
+    rows = np.zeros(len(nodes), np.int64)
+    for one in np.unique(home).tolist():
+        here = home == one
+        rows[here] = HomeTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
+    chunks = homes.chunks()
+    n_characters = np.array([_value_at(homes, "n_characters", row) for row in rows.tolist()], np.int64)
+    is_compared = np.isin(nodes, compared(nodes, n_characters))
+    nodes, rows = nodes[is_compared], rows[is_compared]
+    return sample_of(
+        texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options.shingle, is_against=is_against
+    )
+
+
+def _value_at(homes: Homes, column: str, row: int) -> int:
+    i = int(np.searchsorted(homes.starts, row, side="right")) - 1
+    [chunk] = homes.chunks_between(i, i + 1)
+    return int(chunk.column(column)[row - chunk.start].as_py())

@@ -1,0 +1,219 @@
+"""Every engine finds the same pairs, groups, principals and order, down to the bytes of the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from functional.conftest import some_records
+from in_process import InProcess
+from made_up_prose import Prose
+from nearkin.errors import DocumentError, SourceError
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup import inputs as dedup_inputs
+from nearkin.workflows.dedup import job, searching
+from nearkin.workflows.dedup.on_spark import grouping, homes, keying, texts
+from nearkin.workflows.dedup.on_spark.job import find
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+
+Records = Sequence[Mapping[str, object]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Documents, in some files, and how they are deduplicated."""
+
+    files: Sequence[Records]
+    against: Sequence[Records] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def chosen(self) -> DedupOptions:
+        return DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | dict(self.options))
+
+    def written(self, folder: Path) -> tuple[list[str], list[str]]:
+        """The paths of both collections."""
+        sides = []
+        for name, files in (("mine", self.files), ("theirs", self.against)):
+            paths = [folder / f"{name}-{i}.jsonl" for i in range(len(files))]
+            for path, records in zip(paths, files, strict=True):
+                path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+            sides.append([str(path) for path in paths])
+        return sides[0], sides[1]
+
+
+def named(some: Sequence[str], prefix: str = "d") -> Records:
+    return [{"id": f"{prefix}{i}", "text": text} for i, text in enumerate(some)]
+
+
+def in_files(records: Records, n: int) -> list[Records]:
+    size = -(-len(records) // n)
+    return [records[i : i + size] for i in range(0, len(records), size)]
+
+
+def crowd(n: int, seed: int = 1) -> list[str]:
+    """Texts of one long beginning, which share most bands, and an end of their own."""
+    prose = Prose(seed)
+    head = prose.text(300)
+    return [f"{head} {prose.text(8)}" for _ in range(n)]
+
+
+def chain(n: int) -> list[str]:
+    """Each text is like the next, the first nothing like the last."""
+    words = [f"w{i}" for i in range(n + 60)]
+    return [" ".join(words[i : i + 60]) for i in range(0, n, 2)]
+
+
+def cases() -> dict[str, Case]:
+    records = some_records()
+    third = in_files(records, 3)
+    families = named([text for _, text in Prose(3).families(150)])
+    one_text = Prose(5).text(80)
+    short = ["the same few words once more", "the same few words once again"]
+    return {
+        "of every kind": Case(third),
+        "components": Case(third, options={"group": "component", "threshold": 0.6}),
+        "containment": Case(third, options={"measure": "containment", "threshold": 0.5}),
+        "by a column": Case(third, options={"keep": "max:score"}),
+        "the shortest": Case(in_files(families, 4), options={"keep": "shortest", "threshold": 0.5}),
+        "the first": Case(in_files(families, 2), options={"keep": "first", "shingle": "chars:6"}),
+        "against another collection": Case(third[:2], against=third[1:]),
+        "against, by containment": Case(third[:1], against=third, options={"measure": "containment"}),
+        "against none": Case(third[:1], against=[[]]),
+        "all equal": Case(in_files(named([one_text] * 500), 5)),
+        "all empty": Case(in_files(named([""] * 20), 2)),
+        "one document": Case([named([one_text])]),
+        "no document": Case([[]]),
+        "files without documents": Case([[], named([one_text, one_text + " more"]), [], []]),
+        "one giant group": Case(in_files(named(chain(900)), 3), options={"group": "component"}),
+        "principals of a giant group": Case(in_files(named(chain(900)), 3)),
+        "a crowded key": Case(in_files(named(crowd(400)), 4), options={"threshold": 0.9}),
+        "crowded short texts": Case([named([f"{short[i % 2]} {i // 7}" for i in range(700)])]),
+        "ids that come again": Case([[*named([one_text, "other words here"]), *named(short)], named(short)]),
+        "numbers as ids": Case([[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
+        "numbers as ids, one again": Case([[{"id": i % 29, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
+        "no ids": Case([[{"text": f"{one_text} {i % 3}"} for i in range(30)], [{"text": one_text}]]),
+        "broken records": Case([[{"id": "a", "text": one_text}, {"id": "b"}, {"id": "c", "text": 7}], named(short)]),
+    }  # fmt: skip
+
+
+def by_local(case: Case, folder: Path) -> dict[str, bytes]:
+    return found_by(case, folder, "local", lambda *asked, **how: job.find(*asked, **how))
+
+
+def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
+    """The tables of an engine, and what it counted."""
+    mine, theirs = case.written(folder)
+    out = folder / name
+    (out / "work").mkdir(parents=True)
+    options, meter = case.chosen(), Meter(Silent())
+    inputs = dedup_inputs.file_inputs(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
+    others = None
+    if theirs:
+        others = dedup_inputs.file_inputs(
+            resolve_sources(theirs, text_optional=True).sources, keep_column=None, encoding="utf-8"
+        )
+    found = finder(inputs, others, options, out / "work", on_error="skip", resources=Resources(2), meter=meter)
+    job.write(found, out, meter)
+    tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
+    counted = found.verified.histogram.tolist(), found.n_not_compared, found.estimated_missed, str(found.plan)
+    return tables | {"counted": repr(counted).encode()}
+
+
+def in_this_process(inputs, others, options, work, **how):
+    return find(inputs, others, options, work, InProcess(), **how)
+
+
+def assert_same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
+    assert found.keys() == expected.keys()
+    for name, content in expected.items():
+        if found[name] != content and name.endswith(".parquet"):
+            one, other = (pq.read_table(pa.BufferReader(some[name])).to_pylist() for some in (found, expected))
+            assert one == other
+        assert found[name] == content, name
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Many homes, many places to meet, and few texts at a time: what a large corpus does."""
+    monkeypatch.setattr(homes, "HOME_BYTES", 20_000)
+    monkeypatch.setattr(keying, "MEETING_BYTES", 4_000)
+    monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 100)
+    monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
+
+
+@pytest.mark.parametrize("name", cases())
+def test_tasks_find_what_one_machine_finds(name, tmp_path, small):
+    case = cases()[name]
+    try:
+        expected = by_local(case, tmp_path)
+    except SourceError as error:
+        with pytest.raises(SourceError, match=str(error)[:40]):
+            found_by(case, tmp_path, "tasks", in_this_process)
+        return
+    assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
+
+
+def test_components_in_rounds(tmp_path, small, monkeypatch):
+    """As of a graph that no task could hold."""
+    expected = by_local(cases()["one giant group"], tmp_path)
+    stages = InProcess()
+    monkeypatch.setattr(grouping, "MOST_EDGES", 0)
+
+    def finder(inputs, others, options, work, **how):
+        return find(inputs, others, options, work, stages, **how)
+
+    assert_same(found_by(cases()["one giant group"], tmp_path, "tasks", finder), expected)
+    assert 3 <= sum(name.startswith("star-") for name in stages.stages) <= 12
+
+
+@pytest.mark.parametrize("name", ["a crowded key", "crowded short texts"])
+def test_crowded_keys_that_are_not_compared_in_full(name, tmp_path, small, monkeypatch):
+    """What is left out is counted, and is the same whichever task the texts meet in."""
+    monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
+    monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
+    stages = InProcess()
+    expected = by_local(cases()[name], tmp_path)
+    found = found_by(cases()[name], tmp_path, "tasks", lambda *asked, **how: find(*asked, stages, **how))
+    assert_same(found, expected)
+    assert stages.is_kept("crowds")
+    assert b"], 0, " not in expected["counted"]  # as many pairs were left out
+
+
+words = st.sampled_from([f"w{i}" for i in range(12)])
+some_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=25)
+
+
+@settings(max_examples=60)
+@given(
+    some_texts,
+    st.sampled_from([0.3, 0.5, 0.8, 1.0]),
+    st.sampled_from(["words:1", "words:2", "chars:3"]),
+    st.sampled_from(["principal", "component"]),
+    st.sampled_from(["longest", "first", "shortest"]),
+    st.sampled_from(["jaccard", "containment"]),
+)
+def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep, measure):
+    options = {"threshold": threshold, "shingle": shingle, "group": group, "keep": keep, "measure": measure}
+    case = Case(in_files(named(found), 3) if found else [[]], options=options)
+    folder = tmp_path_factory.mktemp("any")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(homes, "HOME_BYTES", 500)
+        patch.setattr(keying, "MEETING_BYTES", 100)
+        patch.setattr(texts, "_DOCUMENTS_A_TASK", 7)
+        assert_same(found_by(case, folder, "tasks", in_this_process), by_local(case, folder))
+
+
+def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
+    case = cases()["broken records"]
+    with pytest.raises(DocumentError, match=r"mine-0\.jsonl:2"):
+        found_by(case, tmp_path, "tasks", lambda *asked, **how: in_this_process(*asked, **(how | {"on_error": "stop"})))

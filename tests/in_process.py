@@ -1,0 +1,68 @@
+"""A cluster of one process: blocks are exchanged in memory, so that many cases of a job on a cluster run quickly.
+
+What Spark does is here as plain as can be; tests that need a real cluster start one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from nearkin.engines.spark.blocks import Task
+from nearkin.engines.spark.layout import Block
+
+
+@dataclass
+class Held:
+    """As `nearkin.engines.spark.blocks.Blocks`; blocks come in another order each time."""
+
+    blocks: list[Block]
+
+    def exchanged(self, n_targets: int, task: Task) -> Held:
+        by_target: dict[int, list[Block]] = {}
+        for block in random.sample(self.blocks, len(self.blocks)):
+            assert 0 <= block.target < n_targets
+            by_target.setdefault(block.target, []).append(_sent(block))
+        return Held([made for target, some in by_target.items() for made in task(target, some)])
+
+    def mapped(self, task: Task) -> Held:
+        return Held([made for block in self.blocks for made in task(block.target, [block])])
+
+    def of(self, *streams: str) -> Held:
+        return Held([block for block in self.blocks if block.stream in streams])
+
+    def and_those_of(self, other: Held) -> Held:
+        return Held(self.blocks + other.blocks)
+
+    def is_empty(self) -> bool:
+        return not self.blocks
+
+    def collected(self) -> list[Block]:
+        return self.blocks
+
+
+@dataclass
+class InProcess:
+    """As `nearkin.engines.spark.stages.Stages`; ``kept_stages`` tells which were made."""
+
+    stages: dict[str, Held] = field(default_factory=dict)
+
+    def given(self, blocks: Sequence[Block]) -> Held:
+        return Held(list(blocks))
+
+    def parts(self, n: int, task: Task) -> Held:
+        return Held([made for number in range(n) for made in task(number, [Block("part", number, b"")])])
+
+    def is_kept(self, name: str) -> bool:
+        return name in self.stages
+
+    def kept(self, name: str, make: Callable[[], Held]) -> Held:
+        if name not in self.stages:
+            self.stages[name] = make()
+        return self.stages[name]
+
+
+def _sent(block: Block) -> Block:
+    """As it comes out of Arrow: bytes that cannot be written to."""
+    return Block(block.stream, block.target, bytes(block.data))

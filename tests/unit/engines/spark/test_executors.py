@@ -1,0 +1,99 @@
+"""Executors that lack something are found out, and named, before any work is done."""
+
+from __future__ import annotations
+
+import stat
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import nearkin
+from nearkin.engines.spark.executors import check_executors
+from nearkin.errors import EngineError, OutputError
+from nearkin.runs.progress import Silent
+
+PACKAGES = Path(sysconfig.get_paths()["purelib"])
+
+
+@pytest.fixture
+def other_python(tmp_path, spark, monkeypatch):
+    """Give the executors a Python that has the packages of the names, and nothing else."""
+
+    def give(*names: str, nearkin_version: str | None = None) -> Path:
+        packages = tmp_path / "packages"
+        packages.mkdir()
+        for name in ("pyspark", "py4j", *names):
+            (packages / name).symlink_to(PACKAGES / name)
+            if (PACKAGES / f"{name}.libs").exists():  # shared libraries beside a package
+                (packages / f"{name}.libs").symlink_to(PACKAGES / f"{name}.libs")
+        if nearkin_version is not None:
+            (packages / "nearkin").mkdir()
+            (packages / "nearkin/__init__.py").write_text(f"__version__ = {nearkin_version!r}\n")
+        python = tmp_path / "python"
+        python.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {Path(sys.executable).resolve()} -S "$@"\n')
+        python.chmod(python.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+        return python
+
+    return give
+
+
+def test_executors_that_have_everything_are_told(spark, tmp_path):
+    found = check_executors(spark, tmp_path, Silent())
+    assert {one.nearkin for one in found} == {nearkin.__version__}
+    assert {one.python for one in found} == {sys.executable}
+    assert all(one.host and one.numpy and one.pyarrow and one.release for one in found)
+    assert not list(tmp_path.iterdir()), "the token is gone"
+
+
+def test_no_nearkin(spark, tmp_path, other_python):
+    other_python("numpy", "pyarrow")
+    with pytest.raises(
+        EngineError, match=r"have no nearkin: .*No module named 'nearkin'.*pip install 'nearkin\[spark\]'"
+    ):
+        check_executors(spark, tmp_path, Silent())
+
+
+def test_another_nearkin(spark, tmp_path, other_python):
+    other_python("numpy", "pyarrow", nearkin_version="0.0.1")
+    rule = rf"have Nearkin 0\.0\.1, and this is Nearkin {nearkin.__version__}.*nearkin\[spark\]=={nearkin.__version__}"
+    with pytest.raises(EngineError, match=rule):
+        check_executors(spark, tmp_path, Silent())
+
+
+def test_no_pyarrow(spark, tmp_path, other_python):
+    other_python("numpy")
+    with pytest.raises(EngineError, match=r"No module named 'pyarrow'.*pip install"):
+        check_executors(spark, tmp_path, Silent())
+
+
+def test_no_python(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/such/python")
+    with pytest.raises(EngineError, match=r"do not find Python.*/no/such/python.*spark\.pyspark\.python"):
+        check_executors(spark, tmp_path, Silent())
+
+
+def test_another_release_of_python(spark, tmp_path, monkeypatch):
+    # what a driver with another Python would tell the executors
+    monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.10")
+    with pytest.raises(EngineError, match=r"have another Python than the driver.*3\.10.*spark\.pyspark\.python"):
+        check_executors(spark, tmp_path, Silent())
+
+
+def test_a_folder_that_workers_do_not_see(spark, tmp_path, monkeypatch):
+    """The driver alone sees this one: it is under the link of its own process."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    with pytest.raises(
+        EngineError, match=r"/proc/self/cwd is not the same folder for the executors on .* every worker"
+    ):
+        check_executors(spark, Path("/proc/self/cwd"), Silent())
+    assert not list(here.iterdir())
+
+
+def test_a_folder_that_cannot_be_written(spark, tmp_path):
+    with pytest.raises(OutputError, match="gone"):
+        check_executors(spark, tmp_path / "gone", Silent())

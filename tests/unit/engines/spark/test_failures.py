@@ -1,0 +1,124 @@
+"""Whatever Spark raises comes out as an error of Nearkin that says what failed, and what helps."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from nearkin.engines.spark.failures import engine_errors, of_a_task
+from nearkin.errors import DocumentError, EngineError, NearkinError, UnknownDocumentError
+
+JAVA = """An error occurred while calling o1.collectToPython.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 3 in stage 1.0 failed 4 times, most recent \
+failure: Lost task 3.3 in stage 1.0 (TID 9) (10.0.0.7 executor 2): {}
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:4560)
+Caused by: java.io.EOFException
+\t... 25 more
+"""
+
+
+def run(spark, function):
+    """A job of two tasks, in the way of the engine."""
+    with engine_errors():
+        return spark.range(0, 4, 1, 2).mapInArrow(function, "id long").toArrow()
+
+
+def raising(error: str):
+    """A task that raises; the error is made where it runs."""
+
+    def task(batches):
+        from nearkin import errors
+
+        list(batches)
+        raise eval(error, vars(errors))
+        yield
+
+    return task
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        ("DocumentError('in.jsonl:3: not valid JSON')", DocumentError, "in.jsonl:3: not valid JSON"),
+        ("DocumentError('ä ’x’\\n\\nand a second part')", DocumentError, "ä ’x’\n\nand a second part"),
+        ("UnknownDocumentError('it has no d1')", UnknownDocumentError, "it has no d1"),
+        ("NearkinError()", NearkinError, ""),
+    ],
+)
+def test_an_error_of_a_task_is_the_same_error_here(spark, error, kind, message):
+    with pytest.raises(NearkinError) as caught:
+        run(spark, raising(error))
+    assert (type(caught.value), str(caught.value)) == (kind, message)
+    assert caught.value.__cause__ is not None
+
+
+def test_an_error_of_a_task_while_results_are_fetched_one_by_one(spark):
+    with pytest.raises(DocumentError, match=r"^bad$"), engine_errors():
+        list(spark.range(0, 4, 1, 2).mapInArrow(raising("DocumentError('bad')"), "id long").toLocalIterator())
+
+
+def test_a_fault_in_a_task(spark):
+    with pytest.raises(EngineError, match=r"Spark gave up.*: ValueError: x is 3\.$"):
+        run(spark, raising("ValueError('x is 3')"))
+
+
+def test_too_little_memory_in_python(spark):
+    with pytest.raises(EngineError, match=r"too little memory.*MemoryError.*spark\.executor\.memory"):
+        run(spark, raising("MemoryError()"))
+
+
+def test_a_python_process_that_is_killed(spark):
+    def task(batches):
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    with pytest.raises(EngineError, match=r"was killed, mostly for want of memory.*on \S+: .*spark\.executor\.memory"):
+        run(spark, task)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", r"too little memory.* on 10\.0\.0\.7: Java heap space\. Give"),
+        ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 137", "too little memory"),
+        ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 52", "too little memory"),
+        ("ExecutorLostFailure (executor 2 exited) Reason: worker lost", r"lost again and again.*maxFailures"),
+        ("java.io.IOException: No space left on device", r"disk of the cluster is full.*spark\.local\.dir"),
+        ("java.lang.IllegalStateException: so it is", r"^Spark gave up on 10\.0\.0\.7: so it is\.$"),
+    ],
+)
+def test_what_executors_die_of(said, told):
+    """Java's words, as they were in a run; making a machine run out of memory would end the tests as well."""
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(EngineError, match=told), engine_errors():
+        raise PySparkException(JAVA.format(said))
+
+
+def test_a_traceback_within_javas_words():
+    text = JAVA.format(
+        "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+        '  File "x.py", line 1, in f\nnearkin.errors.DocumentError: f.jsonl:3: bad\n'
+    )
+    assert str(of_a_task(text)) == "f.jsonl:3: bad"
+    assert type(of_a_task(text.replace("DocumentError", "NoSuchError"))) is EngineError
+    assert of_a_task(JAVA) is None
+
+
+def test_what_is_not_of_spark_is_left_alone():
+    for error in (OSError("x"), KeyboardInterrupt(), DocumentError("x"), ZeroDivisionError()):
+        with pytest.raises(type(error)) as caught, engine_errors():
+            raise error
+        assert caught.value is error
+
+
+def test_wrong_use_of_spark_is_a_fault_of_ours(spark):
+    with pytest.raises(TypeError), engine_errors():
+        spark.range(3).select(object())
+
+
+def test_what_spark_refuses(spark, tmp_path):
+    with pytest.raises(EngineError, match=r"Spark gave up: .*PATH_NOT_FOUND"), engine_errors():
+        spark.read.parquet(str(tmp_path / "nothing"))

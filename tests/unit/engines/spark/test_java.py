@@ -1,0 +1,82 @@
+"""The Java that Spark would take: none, one that fails, one that is too old."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nearkin.engines.spark.java import check_java
+from nearkin.errors import EngineError
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A machine with bash, and a Java that does what the test says, or none."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(programs))
+    bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
+    assert bash is not None
+    (programs / "bash").symlink_to(bash)
+
+    def give(java: str | None) -> Path:
+        if java is not None:
+            (programs / "java").write_text(f"#!{bash}\n{java}\n")
+            (programs / "java").chmod(0o755)
+        return tmp_path
+
+    return give
+
+
+def test_the_java_of_this_machine(cluster):
+    check_java()
+
+
+def test_none(machine):
+    machine(None)
+    with pytest.raises(EngineError, match=r"there is none here: 'java' is not found\. .*apt-get install .*JAVA_HOME"):
+        check_java()
+
+
+def test_too_old(machine):
+    machine("echo 'openjdk version \"11.0.20\" 2023-07-18' >&2")
+    with pytest.raises(EngineError, match=r"needs Java 17 or newer\. 'java' is Java 11\. .*openjdk-17-jre-headless"):
+        check_java()
+
+
+def test_much_too_old(machine):
+    machine("echo 'java version \"1.8.0_402\"' >&2")
+    with pytest.raises(EngineError, match="'java' is Java 8"):
+        check_java()
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
+def test_new_enough(machine, version):
+    machine(f"echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx1g' >&2; echo 'openjdk version \"{version}\"' >&2")
+    check_java()
+
+
+def test_one_that_fails(machine):
+    machine("echo 'Error: could not find libjava.so' >&2; exit 2")
+    with pytest.raises(EngineError, match=r"'java -version' fails: Error: could not find libjava\.so\. "):
+        check_java()
+
+
+def test_java_home_goes_before_the_path(machine, monkeypatch):
+    home = machine("echo 'openjdk version \"11.0.20\"' >&2")
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:/nowhere")
+    monkeypatch.setenv("JAVA_HOME", "/no/such/java")
+    with pytest.raises(EngineError, match="'/no/such/java/bin/java' is not found"):
+        check_java()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    with pytest.raises(EngineError, match=f"'{home}/bin/java' is Java 11"):
+        check_java()
+
+
+def test_no_bash(machine):
+    (machine(None) / "bin/bash").unlink()
+    with pytest.raises(EngineError, match="there is no bash"):
+        check_java()

@@ -1,0 +1,99 @@
+"""What may be named as a master, where it is, and whether anything answers there."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from nearkin.engines.spark.masters import addresses, check_answers, check_form, is_local, is_on_this_machine
+from nearkin.errors import EngineError, ParameterError
+
+LOCAL = ("local", "local[*]", "local[4]", "local[4,2]", "local[*, 3]")
+ELSEWHERE = (
+    "local-cluster[2,1,1024]", "spark://one:7077", "spark://one:7077,two.example.org:7078", "spark://10.0.0.1:7077",
+    "spark://[::1]:7077", "yarn", "k8s://https://10.0.0.1:6443", "sc://one", "sc://one:15002/;token=x;use_ssl=true",
+)  # fmt: skip
+NOT = (
+    "",
+    "one",
+    "one:7077",
+    "spark://one",
+    "spark://one:",
+    "spark://:7077",
+    "local[0]",
+    "local[]",
+    "Local",
+    "http://one",
+)
+
+
+@pytest.fixture
+def closed_port():
+    """Nobody listens there: it is bound, and no more."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+@pytest.fixture
+def open_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("master", [*LOCAL, *ELSEWHERE])
+def test_forms(master):
+    check_form(master)
+    assert is_local(master) == (master in LOCAL)
+
+
+@pytest.mark.parametrize("master", NOT)
+def test_other_forms_are_refused(master):
+    with pytest.raises(ParameterError, match=r"local\[\*\], .*spark://HOST:PORT"):
+        check_form(master)
+
+
+def test_addresses():
+    assert addresses("spark://one:7077,two.example.org:7078") == [("one", 7077), ("two.example.org", 7078)]
+    assert addresses("spark://[::1]:7077") == addresses("sc://[::1]:7077") == [("::1", 7077)]
+    assert addresses("sc://[::1]") == [("::1", 15002)]
+    assert addresses("sc://one:1/;a=b") == [("one", 1)]
+    assert addresses("local[*]") == addresses("yarn") == addresses("k8s://https://one:6443") == []
+
+
+def test_where_the_executors_are():
+    here = ("local[2]", "local-cluster[2,1,1024]", "spark://127.0.0.1:7077", "spark://localhost:1", "spark://[::1]:1")
+    assert all(map(is_on_this_machine, here))
+    assert not any(map(is_on_this_machine, ("spark://one:7077", "spark://localhost:1,one:1", "yarn", "k8s://x")))
+
+
+def test_nobody_answers(closed_port):
+    start = time.monotonic()
+    with pytest.raises(EngineError) as caught:
+        check_answers(f"spark://127.0.0.1:{closed_port}")
+    assert time.monotonic() - start < 5
+    assert f"127.0.0.1:{closed_port}: Connection refused" in str(caught.value)
+    assert "org.apache.spark.deploy.master.Master" in str(caught.value)
+    assert "local[*]" in str(caught.value)
+
+
+def test_no_server_of_spark_connect(closed_port):
+    with pytest.raises(EngineError, match=r"start-connect-server\.sh"):
+        check_answers(f"sc://127.0.0.1:{closed_port}")
+
+
+@pytest.mark.parametrize("master", ["spark://no-such-host.invalid:7077", "spark://127.0.0.1:99999"])
+def test_no_such_address(master):
+    with pytest.raises(EngineError, match="No Spark master answers at"):
+        check_answers(master)
+
+
+def test_one_of_several_is_enough(closed_port, open_port):
+    check_answers(f"spark://127.0.0.1:{closed_port},127.0.0.1:{open_port}")
+
+
+@pytest.mark.parametrize("master", [*LOCAL, "yarn", "k8s://https://10.0.0.1:6443"])
+def test_what_has_no_address_is_not_asked(master):
+    check_answers(master)
