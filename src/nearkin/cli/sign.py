@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
 from nearkin.cli.options import (
     Bits,
     Density,
@@ -44,6 +45,8 @@ Make a signature of bits for every document: documents alike differ in few bits.
   nearkin sign contracts/ --method weighted-topsig --bits 64 --out sig.parquet
 
   nearkin sign wave2.jsonl --method weighted-topsig --statistics load.stats --out wave2.sig.parquet
+
+  nearkin sign /shared/contracts --out /shared/sig.parquet --engine spark --master spark://host:7077
 """
 
 
@@ -68,6 +71,9 @@ def sign(
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
+    engine: Engine = "local",
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Sign documents."""
     from nearkin.cli.bars import bars_shown
@@ -86,9 +92,18 @@ def sign(
         bits, parse_shingling(features), Normalisation.parse(normalise), density, seed, online,
     )  # fmt: skip
     reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
+    cluster = cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
-        signed = sign_files(reading, out, options, statistics=statistics, resources=Resources(threads), progress=bars)
+        signed = sign_files(
+            reading,
+            out,
+            options,
+            statistics=statistics,
+            resources=Resources(threads),
+            progress=bars,
+            cluster=cluster,
+        )
     tell(signed.summary, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.spark.driver import handled_as_before, java, logged, quiet_console, stop_quietly
 from nearkin.engines.spark.failures import engine_errors
@@ -142,7 +142,10 @@ def _remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSess
     check_answers(url)
     with engine_errors(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of settings that it does not take: looked at below
-        made = SparkSession.builder.remote(url).config(map=cast("dict[str, Any]", dict(settings))).create()
+        builder = SparkSession.builder.remote(url)
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        made = builder.create()
     try:
         for key, value in settings.items():
             if made.conf.get(key, "") != value:

@@ -78,15 +78,17 @@ def find(
     DocumentError, SourceError, OutputError
         As on one machine.
     """
+    work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = split(inputs), split(others or ())
-    read = read_all(stages, [*parts, *other_parts], spool, options.normalise, on_error=on_error).collected()
+    everything = [*parts, *other_parts]
+    read = read_all(stages, everything, spool, options.normalise, on_error=on_error, progress=meter.progress)
     homes = Homes.of(spool, read, len(parts))
     found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
         corpus = _corpus(homes, found, texts, is_against=others is not None)
-        names = [printable(name) for one in (*parts, *other_parts) for name in one.names]
+        names = [printable(name) for one in everything for name in one.names]
         places = locate(corpus, names, has_integer_ids=bool(read) and bool(INPUTS.joined(read)[0].all()))
     _check(corpus, places, on_error=on_error)
     tell_of_long_documents(corpus, places, resources, meter.progress)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.workflows.dedup.inputs import Input, LooseFilesInput
+from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
+from nearkin.workflows.dedup.on_spark.task_input import Files, TaskInput
 from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.dedup.reading import read_one
 
@@ -36,14 +38,23 @@ def split(inputs: Sequence[Input]) -> list[Input]:
 
 
 def read_all(
-    stages: Stages, inputs: Sequence[Input], spool: Spool, normalisation: Normalisation, *, on_error: OnError
-) -> Blocks:
+    stages: Stages,
+    inputs: Sequence[Input],
+    spool: Spool,
+    normalisation: Normalisation,
+    *,
+    on_error: OnError,
+    progress: Progress,
+) -> list[Block]:
     """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
     spool.path.mkdir(exist_ok=True)
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
-    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
-    reading = Reading(spool, normalisation, on_error)
-    return stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading))
+    seen = [TaskInput.of(cast("Files", one)) for one in inputs]
+    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
+    reading = Reading(Spool(spool.path.absolute()), normalisation, on_error)
+    read = stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading)).collected()
+    tell(read, progress)
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +67,17 @@ class Reading:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        first_source, one = pickle.loads(blocks[0].data)
+        first_source, given = pickle.loads(blocks[0].data)
+        notes = Notes()
         read = read_one(
             target,
             first_source,
-            one,
+            given.checked(),
             self.spool,
             self.normalisation,
             on_error=self.on_error,
             threads=1,
-            progress=Silent(),
+            progress=notes,
         )
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
@@ -74,6 +86,7 @@ class Reading:
                 n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
             numbers.append(int(path.stem.partition("-")[2]))
             n_bytes.append(path.stat().st_size)
+        yield from notes.blocks(target, target=target)
         yield from INPUTS.packed(target, np.array([read.has_integer_ids]))
         yield from CHUNKS.packed(
             target, np.full(len(paths), target), np.array(numbers), np.array(n_documents), np.array(n_bytes)

@@ -1,0 +1,105 @@
+"""What one task reads: an input, if the worker sees the very files that the driver found."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from dataclasses import dataclass, replace
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.inputs import FileInput, LooseFilesInput
+
+Files = FileInput | LooseFilesInput
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as a machine sees it.
+
+    Parameters
+    ----------
+    size_bytes : int
+    changed_s : int
+        When it was last changed, in whole seconds since 1970: not every file system tells more.
+    is_readable : bool
+    """
+
+    size_bytes: int
+    changed_s: int
+    is_readable: bool
+
+    @classmethod
+    def of(cls, path: str) -> Seen | None:
+        """None: there is no such file."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return cls(found.st_size, found.st_mtime_ns // 10**9, os.access(path, os.R_OK))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInput:
+    """An input with its files as the driver saw them.
+
+    Parameters
+    ----------
+    one : Files
+        Its paths are absolute: a task runs in another directory.
+    seen : tuple of Seen or None
+        Each of its files.
+    """
+
+    one: Files
+    seen: tuple[Seen | None, ...]
+
+    @classmethod
+    def of(cls, one: Files) -> TaskInput:
+        """An input as this machine sees it."""
+        if isinstance(one, LooseFilesInput):
+            one = replace(one, sources=tuple(map(_absolute, one.sources)))
+        else:
+            one = replace(one, source=_absolute(one.source))
+        return cls(one, tuple(Seen.of(source.path) for source in _sources(one)))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Its files."""
+        return _sources(self.one)
+
+    def checked(self) -> Files:
+        """The input, to be read on this machine.
+
+        Raises
+        ------
+        SourceError
+            A file is not what it was on the driver. Without this a folder that is not there would be a folder of
+            documents that cannot be read.
+        """
+        for source, expected in zip(self.sources, self.seen, strict=True):
+            found = Seen.of(source.path)
+            if found != expected:
+                raise SourceError(
+                    f"{source.name}: is not the same file on the worker {socket.gethostname()}: {_unlike(found)}. "
+                    f"Every worker must see the input as the driver does, under the same path ({source.path}), on NFS "
+                    "for example; and nothing may write to it."
+                )
+        return self.one
+
+
+def _sources(one: Files) -> tuple[Source, ...]:
+    return one.sources if isinstance(one, LooseFilesInput) else (one.source,)
+
+
+def _absolute(source: Source) -> Source:
+    return replace(source, path=os.path.abspath(source.path))
+
+
+def _unlike(found: Seen | None) -> str:
+    if found is None:
+        return "there is none"
+    return "its size or its time is another" if found.is_readable else "it must not be read there"

@@ -1,0 +1,91 @@
+"""Texts → what is kept of each document, with its features or its signature: batch by batch, wherever that is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from nearkin.engines.local import map_ordered
+from nearkin.records import I64, BitSignatures, FeatureCounts
+from nearkin.runs.progress import Progress
+from nearkin.stages.signatures.bits import BitMethod
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.signing.drift import DriftRow
+from nearkin.workflows.signing.options import SigningOptions
+from nearkin.workflows.signing.texts import TextBatch, Texts
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("problem", pa.large_string()),
+        pa.field("source", pa.large_string(), nullable=False),
+    ]
+)
+"""What is kept of a document beside its signature."""
+SignedBatch = tuple[pa.RecordBatch, BitSignatures]
+"""Documents, of `DOCUMENTS`, and their signatures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTexts:
+    """All documents of some sources, before they are one file.
+
+    Parameters
+    ----------
+    batches : sequence of SignedBatch
+        In reading order.
+    fingerprint : str
+        Of the method.
+    has_integer_ids : bool
+        Every id came as an integer.
+    statistics : Statistics or None
+        That the signatures were weighted by.
+    drift : tuple of DriftRow
+        Where statistics grew with the documents.
+    """
+
+    batches: Sequence[SignedBatch]
+    fingerprint: str
+    has_integer_ids: bool
+    statistics: Statistics | None = None
+    drift: tuple[DriftRow, ...] = ()
+
+
+def counted_batches(
+    texts: Texts, options: SigningOptions, *, threads: int, progress: Progress
+) -> Iterator[tuple[pa.RecordBatch, FeatureCounts]]:
+    """The documents of each batch, without their texts, and their features."""
+    return map_ordered(_counter(texts, options), texts.raw_batches(progress), threads=threads)
+
+
+def signed_batches(
+    texts: Texts, options: SigningOptions, method: BitMethod, *, threads: int, progress: Progress
+) -> Iterator[SignedBatch]:
+    """The documents of each batch, without their texts, and their signatures; batches are signed in any order."""
+    count = _counter(texts, options)
+
+    def sign(raw: tuple[pa.RecordBatch, I64, str]) -> SignedBatch:
+        documents, counted = count(raw)
+        return documents, method.sign(counted)
+
+    return map_ordered(sign, texts.raw_batches(progress), threads=threads)
+
+
+def _counter(
+    texts: Texts, options: SigningOptions
+) -> Callable[[tuple[pa.RecordBatch, I64, str]], tuple[pa.RecordBatch, FeatureCounts]]:
+    names = pa.array(texts.names, pa.large_string())
+
+    def about(batch: TextBatch) -> pa.RecordBatch:
+        kept = batch.prepared.select(["doc_id", "line", "problem"])
+        sources = names.take(pa.array(batch.sources))
+        return pa.RecordBatch.from_arrays([*kept.columns, sources], schema=DOCUMENTS)
+
+    def count(raw: tuple[pa.RecordBatch, I64, str]) -> tuple[pa.RecordBatch, FeatureCounts]:
+        batch = texts.prepare(raw, options.normalise)
+        return about(batch), batch.counted(options.features, options.normalise)
+
+    return count

@@ -1,0 +1,94 @@
+"""Inputs → statistics of all: each input is counted by one task, and equal features meet to be added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block, Column, Layout
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import U64
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+from nearkin.workflows.dedup.on_spark.notes import Notes, passed_on, tell
+from nearkin.workflows.dedup.options import OnError
+from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
+from nearkin.workflows.signing.options import SigningOptions
+
+FEATURES = Layout("features", (("hash", "<u8"), ("occurrences", "<i8"), ("documents", "<i8")))
+"""What `Statistics` says of features."""
+COUNTED = Layout("counted", (("n_documents", "<i8"),))
+"""Documents of an input that have features."""
+_BYTES_A_TASK = 64 << 20  # of input: what is counted in it is rarely more
+
+
+def count_all(
+    stages: Stages,
+    tasks: Sequence[Block],
+    options: SigningOptions,
+    *,
+    on_error: OnError,
+    size_bytes: int,
+    progress: Progress,
+) -> Statistics:
+    """Count the features of all documents, of about ``size_bytes``; sums do not depend on who adds up what."""
+    n_ranges = 1 + size_bytes // _BYTES_A_TASK
+    found = stages.kept(
+        "count",
+        lambda: (
+            stages.given(tasks)
+            .exchanged(len(tasks), Counting(options, on_error, n_ranges))
+            .exchanged(n_ranges, Adding(options.counts_fingerprint))
+        ),
+    ).collected()
+    tell(found, progress)
+    hashes, occurrences, documents = FEATURES.joined(found)
+    order = np.argsort(hashes)
+    (n_documents,) = COUNTED.joined(found)
+    return Statistics(
+        options.counts_fingerprint, hashes[order], occurrences[order], documents[order], int(n_documents.sum())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Count one input, and send its features to where those of the same range of hashes meet."""
+
+    options: SigningOptions
+    on_error: OnError
+    n_ranges: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        notes = Notes()
+        texts = texts_of(task_input(blocks), self.on_error)
+        found = collect(texts, self.options.features, self.options.normalise, threads=1, meter=Meter(notes))
+        yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
+        yield from COUNTED.packed(0, np.array([found.n_documents]))
+        yield from notes.blocks(target, target=0)
+
+    def _range(self, hashes: U64) -> Column:
+        return (hashes >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Add up the features of a range of hashes."""
+
+    fingerprint: str
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        growing = GrowingStatistics(self.fingerprint)
+        for block in blocks:
+            if block.stream == FEATURES.stream:  # in a block each feature is once
+                hashes, occurrences, documents = FEATURES.joined([block])
+                growing.merge(Statistics(self.fingerprint, hashes, occurrences, documents, 0))
+        added = growing.frozen()
+        yield from FEATURES.packed(target, added.hashes, added.occurrences, added.documents)
+        yield from (block for block in blocks if block.stream == COUNTED.stream)
+        yield from passed_on(blocks)

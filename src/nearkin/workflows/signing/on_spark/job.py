@@ -1,0 +1,93 @@
+"""Signing on a cluster, from top to bottom; what comes out is what one machine would have signed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from nearkin.engines.spark.session import Cluster
+from nearkin.engines.spark.stages import stages_on
+from nearkin.runs.files import writing
+from nearkin.runs.meter import Meter
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.signing.batches import SignedTexts
+from nearkin.workflows.signing.counting import save
+from nearkin.workflows.signing.on_spark.counting import count_all
+from nearkin.workflows.signing.on_spark.inputs import task_blocks
+from nearkin.workflows.signing.on_spark.signing import Signing, sign_all
+from nearkin.workflows.signing.options import SigningOptions
+from nearkin.workflows.signing.texts import Reading, Texts
+
+
+def sign_there(
+    cluster: Cluster,
+    reading: Reading,
+    texts: Texts,
+    options: SigningOptions,
+    statistics: Statistics | None,
+    out: Path,
+    meter: Meter,
+) -> SignedTexts:
+    """Sign documents; parts lie beside ``out`` meanwhile.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    reading : Reading
+        What the user wants to have read.
+    texts : Texts
+        The sources that were found.
+    options : SigningOptions
+    statistics : Statistics or None
+        Of the collection; None: they are counted where the method needs them.
+    out : Path
+        Where the signatures will come; every executor sees its directory.
+    meter : Meter
+
+    Raises
+    ------
+    EngineError
+        The cluster cannot do the work, or gave up.
+    DocumentError, SourceError, OutputError
+        As on one machine; of several bad documents any may be named.
+    ParameterError
+        A source is a pipe.
+    """
+    tasks = task_blocks(texts.sources, reading.encoding)
+    with _work_beside(out) as work, stages_on(cluster, work, meter) as stages:
+        if options.method == "weighted-topsig" and statistics is None:
+            statistics = count_all(
+                stages,
+                tasks,
+                options,
+                on_error=reading.on_error,
+                size_bytes=texts.size_bytes,
+                progress=meter.progress,
+            )
+        kept = None
+        if statistics is not None:
+            kept = work / "statistics.parquet"
+            save(statistics, kept)
+        method = options.signer(statistics)
+        signing = Signing(work / "parts", options, reading.on_error, method.fingerprint, kept)
+        batches, has_integer_ids = sign_all(stages, tasks, signing, meter.progress)
+    return SignedTexts(batches, method.fingerprint, has_integer_ids, statistics)
+
+
+@contextlib.contextmanager
+def _work_beside(out: Path) -> Iterator[Path]:
+    """A hidden folder in the directory of ``out``, there while the block runs.
+
+    Its name is its own: two runs with the same ``out`` must not take one another's parts.
+    """
+    work = out.absolute().with_name(f".{out.name}.{os.getpid()}-{secrets.token_hex(4)}.work")
+    with writing(work):
+        work.mkdir()
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

@@ -1,0 +1,400 @@
+"""Every engine writes the same signatures, down to the bytes of the file, and says the same of them."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import wikipedia_dumps
+from functional.conftest import nearkin_here, some_records
+from in_process import InProcess
+from nearkin.engines.spark.session import Cluster
+from nearkin.errors import DocumentError, EngineError, FingerprintError, NearkinError, ParameterError, SourceError
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import Words
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.dedup import inputs
+from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.signing.counting import collect, save
+from nearkin.workflows.signing.on_spark import counting, job, signing
+from nearkin.workflows.signing.options import METHODS, SigningOptions
+from nearkin.workflows.signing.sign import sign_files
+from nearkin.workflows.signing.texts import Reading
+
+PROSE = wikipedia_dumps.PROSE
+WEIGHTED = {"method": "weighted-topsig", "bits": 64}
+NAMED = {"text": "text", "doc_id": "id"}
+NO_CLUSTER = Cluster("local[1]")
+"""Where no session is made."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Files, and how they are signed."""
+
+    files: Mapping[str, bytes]
+    options: Mapping[str, object] = field(default_factory=dict)
+    reading: Mapping[str, object] = field(default_factory=dict)
+
+    def written(self, folder: Path) -> list[str]:
+        """The paths; those of files in a folder are named by that."""
+        for name, content in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():  # when it was changed would show in the result
+                path.write_bytes(content)
+        return sorted({str(folder / name.partition("/")[0]) for name in self.files})
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run leaves, and what it says."""
+
+    content: bytes
+    summary: Mapping[str, object]
+    said: Sequence[str]
+
+
+class Listener(Silent):
+    """Keeps what is said, but for what a first run or a slow cluster says besides."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, message: str) -> None:
+        if not message.startswith(("first run", "No executor yet")):
+            self.said.append(message)
+
+
+def lines(*records: object) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def named(some: Sequence[str]) -> bytes:
+    return lines(*({"id": f"d{i}", "text": text} for i, text in enumerate(some)))
+
+
+def as_parquet(**columns: Sequence[object]) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def records_in(n_files: int) -> dict[str, bytes]:
+    """About 570 documents of every kind."""
+    records = some_records()
+    return {f"part-{i}.jsonl": lines(*records[i::n_files]) for i in range(n_files)}
+
+
+def several_formats() -> dict[str, bytes]:
+    return {
+        "a.jsonl": named([PROSE, "short", ""]) + b"{broken\n" + lines({"id": "d1", "text": 7}),
+        "b.csv": b'id;text\nx1;"one; two"\nx2;caf\xe9\n',
+        "c.jsonl.gz": gzip.compress(lines({"text": "no id"}, {"text": PROSE[:300]})),
+        "d.parquet": as_parquet(id=[1, 2, 3], text=[PROSE, None, "three"]),
+        "e.tsv": b"y1\tfirst of the lines\ny2\tsecond of the lines\n",
+        "f.jsonl.gz": gzip.compress(named([PROSE] * 5))[:-9],
+        "g.txt": b"one text of its own",
+        "h.jsonl": b"",
+        "loose/a.txt": PROSE.encode(),
+        "loose/b.txt": b"caf\xe9",
+        "loose/c.bin.txt": bytes(range(256)),
+        "loose/d.txt": b"",
+        "loose/n\udcff.txt": b"its name is no UTF-8",
+        "loose/z/e.txt": b"further down",
+    }
+
+
+def dumps() -> dict[str, bytes]:
+    """Of which pages are left out, which is said."""
+    pages = [wikipedia_dumps.page(f"Regen {i}", PROSE * (i + 1), number=i + 1) for i in range(3)]
+    away = wikipedia_dumps.page("Niederschlag", "#WEITERLEITUNG [[Regen]]", number=9, redirect="Regen")
+    return {f"{name}-pages-articles.xml": wikipedia_dumps.dump(*pages, away) for name in ("dewiki", "alswiki")}
+
+
+def cases() -> dict[str, Case]:
+    ones = {f"{i:02}.jsonl": lines({"id": i, "text": PROSE[i:]}) for i in range(12)}
+    unreadable = {"a.jsonl": lines({"id": 1, "text": None}), "b.jsonl": b"{broken\n5\n", "in/c.txt": b"\0\1\2"}
+    return {
+        "of every kind": Case(records_in(3)),
+        "counted, of every kind": Case(records_in(4), WEIGHTED),
+        "several formats": Case(several_formats()),
+        "several formats, counted": Case(several_formats(), WEIGHTED | {"density": 0.5, "seed": 3}),
+        "words": Case(
+            records_in(2), {"features": Words(2), "bits": 1024, "seed": 2**64 - 1, "normalise": Normalisation()}
+        ),
+        "words, counted": Case(
+            records_in(2), WEIGHTED | {"features": Words(3), "bits": 8, "normalise": Normalisation()}
+        ),
+        "a folder": Case({f"in/{i:03}.txt": PROSE[i:].encode() for i in range(20)}),
+        "a folder, counted": Case({f"in/{i:03}.txt": PROSE[i:].encode() for i in range(20)}, WEIGHTED),
+        "all equal": Case({f"{i}.jsonl": named([PROSE] * 50) for i in range(3)}, WEIGHTED),
+        "all empty": Case({f"{i}.jsonl": named([""] * 9) for i in range(2)}),
+        "all empty, counted": Case({f"{i}.jsonl": named([""] * 9) for i in range(2)}, WEIGHTED),
+        "none readable": Case(unreadable, reading=NAMED),
+        "none readable, counted": Case(unreadable, WEIGHTED, NAMED),
+        "one document": Case({"a.jsonl": named(["one"])}),
+        "no document": Case({"a.jsonl": b""}),
+        "no document, counted": Case({"a.jsonl": b"", "b.jsonl": b""}, WEIGHTED),
+        "an empty file among others": Case({"a.jsonl": b"", "b.jsonl": named([PROSE]), "c.jsonl": b""}),
+        "numbers as ids": Case(ones),
+        "numbers as ids, one again": Case(ones | {"99.jsonl": lines({"id": 3, "text": "three again"})}),
+        "numbers as ids, but one": Case(ones | {"99.jsonl": lines({"id": "x", "text": "no number"})}),
+        "numbers as ids, one missing": Case(ones | {"99.jsonl": lines({"text": "no id"}, {"id": 7, "text": "again"})}),
+        "ids that come again": Case({f"{i}.jsonl": named(["one", "two", f"three {i}"]) for i in range(3)}),
+        "columns of other names": Case(
+            {"a.csv": b"key,body\nk1,text one\nk2,text two\n"}, reading={"text": "body", "doc_id": "key"}
+        ),
+        "another encoding": Case({"a.txt": b"caf\xe9 " * 9, "b.tsv": b"x\tcaf\xe9\n"}, reading={"encoding": "latin-1"}),
+        "pages": Case(dumps()),
+        "pages, counted": Case(dumps(), WEIGHTED),
+    }
+
+
+def told_of(
+    case: Case, folder: Path, name: str, cluster: Cluster | None = None, statistics: Path | None = None
+) -> Told:
+    """What an engine makes of a case; it leaves the file of signatures and nothing else."""
+    out = folder / "out" / name
+    out.parent.mkdir(exist_ok=True)
+    before = set(out.parent.iterdir())
+    listener = Listener()
+    reading = Reading(case.written(folder / "in"), **case.reading)
+    try:
+        signed = sign_files(
+            reading,
+            out,
+            SigningOptions(**case.options),
+            statistics=statistics,
+            resources=Resources(2),
+            progress=listener,
+            cluster=cluster,
+        )
+    except NearkinError:
+        assert set(out.parent.iterdir()) == before
+        raise
+    assert set(out.parent.iterdir()) == before | {out}
+    summary = dict(signed.summary())
+    del summary["elapsed_s"]
+    return Told(out.read_bytes(), summary, listener.said)
+
+
+def assert_same(found: Told, expected: Told) -> None:
+    assert found.summary == expected.summary
+    assert found.said == expected.said
+    if found.content != expected.content:
+        one, other = (pq.read_table(pa.BufferReader(told.content)) for told in (found, expected))
+        assert one.to_pylist() == other.to_pylist()
+        assert one.schema.metadata == other.schema.metadata
+    assert found.content == expected.content
+
+
+@pytest.fixture
+def in_process(monkeypatch) -> None:
+    """Tasks run in this process, many of them: files of a folder three by three, features in many ranges."""
+
+    @contextlib.contextmanager
+    def stages_on(*asked: object) -> Iterator[InProcess]:
+        yield InProcess()
+
+    monkeypatch.setattr(job, "stages_on", stages_on)
+    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 3)
+    monkeypatch.setattr(counting, "_BYTES_A_TASK", 4_000)
+
+
+@pytest.mark.parametrize("name", cases())
+def test_tasks_sign_what_one_machine_signs(name, tmp_path, in_process):
+    case = cases()[name]
+    assert_same(told_of(case, tmp_path, "tasks", NO_CLUSTER), told_of(case, tmp_path, "local"))
+
+
+@pytest.mark.parametrize("bits", [8, 32, 256])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(method, bits, tmp_path, in_process):
+    case = Case(records_in(3), {"method": method, "bits": bits})
+    assert_same(told_of(case, tmp_path, "tasks", NO_CLUSTER), told_of(case, tmp_path, "local"))
+
+
+def test_what_pages_were_left_out_is_said(tmp_path, in_process):
+    said = told_of(cases()["pages"], tmp_path, "tasks", NO_CLUSTER).said
+    assert [message.partition(":")[0].rpartition("/")[2] for message in said if "redirect" in message] == [
+        "alswiki-pages-articles.xml", "dewiki-pages-articles.xml",
+    ]  # fmt: skip
+
+
+def statistics_in(folder: Path, **options: object) -> Path:
+    """Of other documents, which have some of the features."""
+    case = Case({"others.jsonl": named([PROSE[:200], "something else", "one short text"])}, WEIGHTED | options)
+    options_of = SigningOptions(**case.options)
+    others = Reading(case.written(folder / "others")).opened(Silent())
+    path = folder / "given.stats"
+    save(collect(others, options_of.features, options_of.normalise, threads=1, meter=Meter(Silent())), path)
+    return path
+
+
+def test_statistics_that_are_given(tmp_path, in_process):
+    case, given = Case(records_in(3), WEIGHTED), statistics_in(tmp_path)
+    found = told_of(case, tmp_path, "tasks", NO_CLUSTER, given)
+    assert_same(found, told_of(case, tmp_path, "local", None, given))
+    assert found.summary["statistics"]["fingerprint"] == Statistics.load(given).fingerprint
+    with pytest.raises(FingerprintError, match="statistics are of features"):
+        told_of(Case(records_in(1), WEIGHTED | {"features": Words(2)}), tmp_path, "others", NO_CLUSTER, given)
+
+
+def test_batches_do_not_show(tmp_path, in_process, monkeypatch):
+    """A worker may cut its input where another machine does not; pages of the file are cut anew."""
+    case = Case({"a.jsonl": lines(*({"id": f"{i:060}", "text": "ab"} for i in range(50_000)))}, {"method": "topsig"})
+    found = told_of(case, tmp_path, "whole", NO_CLUSTER)
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 100_000)
+    assert_same(told_of(case, tmp_path, "tasks", NO_CLUSTER), found)
+    assert_same(told_of(case, tmp_path, "local"), found)
+
+
+some_texts = st.lists(st.text("ab cdé", max_size=12) | st.none(), max_size=12)
+
+
+@settings(max_examples=40)
+@given(st.lists(some_texts, min_size=1, max_size=5), st.sampled_from(list(METHODS)), st.booleans())
+def test_any_documents(tmp_path_factory, files, method, is_numbered):
+    records = [[{"id": i if is_numbered else f"d{i}", "text": text} for i, text in enumerate(texts)] for texts in files]
+    case = Case({f"{i}.jsonl": lines(*some) for i, some in enumerate(records)}, {"method": method, "bits": 16}, NAMED)
+    folder = tmp_path_factory.mktemp("any")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "stages_on", lambda *asked: contextlib.nullcontext(InProcess()))
+        patch.setattr(counting, "_BYTES_A_TASK", 20)
+        found = told_of(case, folder, "tasks", NO_CLUSTER)
+    assert_same(found, told_of(case, folder, "local"))
+
+
+# -- what is refused, and what goes wrong -----------------------------------------------------------------------------
+
+BAD = Case({"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"on_error": "stop"})
+
+
+@pytest.mark.parametrize("options", [{}, WEIGHTED])
+def test_a_run_that_is_to_stop_at_bad_documents(options, tmp_path, in_process):
+    case = Case(BAD.files, options, BAD.reading)
+    with pytest.raises(DocumentError) as expected:
+        told_of(case, tmp_path, "local")
+    with pytest.raises(DocumentError) as found:
+        told_of(case, tmp_path, "tasks", NO_CLUSTER)
+    assert str(found.value) == str(expected.value)
+    assert "b.jsonl:2: " in str(found.value)
+
+
+def test_standard_input_is_refused_before_it_is_read(tmp_path):
+    stdin = io.BytesIO(named([PROSE]))
+    with pytest.raises(ParameterError, match="every worker reads the input, and standard input is a pipe"):
+        sign_files(
+            Reading(["-"], stdin=stdin),
+            tmp_path / "out",
+            SigningOptions(),
+            resources=Resources(1),
+            cluster=NO_CLUSTER,
+        )
+    assert stdin.tell() == 0
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(ParameterError, match=r"pipe\.jsonl is a pipe of this machine\. Save it to a file"):
+        sign_files(
+            Reading([str(tmp_path / "pipe.jsonl")]),
+            tmp_path / "out",
+            SigningOptions(),
+            resources=Resources(1),
+            cluster=NO_CLUSTER,
+        )
+
+
+def test_online_signatures_are_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"--online signs each document by all those before it.* Leave --online"):
+        told_of(Case(records_in(1), WEIGHTED | {"is_online": True}), tmp_path, "out", NO_CLUSTER)
+
+
+def test_a_file_that_changes_meanwhile(tmp_path, in_process, monkeypatch):
+    path = tmp_path / "in/a.jsonl"
+
+    def sign_then_change(*asked: object) -> object:
+        signed = sign_all(*asked)
+        path.write_bytes(named(["another"]))
+        return signed
+
+    sign_all = job.sign_all
+    monkeypatch.setattr(job, "sign_all", sign_then_change)
+    with pytest.raises(SourceError, match="changed while it was read"):
+        told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
+
+
+@pytest.mark.parametrize("how", ["gone", "cut", "other"])
+def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, monkeypatch):
+    write = signing.Part.write
+
+    def write_and_spoil(part: signing.Part, batches: Iterator[signing.SignedBatch]) -> int:
+        n = write(part, batches)
+        if how == "gone":
+            part.path.unlink()
+        elif how == "cut":
+            part.path.write_bytes(part.path.read_bytes()[:100])
+        else:
+            write(part, iter(()))
+        return n
+
+    monkeypatch.setattr(signing.Part, "write", write_and_spoil)
+    with pytest.raises(EngineError, match=r"000000000\.arrow"):
+        told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
+
+
+# -- a real cluster ---------------------------------------------------------------------------------------------------
+
+ON_A_CLUSTER = (
+    "counted, of every kind", "several formats", "a folder, counted", "no document", "pages, counted",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ON_A_CLUSTER)
+def test_a_cluster_signs_what_one_machine_signs(name, tmp_path, spark, monkeypatch):
+    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 3)
+    case = cases()[name]
+    assert_same(told_of(case, tmp_path, "spark", Cluster()), told_of(case, tmp_path, "local"))
+
+
+def test_a_cluster_stops_at_bad_documents(tmp_path, spark):
+    with pytest.raises(DocumentError) as expected:
+        told_of(BAD, tmp_path, "local")
+    with pytest.raises(DocumentError) as found:
+        told_of(BAD, tmp_path, "spark", Cluster())
+    assert str(found.value) == str(expected.value)
+
+
+def test_the_command(tmp_path, spark, monkeypatch):
+    """Paths are seen from this directory, and workers run in others."""
+    Case(records_in(2)).written(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    given = statistics_in(tmp_path)
+    summaries = []
+    for engine in ("local", "spark"):
+        ended = nearkin_here(
+            "sign", "part-0.jsonl", "part-1.jsonl", "--method", "weighted-topsig", "--statistics", given,
+            "--out", engine, "--engine", engine, "--json",
+        )  # fmt: skip
+        ended.assert_clean()
+        assert ended.code == 0, ended.err
+        summaries.append(json.loads(ended.out) | {"elapsed_s": 0})
+    assert summaries[0] == summaries[1]
+    assert Path("local").read_bytes() == Path("spark").read_bytes()

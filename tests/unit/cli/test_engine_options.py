@@ -1,0 +1,65 @@
+"""What --engine, --master and --conf say together, and what they may not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from nearkin.cli.engine_options import cluster_of
+from nearkin.errors import MissingExtraError, ParameterError
+
+
+def test_the_local_engine_has_no_cluster():
+    assert cluster_of("local", None, None) is None
+    assert cluster_of("local", None, []) is None
+
+
+def test_the_local_engine_imports_nothing_of_spark():
+    code = """
+import sys
+from nearkin.cli.engine_options import cluster_of
+cluster_of("local", None, ())
+print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_what_was_chosen():
+    cluster = cluster_of("spark", "spark://one:7077,two:7077", ["a.b=c", "spark.driver.extraJavaOptions=-Da=b -Dc=d"])
+    assert cluster.master == "spark://one:7077,two:7077"
+    assert cluster.settings == {"a.b": "c", "spark.driver.extraJavaOptions": "-Da=b -Dc=d"}
+    assert cluster_of("spark", None, None).master is None
+
+
+def test_the_last_of_two_settings_counts():
+    assert cluster_of("spark", None, ["a=1", "a=2"]).settings == {"a": "2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        (("sparc", None, None), r"'engine' .* must be local or spark\. Got 'sparc'"),
+        (("local", "local[*]", None), r"'master' .* left out without --engine spark\. Got 'local\[\*\]'"),
+        (("local", None, ["a=b"]), r"'conf' .* left out without --engine spark"),
+        (("spark", None, ["spark.executor.memory"]), r"'conf' .* must be KEY=VALUE\. Got 'spark\.executor\.memory'"),
+        (("spark", None, ["=4g"]), r"'conf' .* must be KEY=VALUE\. Got '=4g'"),
+        (("spark", "one:7077", None), r"'master' parameter of Spark must be local\[\*\], .*Got 'one:7077'"),
+        (("spark", "spark://one", None), "'master' parameter of Spark"),
+        (("spark", "", None), "'master' parameter of Spark"),
+        (("spark", "local[0]", None), "'master' parameter of Spark"),
+    ],
+)
+def test_refusals(arguments, rule):
+    with pytest.raises(ParameterError, match=rule):
+        cluster_of(*arguments)
+
+
+def test_without_pyspark(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setattr("nearkin.engines.spark.session.find_spec", lambda name: None)
+    with pytest.raises(
+        MissingExtraError, match=r"--engine spark needs the spark extra: pip install 'nearkin\[spark\]'"
+    ):
+        cluster_of("spark", None, None)

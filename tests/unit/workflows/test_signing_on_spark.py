@@ -1,0 +1,143 @@
+"""Tasks of signing on a cluster, called as a cluster would call them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.records import BitSignatures
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
+from nearkin.workflows.dedup.on_spark.notes import Notes, tell
+from nearkin.workflows.signing.batches import DOCUMENTS
+from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, Adding, Counting
+from nearkin.workflows.signing.on_spark.inputs import TaskInput, task_blocks, task_input, texts_of
+from nearkin.workflows.signing.on_spark.signing import Part
+from nearkin.workflows.signing.options import SigningOptions
+from nearkin.workflows.signing.texts import Reading
+
+RECORD = '{"id": "a", "text": "a few words of a lease"}\n'
+
+
+@pytest.fixture
+def files(tmp_path) -> list[str]:
+    """One of documents, and a folder."""
+    (tmp_path / "a.jsonl").write_text(RECORD)
+    (tmp_path / "in").mkdir()
+    for i in range(5):
+        (tmp_path / f"in/{i}.txt").write_text(f"text {i} of a folder")
+    return [str(tmp_path / "a.jsonl"), str(tmp_path / "in")]
+
+
+def inputs_of(files: list[str]) -> list[TaskInput]:
+    return [task_input([block]) for block in task_blocks(resolve_sources(files).sources, "utf-8")]
+
+
+def test_the_files_of_a_folder_are_divided(files, monkeypatch):
+    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 2)
+    assert [len(one.seen) for one in inputs_of(files)] == [1, 2, 2, 1]
+    assert [name for one in inputs_of(files) for name in texts_of(one, "skip").names] == [
+        files[0], *(f"{i}.txt" for i in range(5)),
+    ]  # fmt: skip
+
+
+def test_paths_are_seen_from_every_directory(files, monkeypatch):
+    monkeypatch.chdir(Path(files[0]).parent)
+    found = inputs_of(["a.jsonl", "in"])
+    monkeypatch.chdir("/")
+    assert [texts_of(one, "skip").sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
+    assert texts_of(found[0], "skip").names == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (Path.unlink, "there is none"),
+        (lambda path: path.write_text("longer than it was before"), "its size or its time is another"),
+        (lambda path: os.utime(path, (1, 1)), "its size or its time is another"),
+        (lambda path: (path.unlink(), path.mkdir()), "there is none"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "in/3.txt"])
+def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
+    """A folder that is not there must not become a folder of documents that cannot be read."""
+    found = inputs_of(files)
+    spoil(tmp_path / name)
+    with pytest.raises(SourceError, match=rf"{Path(name).name}: is not the same file on the worker .*: {told}\. Every"):
+        texts_of(found[0 if name == "a.jsonl" else 1], "skip")
+
+
+def test_a_worker_that_may_not_read(files, monkeypatch):
+    found = inputs_of(files)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(SourceError, match="it must not be read there"):
+        texts_of(found[1], "skip")
+    for one in inputs_of(files):  # what the driver may not read either is told in its place
+        texts_of(one, "skip")
+
+
+def test_features_are_added_up_wherever_they_meet(files):
+    options = SigningOptions("weighted-topsig")
+    tasks = task_blocks(resolve_sources(files).sources, "utf-8")
+    for n_ranges in (1, 2, 7):
+        made = [block for task in tasks for block in Counting(options, "skip", n_ranges)(task.target, [task])]
+        assert {block.target for block in made} <= set(range(n_ranges))
+        added = [
+            block
+            for target in range(n_ranges)
+            for block in Adding(options.counts_fingerprint)(target, [one for one in made if one.target == target])
+        ]
+        expected = collect(
+            Reading(files).opened(Silent()), options.features, options.normalise, threads=1, meter=Meter(Silent())
+        )
+        for found, array in zip(
+            FEATURES.joined(added), (expected.hashes, expected.occurrences, expected.documents), strict=True
+        ):
+            assert np.array_equal(found, array)  # ranges rise, and so do hashes
+        assert COUNTED.joined(added)[0].sum() == expected.n_documents == 6
+
+
+@pytest.mark.parametrize("n_bits", [8, 64, 1024])
+def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
+    random = np.random.default_rng(n_bits)
+    batches = []
+    for n in (3, 1, 70):
+        columns = [[f"d{i}" for i in range(n)], range(n), [None, *["bad"] * (n - 1)], ["file"] * n]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, DOCUMENTS, strict=True)]
+        packed = random.integers(0, 256, (n, n_bits // 8), np.uint8)
+        signed = BitSignatures(packed, random.random(n) < 0.5, "method")
+        batches.append((pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS), signed))
+    part = Part(tmp_path / "0.arrow", n_bits, "method")
+    assert part.write(iter(batches)) == 74
+    found = list(part.read())
+    assert len(found) == len(batches)
+    for (documents, signed), (expected, signatures) in zip(found, batches, strict=True):
+        assert documents.equals(expected)
+        assert np.array_equal(signed.packed, signatures.packed)
+        assert np.array_equal(signed.has_features, signatures.has_features)
+    assert part.write(iter(())) == 0
+    assert list(part.read()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["0.arrow"]
+    assert pickle.loads(pickle.dumps(part)) == part
+
+
+def test_notes_are_said_in_reading_order():
+    said = Notes()
+    blocks = []
+    for number in (11, 2, 7):
+        notes = Notes()
+        for word in ("first", "second \udcff"):
+            notes.say(f"{number}: {word}")
+        blocks += notes.blocks(number, target=0)
+    tell(blocks, said)
+    assert said.said == [f"{number}: {word}" for number in (2, 7, 11) for word in ("first", "second \udcff")]
+    assert list(Notes().blocks(3, target=0)) == []
