@@ -26,7 +26,7 @@ class Held:
             by_target.setdefault(block.target, []).append(_sent(block))
         return Held([made for target, some in by_target.items() for made in task(target, some)])
 
-    def mapped(self, task: Task) -> Held:
+    def mapped(self, task: Task, n_tasks: int = 0) -> Held:
         return Held([made for block in self.blocks for made in task(block.target, [block])])
 
     def of(self, *streams: str) -> Held:
@@ -47,6 +47,7 @@ class InProcess:
     """As `nearkin.engines.spark.stages.Stages`; ``kept_stages`` tells which were made."""
 
     stages: dict[str, Held] = field(default_factory=dict)
+    n_at_a_time: int = 2
 
     def given(self, blocks: Sequence[Block]) -> Held:
         return Held(list(blocks))

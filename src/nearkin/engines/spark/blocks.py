@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.spark.failures import engine_errors
-from nearkin.engines.spark.layout import MOST_BLOCK_BYTES, Block
+from nearkin.engines.spark.layout import Block
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Task = Callable[[int, Sequence[Block]], Iterator[Block]]
 """From a target and all blocks for it to other blocks; an object of a class is told the rest by its fields."""
 COLUMNS = "stream string, target int, data binary"
+_BATCH_BYTES = 4 << 20
 SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa.binary())])
 
 
@@ -107,7 +108,7 @@ def _batches(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
     for block in blocks:
         held.append(block)
         n_bytes += len(block.data)
-        if n_bytes >= MOST_BLOCK_BYTES:
+        if n_bytes >= _BATCH_BYTES:
             yield as_batch(held)
             held, n_bytes = [], 0
     if held:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Column = NDArray[Any]
-MOST_BLOCK_BYTES = 32 << 20
-"""Of one block: an Arrow batch of them must stay far below 2 GiB."""
+MOST_BLOCK_BYTES = 256 << 10
+"""Of one block: of larger ones Java's heap takes more care than they are worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,10 @@ class Layout:
     stream: str
     columns: tuple[tuple[str, str], ...]
 
+    def of(self, number: int) -> Layout:
+        """The same columns in a stream of their own, for each number."""
+        return Layout(f"{self.stream} {number}", self.columns)
+
     @property
     def row_bytes(self) -> int:
         """What one row takes."""
@@ -64,11 +68,12 @@ class Layout:
         """Blocks of all rows, for one target."""
         step = max(1, MOST_BLOCK_BYTES // self.row_bytes)
         for start in range(0, len(columns[0]), step):
-            parts = [
-                np.ascontiguousarray(column[start : start + step], kind).view(np.uint8)
-                for column, (_, kind) in zip(columns, self.columns, strict=True)
-            ]
-            yield Block(self.stream, target, np.concatenate(parts).tobytes())
+            yield Block(self.stream, target, self.bytes_of(*(column[start : start + step] for column in columns)))
+
+    def bytes_of(self, *columns: Column) -> bytes:
+        """The columns as the bytes of one block."""
+        parts = [np.ascontiguousarray(column, kind) for column, (_, kind) in zip(columns, self.columns, strict=True)]
+        return b"".join(part.data for part in parts)
 
     def scattered(self, targets: NDArray[np.integer[Any]], *columns: Column) -> Iterator[Block]:
         """Blocks of the rows, each row for its own target; rows for the same target stay in their order."""

@@ -87,6 +87,12 @@ class Stages:
         """For a manifest: what ran the stages."""
         return {"name": "spark", "version": self.spark.version, "master": self.spark.conf.get("spark.master", None)}
 
+    @property
+    def n_at_a_time(self) -> int:
+        """Tasks that run at the same time, about; a server of Spark Connect does not tell."""
+        context = getattr(self.spark, "_sc", None)
+        return 8 if context is None else max(1, int(context.defaultParallelism))
+
     def given(self, blocks: Sequence[Block]) -> Blocks:
         """Blocks that the driver has."""
         table = pa.Table.from_batches([as_batch(blocks)] if blocks else [], SCHEMA)

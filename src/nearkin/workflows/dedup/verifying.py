@@ -23,7 +23,6 @@ from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 
-SIMILARITY_BINS = 100
 _PAGES_OF_A_PAIR = 3 << 13  # the sets of both texts bring their neighbours along: Linux maps 64 KiB around a page
 _MOST_PAIRS = 1 << 18
 
@@ -36,13 +35,10 @@ class Verified:
     ----------
     matches : Matches
         Of nodes, at or above the threshold.
-    histogram : int64 array, shape (SIMILARITY_BINS,)
-        Candidates by similarity, the last bin with 1.0 in it.
     n_candidates : int
     """
 
     matches: Matches
-    histogram: I64
     n_candidates: int
 
 
@@ -115,20 +111,19 @@ def verify_all(
     with meter.stage("verify", sum(map(len, arrays)), "pairs") as progress:
 
         def make() -> dict[str, NDArray[Any]]:
-            histogram, n_candidates, found = np.zeros(SIMILARITY_BINS, np.int64), 0, []
+            n_candidates, found = 0, []
             blocks = merge_runs(arrays, block_pairs=block_pairs)
             for verified in verify_blocks(blocks, store, threads=resources.n_threads):
                 similarity = verified.similarity(options.measure)
-                histogram += np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0]
                 n_candidates += len(verified)
                 found.append(verified.where(similarity >= options.threshold))
                 progress.advance(len(verified))
                 store.release()
-            return {"histogram": histogram, "n_candidates": np.array(n_candidates), **as_arrays(found)}
+            return {"n_candidates": np.array(n_candidates), **as_arrays(found)}
 
         stored = kept_arrays(folder / "matches.npz", make)
     matches = Matches(**{name: stored[name] for name in ("left", "right", "n_common", "n_left", "n_right")})
-    return Verified(matches, stored["histogram"], int(stored["n_candidates"])), store
+    return Verified(matches, int(stored["n_candidates"])), store
 
 
 def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int) -> Iterator[Matches]:

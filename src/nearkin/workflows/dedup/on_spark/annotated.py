@@ -29,7 +29,7 @@ PAIR_COLUMNS = (
     ("id_a", ID), ("id_b", ID), ("jaccard", "double"), ("containment_a_in_b", "double"),
     ("containment_b_in_a", "double"),
 )  # fmt: skip
-_ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), "bigint": pa.int64()}
+_ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), "long": pa.int64()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,17 @@ from nearkin.engines.spark.blocks import Blocks, gathered
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.runs.spool import Spool
-from nearkin.workflows.dedup.corpus import repeated_among
+from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
-from nearkin.workflows.dedup.on_spark.planning import plan_search
-from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, GROUPS, HISTOGRAM, MATCHES, MEMBERS, SUSPECTS
+from nearkin.workflows.dedup.on_spark.planning import look, plan_search
+from nearkin.workflows.dedup.on_spark.streams import CANDIDATES, COPIES, COUNTED, GROUPS, MATCHES, MEMBERS, SUSPECTS
 from nearkin.workflows.dedup.on_spark.texts import find_texts
 from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
@@ -65,18 +65,20 @@ def dedup_frame(
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
     read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
-    homes = Homes.of(spool, read.collected(), 1 << 32)
+    homes = Homes.of(spool, read.collected(), 1 << 32, stages.n_at_a_time)
     has_ids = columns.doc_id is not None
     found = find_texts(stages, homes, options.keep, texts, is_against=False, has_ids=has_ids)
     if has_ids:
         _check_ids(homes, found, str(columns.doc_id))
     counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
-    plan = plan_search(homes, counted, texts, options, is_against=False)
+    _check_readable(homes, int(counted[0].sum()))
+    sample = look(homes, counted, texts, options, is_against=False)
+    plan = plan_search(sample, options)
     stages.meter.progress.say(describe_plan(plan, options))
-    linked = link_all(stages, homes, texts, keys, options, plan, int(counted[0].sum()))
-    verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
+    linked = link_all(stages, homes, texts, keys, options, plan, sample)
+    verified = verify_all(stages, "matches", linked.pairs, homes, (texts, keys), options)
     matches = verified.of(MATCHES.stream)
-    n_matches = int(HISTOGRAM.joined(verified.of(HISTOGRAM.stream).collected())[1].sum())
+    n_matches = int(CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())[0].sum())
     groups = group_all(stages, matches, n_matches, homes, texts, options)
     id_type = _id_type(frame, columns)
     copies = found.of(COPIES.stream)
@@ -136,7 +138,16 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
     if columns.doc_id is None:
         return "string"
     kind = frame.schema[columns.doc_id].dataType.simpleString()
-    return "bigint" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
+    return "long" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
+
+
+def _check_readable(homes: Homes, n_texts: int) -> None:
+    """That there is something to work on."""
+    if homes.n_documents and not n_texts:
+        chunks = homes.chunks()
+        if all((facts_of(chunk).status == UNREADABLE).all() for chunk in chunks):
+            problem = chunks[0].column("problem")[0]
+            raise SourceError(f"None of the {homes.n_documents:,} documents can be read. The first: {problem}.")
 
 
 def _check_ids(homes: Homes, found: Blocks, column: str) -> None:

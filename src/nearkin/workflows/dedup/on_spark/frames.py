@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.spark.blocks import COLUMNS, Blocks, as_batch
 from nearkin.engines.spark.failures import engine_errors
+from nearkin.errors import ParameterError
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 NAME = "table"
 """Documents without an id are called ``table:1``, ``table:2``, … in the order of the partitions."""
-_PART = "__nearkin_part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ def read_frame(
     frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
 ) -> Blocks:
     """The documents of a data frame into the spool, and whole rows to ``rows``; the stream is `CHUNKS`."""
-    from pyspark.sql import functions
-
     with engine_errors():
-        numbered = frame.withColumn(_PART, functions.spark_partition_id())
-        return Blocks(numbered.mapInArrow(_reading(columns, spool, rows, normalisation), COLUMNS))
+        # mapInArrow takes a column named a.b for one inside of a, and no two of one name
+        numbered = frame.toDF(*map(str, range(len(frame.columns))))
+        reading = _reading(columns, frame.columns, spool, rows, normalisation)
+        return Blocks(numbered.mapInArrow(reading, COLUMNS))
 
 
 def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
@@ -54,15 +54,18 @@ def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
 
 
 def _reading(
-    columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
+    columns: FrameColumns, names: Sequence[str], spool: Spool, rows: Path, normalisation: Normalisation
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        number = 0
+        from pyspark import TaskContext
+
+        # as a column, spark_partition_id(), Spark may compute it where rows are not in their partitions yet
+        part, number = cast("TaskContext", TaskContext.get()).partitionId(), 0
         for batch in batches:
             if not batch.num_rows:
                 continue
-            part = batch[_PART][0].as_py()
-            whole = batch.drop_columns([_PART])
+            whole = batch.rename_columns(names)
+            _check_ids(whole, columns.doc_id)
             at = 0
             for piece in read_table(whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep):
                 spool.write(part, number, prepare(piece, normalisation, source_name=NAME))
@@ -73,6 +76,14 @@ def _reading(
                 at, number = at + piece.num_rows, number + 1
 
     return read
+
+
+def _check_ids(rows: pa.RecordBatch, column: str | None) -> None:
+    if column is not None and rows[column].null_count:
+        raise ParameterError(
+            f"Ids must be different, and in column {column!r} some rows have none. Choose another column, or leave id "
+            "out: rows are numbered then."
+        )
 
 
 def _write_rows(path: Path, rows: pa.RecordBatch) -> None:

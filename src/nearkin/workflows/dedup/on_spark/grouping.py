@@ -16,10 +16,11 @@ from nearkin.records import U32, Matches
 from nearkin.workflows.dedup.grouping import Inside
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.streams import GROUPS, MATCHES, MEMBERS, PAIRS
-from nearkin.workflows.dedup.on_spark.verifying import verify_all
+from nearkin.workflows.dedup.on_spark.verifying import compare_all
 from nearkin.workflows.dedup.options import DedupOptions
 
 _UNKNOWN = "unknown"
+_MATCHES_A_TASK = 2_000_000
 
 
 def group_all(
@@ -43,22 +44,23 @@ def group_all(
     Blocks
         `MEMBERS`, at the homes of their texts, and `GROUPS`, at those of their principals.
     """
-    n = max(len(homes), 1)
+    n = 1 + n_matches // _MATCHES_A_TASK
+    by_text = Placing(n)
     components = stages.kept(
         "components",
         lambda: (
-            find_components(stages, matches.exchanged(n, contracted), n_matches, most_edges=MOST_EDGES)
-            .mapped(Homecoming(homes))
-            .and_those_of(matches)
-            .exchanged(n, Labelling(homes))
+            find_components(stages, matches.mapped(contracted), n_matches, most_edges=MOST_EDGES)
+            .mapped(by_text)
+            .and_those_of(matches.mapped(by_text))
+            .exchanged(n, Labelling(n))
             .exchanged(n, Looking(homes, options))
         ),
     )
     known = components.of(MATCHES.stream)
     asked = components.of(PAIRS.stream)
     if not asked.is_empty():
-        looked_at = verify_all(stages, "inside", asked, homes, texts, options, threshold=0.0)
-        known = known.and_those_of(looked_at.of(MATCHES.stream).exchanged(n, Returning(homes)))
+        looked_at = compare_all(stages, "inside", asked, homes, texts, options)
+        known = known.and_those_of(looked_at.of(MATCHES.stream).mapped(Returning(n)))
     return stages.kept("groups", lambda: known.exchanged(n, Grouping(homes, options)))
 
 
@@ -71,22 +73,23 @@ def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Homecoming:
-    """Send the labels of texts to their homes."""
+class Placing:
+    """Send labels, and matches by their left text, to where those of a text meet."""
 
-    homes: Homes
+    n_targets: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        nodes, component = LABELS.joined(blocks)
-        yield from LABELS.scattered(self.homes.at(nodes), nodes, component)
+        labels, matches = LABELS.joined(blocks), MATCHES.joined(blocks)
+        yield from LABELS.scattered(labels[0] % np.uint32(self.n_targets), *labels)
+        yield from MATCHES.scattered(matches[0] % np.uint32(self.n_targets), *matches)
 
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """Send matches to the home of their component."""
+    """Tell matches their component, and send them to where it meets."""
 
-    homes: Homes
+    n_targets: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -94,19 +97,19 @@ class Labelling:
         order = np.argsort(nodes)
         left, *others, _ = MATCHES.joined(blocks)
         tag = component[order[np.searchsorted(nodes, left, sorter=order)]]
-        yield from MATCHES.scattered(self.homes.at(tag), left, *others, tag)
+        yield from MATCHES.scattered(tag % np.uint32(self.n_targets), left, *others, tag)
 
 
 @dataclass(frozen=True, slots=True)
 class Returning:
-    """Send what was looked at to the home of the component that asked."""
+    """Send what was looked at to where the component that asked meets."""
 
-    homes: Homes
+    n_targets: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         columns = MATCHES.joined(blocks)
-        for block in MATCHES.scattered(self.homes.at(columns[-1]), *columns):
+        for block in MATCHES.scattered(columns[-1] % np.uint32(self.n_targets), *columns):
             yield Block(_UNKNOWN, block.target, block.data)
 
 

@@ -12,7 +12,9 @@ from nearkin.records import I64, U32
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
-HOME_BYTES = 64 << 20
+MOST_HOME_BYTES, LEAST_HOME_BYTES = 192 << 20, 16 << 20
+"""Of one home: large, since every task costs some 0.1 s; small enough for the sets of its texts to be in memory."""
+_HOMES_A_CORE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,17 @@ class Homes:
     n_inputs: int
 
     @classmethod
-    def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int) -> Homes:
-        """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean."""
+    def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Homes:
+        """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean.
+
+        There are homes for so many tasks at a time, if there are as many documents. No result depends on it.
+        """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         order = np.lexsort((numbers, parts))
         starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
-        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // HOME_BYTES
+        home_bytes = int(n_bytes.sum()) // (_HOMES_A_CORE * n_at_a_time)
+        home_bytes = min(max(home_bytes, LEAST_HOME_BYTES), MOST_HOME_BYTES)
+        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes
         is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         first_chunk = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)

@@ -25,13 +25,13 @@ from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import HomeSizes
 from nearkin.workflows.dedup.on_spark.linking import link_all
-from nearkin.workflows.dedup.on_spark.planning import plan_search
+from nearkin.workflows.dedup.on_spark.planning import look, plan_search
 from nearkin.workflows.dedup.on_spark.reading import read_all, split
 from nearkin.workflows.dedup.on_spark.streams import (
+    CANDIDATES,
     COPIES,
     COUNTED,
     GROUPS,
-    HISTOGRAM,
     INPUTS,
     MATCHES,
     MEMBERS,
@@ -45,7 +45,7 @@ from nearkin.workflows.dedup.plans import describe_plan, found_probability
 from nearkin.workflows.dedup.reading import SPOOL, STOPPED
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, locate
-from nearkin.workflows.dedup.verifying import SIMILARITY_BINS, Verified
+from nearkin.workflows.dedup.verifying import Verified
 
 
 def find(
@@ -83,7 +83,7 @@ def find(
     parts, other_parts = split(inputs), split(others or ())
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, spool, options.normalise, on_error=on_error, progress=meter.progress)
-    homes = Homes.of(spool, read, len(parts))
+    homes = Homes.of(spool, read, len(parts), stages.n_at_a_time)
     found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
@@ -93,10 +93,11 @@ def find(
     _check(corpus, places, on_error=on_error)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
-        plan = plan_search(homes, counted, texts, options, is_against=corpus.is_against)
+        sample = look(homes, counted, texts, options, is_against=corpus.is_against)
+        plan = plan_search(sample, options)
         progress.say(describe_plan(plan, options))
-    linked = link_all(stages, homes, texts, work / "keys", options, plan, corpus.n_nodes)
-    verified = verify_all(stages, "matches", linked.pairs, homes, texts, options, threshold=options.threshold)
+    linked = link_all(stages, homes, texts, work / "keys", options, plan, sample)
+    verified = verify_all(stages, "matches", linked.pairs, homes, (texts, work / "keys"), options)
     told, sizes = _verified(verified, corpus), _sizes(work / "keys", homes)
     if corpus.is_against:
         judged = judge_across(corpus, options, sizes, told.matches)
@@ -143,9 +144,8 @@ def _verified(found: Blocks, corpus: Corpus) -> Verified:
     matches = Matches(
         corpus.node[left[order]], corpus.node[right[order]], n_common[order], n_left[order], n_right[order]
     )
-    bins, n = HISTOGRAM.joined(found.of(HISTOGRAM.stream).collected())
-    histogram = np.bincount(bins, n, SIMILARITY_BINS).astype(np.int64)
-    return Verified(matches, histogram, int(histogram.sum()))
+    (n_pairs,) = CANDIDATES.joined(found.of(CANDIDATES.stream).collected())
+    return Verified(matches, int(n_pairs.sum()))
 
 
 def _sizes(folder: Path, homes: Homes) -> Sizes:

@@ -18,6 +18,7 @@ from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.profiles import profiles_of
 from nearkin.workflows.dedup.on_spark.streams import ENTRIES, OCCURRENCES
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
@@ -29,51 +30,61 @@ MEETING_BYTES = 48 << 20
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Which task entries meet in: every band has as many tasks as it needs, and loose entries, of no band, have theirs.
+    """Which task entries meet in.
+
+    Every band is cut into as many ranges of its keys, and so are the loose entries, which belong to no band; one task
+    takes one range of many entries, or several bands of few.
 
     Parameters
     ----------
     n_bands : int
     n_ranges : int
         Of the keys of each band.
+    n_targets : int
+        Tasks.
     """
 
     n_bands: int
     n_ranges: int
+    n_targets: int
 
     @classmethod
-    def of(cls, plan: Plan, n_texts: int) -> Meetings:
-        """For so many texts."""
+    def of(cls, plan: Plan, n_texts: int, n_least: int) -> Meetings:
+        """For so many texts, and at least so many tasks if there are as many bands."""
         n_bands = plan.bands if isinstance(plan, BandPlan) else 0
-        return cls(n_bands, 1 + n_texts * ENTRIES.row_bytes // MEETING_BYTES)
-
-    @property
-    def n_targets(self) -> int:
-        """Tasks of the bands."""
-        return self.n_bands * self.n_ranges
+        n_bytes = n_texts * ENTRIES.row_bytes
+        n_ranges = 1 + n_bytes // MEETING_BYTES
+        n_parts = (n_bands + 1) * n_ranges
+        return cls(n_bands, n_ranges, min(n_parts, max(n_least, 1 + (n_bands + 1) * n_bytes // MEETING_BYTES)))
 
     def at(self, band: int, keys: U64) -> I64:
         """The task of each key of a band; ``n_bands`` stands for the loose entries."""
         of_key = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
-        return of_key.astype(np.int64) + band * self.n_ranges
-
-    def band_of(self, target: int) -> int:
-        """The band whose entries meet there."""
-        return target // self.n_ranges
+        part = of_key.astype(np.int64) + band * self.n_ranges
+        return part * self.n_targets // ((self.n_bands + 1) * self.n_ranges)
 
 
 @dataclass(frozen=True, slots=True)
 class HomeSizes:
-    """What shingling found of the texts of a home; see `workflows.dedup.searching.Sizes`."""
+    """What shingling found of the texts of a home.
+
+    Parameters
+    ----------
+    n_shingles, n_units : uint32 arrays, shape (n_texts,)
+        See `workflows.dedup.searching.Sizes`.
+    profiles : uint8 array, shape (n_texts, n_bins)
+        See `screening`.
+    """
 
     n_shingles: U32
     n_units: U32
+    profiles: U8
 
     @classmethod
     def load(cls, folder: Path, home: int) -> HomeSizes:
         """As `Keying` wrote them."""
         with np.load(folder / f"sizes-{home:09d}.npz") as stored:
-            return cls(stored["n_shingles"], stored["n_units"])
+            return cls(stored["n_shingles"], stored["n_units"], stored["profiles"])
 
 
 def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
@@ -99,6 +110,7 @@ class Keying:
     options: DedupOptions
     plan: Plan
     meetings: Meetings
+    n_bins: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -106,20 +118,21 @@ class Keying:
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         small: list[tuple[U32, U8, ShingleSets]] = []
         n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
+        profiles = np.zeros((len(texts.first), self.n_bins), np.uint8)
         for chunk in self.homes.chunks(target):
             here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
             nodes, sides = texts.first[here], texts.sides[here]
             if not len(nodes):
                 continue
             sets = sets_at(chunk, nodes, self.options.shingle)
-            n_shingles[here], n_units[here] = sets.sizes, sets.n_units
+            n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, self.n_bins)
             if isinstance(self.plan, SamplingPlan):
                 yield from _loose(self.meetings, nodes, sides, sets, *Sampling(self.plan.rate).keys(sets))
             else:
                 yield from self._bands(BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
-        self._save(target, n_shingles, n_units, small)
+        self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
         buckets = np.flatnonzero(counts)
-        yield from OCCURRENCES.packed(self.meetings.n_targets, buckets, counts[buckets])
+        yield from OCCURRENCES.packed(0, buckets, counts[buckets])
 
     def _bands(
         self,
@@ -139,12 +152,12 @@ class Keying:
         nodes, sides, sizes = nodes[is_long], sides[is_long], sets.sizes[is_long]
         if len(nodes):
             for band, of_band in enumerate(keys.of_bands(sets.where(is_long))):
-                yield from ENTRIES.scattered(self.meetings.at(band, of_band), of_band, nodes, sizes, sides)
+                yield from ENTRIES.of(band).scattered(self.meetings.at(band, of_band), of_band, nodes, sizes, sides)
 
-    def _save(self, home: int, n_shingles: U32, n_units: U32, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
+    def _save(self, home: int, sizes: HomeSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
         place = self.folder / f"sizes-{home:09d}.npz"
         with published(place, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, n_shingles=n_shingles, n_units=n_units)
+            np.savez(file, n_shingles=sizes.n_shingles, n_units=sizes.n_units, profiles=sizes.profiles)
         if small:
             place = _small_place(self.folder, home)
             with published(place, durable=False) as aside, open(aside, "wb") as file:
@@ -183,7 +196,9 @@ def _loose(
 ) -> Iterator[Block]:
     """Entries that belong to no band."""
     targets = meetings.at(meetings.n_bands, keys)
-    yield from ENTRIES.scattered(targets, keys, nodes[set_of_key], sets.sizes[set_of_key], sides[set_of_key])
+    yield from ENTRIES.of(meetings.n_bands).scattered(
+        targets, keys, nodes[set_of_key], sets.sizes[set_of_key], sides[set_of_key]
+    )
 
 
 def counts_place(folder: Path) -> Path:

@@ -11,14 +11,15 @@ import numpy as np
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.planning.search import BandPlan
-from nearkin.records import U32, U64
+from nearkin.planning.search import BandPlan, Sample
+from nearkin.records import U8, U32, U64
 from nearkin.runs.files import published
 from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, affordable_pivots, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import Keying, Meetings, PrefixKeying, counts_place
+from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.streams import (
     CROWDED,
     ENTRIES,
@@ -53,30 +54,37 @@ class Linked:
 
 
 def link_all(
-    stages: Stages, homes: Homes, texts: Path, folder: Path, options: DedupOptions, plan: Plan, n_texts: int
+    stages: Stages,
+    homes: Homes,
+    texts: Path,
+    folder: Path,
+    options: DedupOptions,
+    plan: Plan,
+    sample: Sample,
 ) -> Linked:
     """Pair the texts that share a key."""
     folder.mkdir(exist_ok=True)
-    meetings = Meetings.of(plan, n_texts)
+    meetings = Meetings.of(plan, sample.n_documents, stages.n_at_a_time)
     ratio = options.threshold if options.measure == "jaccard" else 0.0
     meeting = Meeting(homes, meetings, ratio)
-    keying = Keying(homes, texts, folder, options, plan, meetings)
-    # behind the tasks of the bands are those of loose entries; occurrences are added up in the first of these
-    n_targets = meetings.n_targets + meetings.n_ranges
-    linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(n_targets, meeting))
+    keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
+    linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, meeting))
     if isinstance(plan, BandPlan) and _save_counts(linked, folder):
         prefixes = PrefixKeying(folder, BandKeys(plan, options), meetings)
-        short = stages.kept("prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(n_targets, meeting))
+        short = stages.kept(
+            "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, meeting)
+        )
         linked = linked.and_those_of(short)
     crowds = _most_pivots(linked, meetings)
     if not crowds:
         return Linked(linked.of(PAIRS.stream), 0)
+    n_crowds = max(stages.n_at_a_time, meetings.n_targets // 8)
     crowded = stages.kept(
         "crowds",
         lambda: (
             linked.of(CROWDED.stream)
-            .exchanged(len(homes), Ranking(texts, len(homes)))
-            .exchanged(len(homes), Crowd(homes, crowds, ratio))
+            .exchanged(len(homes), Ranking(texts, n_crowds))
+            .exchanged(n_crowds, Crowd(homes, crowds, ratio))
         ),
     )
     (n_pairs,) = NOT_COMPARED.joined(crowded.of(NOT_COMPARED.stream).collected())
@@ -120,20 +128,23 @@ class Meeting:
             counts = np.bincount(buckets, n, 1 << COUNT_BITS)
             present = np.flatnonzero(counts)
             yield from OCCURRENCES.packed(target, present, counts[present])
-        keys, nodes, sizes, sides = ENTRIES.joined(blocks)
-        if not len(keys):
-            return
+        for band in range(self.meetings.n_bands + 1):
+            keys, nodes, sizes, sides = ENTRIES.of(band).joined(blocks)
+            if len(keys):
+                yield from self._linked(band, keys, nodes, sizes, sides)
+
+    def _linked(self, band: int, keys: U64, nodes: U32, sizes: U32, sides: U8) -> Iterator[Block]:
+        """Pairs of one band, and its crowded keys."""
         keys, order = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
         bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))
         lengths = np.diff(bounds)
         is_crowded = np.repeat(lengths > LEAST_PIVOTS, lengths)
         if is_crowded.any():
             aside = order[is_crowded]
-            band = self.meetings.band_of(target)
             columns = np.full(len(aside), band), keys[is_crowded], nodes[aside], sizes[aside], sides[aside]
             yield from CROWDED.scattered(self.homes.at(nodes[aside]), *columns)
             found, n_keys = np.unique(lengths[lengths > LEAST_PIVOTS], return_counts=True)
-            yield from LENGTHS.packed(target, np.full(len(found), band), found, n_keys)
+            yield from LENGTHS.packed(0, np.full(len(found), band), found, n_keys)
             keys, order = keys[~is_crowded], order[~is_crowded]
         linking = Linking(sizes, sides, self.least_size_ratio)
         for pairs, _ in linking.link_sorted(keys, order):

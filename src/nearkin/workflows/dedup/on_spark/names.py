@@ -97,7 +97,8 @@ class Names:
         is_none = rows == NO_ROW
         if self.ids is None:
             numbers = pa.array(rows.astype(np.int64) + 1, mask=is_none).cast(pa.large_string())
-            return pc.binary_join_element_wise(pa.scalar(NAME, pa.large_string()), numbers, ":")
+            name, separator = (pa.scalar(value, pa.large_string()) for value in (NAME, ":"))
+            return pc.binary_join_element_wise(name, numbers, separator)
         is_here = (rows >= self.start) & (rows < self.end)
         place = np.where(is_here, rows.astype(np.int64) - self.start, 0)
         place[~is_here & ~is_none] = np.searchsorted(self.rows, rows[~is_here & ~is_none]) + self.end - self.start

@@ -17,8 +17,14 @@ from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
 
 
-def plan_search(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Plan:
-    """Choose the search.
+def plan_search(sample: Sample, options: DedupOptions) -> Plan:
+    """Choose the search by what a look at some texts told."""
+    planner = plan_bands if options.measure == "jaccard" else plan_sampling
+    return planner(options.threshold, options.recall, sample)
+
+
+def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
+    """Compare some texts with one another; see `workflows.dedup.sampling.look`.
 
     Parameters
     ----------
@@ -31,12 +37,6 @@ def plan_search(homes: Homes, counted: Sequence[I64], texts: Path, options: Dedu
     is_against : bool
         Pairs go across only.
     """
-    planner = plan_bands if options.measure == "jaccard" else plan_sampling
-    return planner(options.threshold, options.recall, look(homes, counted, texts, options, is_against=is_against))
-
-
-def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
-    """Compare some texts with one another; see `workflows.dedup.sampling.look`."""
     n_texts, n_mine = counted
     n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
     nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)

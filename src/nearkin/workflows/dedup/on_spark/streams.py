@@ -25,7 +25,7 @@ COPIES = Layout("copies", (("row", "<u4"), ("first", "<u4")))
 COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
 """Of a home: its distinct texts, and those that occur first among the documents to clean."""
 ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
-"""Texts under a key of a band."""
+"""Texts under a key; each band has a stream of its own."""
 OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
 """How often shingles of short texts occur, by the upper bits of their hashes."""
 CROWDED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
@@ -48,7 +48,9 @@ MATCHES = Layout(
         ("best_left", "<u4"), ("best_right", "<u4"), ("code_left", "<u8"), ("code_right", "<u8"), ("tag", "<u4"),
     ),
 )  # fmt: skip
-HISTOGRAM = Layout("histogram", (("bin", "<u4"), ("n", "<i8")))
+CANDIDATES = Layout("candidates", (("n_pairs", "<i8"),))
+"""How many different pairs there were."""
+PROFILE_ROWS = Layout("profile rows", (("node", "<u4"), ("n_shingles", "<u4")))
 MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8")))
 """Texts that match another, with the text that is the principal of their group, and the row to be kept of it."""
 GROUPS = Layout(

@@ -9,66 +9,61 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
-from nearkin.engines.spark.layout import Block, Column
+from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import sets_at
-from nearkin.workflows.dedup.on_spark.streams import ASKS, HISTOGRAM, MATCHES, PAIRS, SET_HASHES, SET_ROWS
+from nearkin.workflows.dedup.on_spark.screening import Asking, Profiling, Screening
+from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, SET_HASHES, SET_ROWS
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.verifying import SIMILARITY_BINS
 
-_TEXTS_A_BLOCK = 20_000
+_HASHES_A_BLOCK = 1 << 15  # Java keeps larger blocks apart, which costs it
 
 
 def verify_all(
-    stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: Path, options: DedupOptions, *, threshold: float
+    stages: Stages, name: str, pairs: Blocks, homes: Homes, folders: tuple[Path, Path], options: DedupOptions
 ) -> Blocks:
-    """Count the shingles that the texts of each pair share.
+    """Verify candidates.
 
     Parameters
     ----------
     pairs : Blocks
         `PAIRS`, at the homes of their left texts.
-    threshold : float
-        What is less similar is counted, and left out.
+    folders : tuple of two Paths
+        Where the texts of homes stand, and their sizes.
 
     Returns
     -------
     Blocks
-        `MATCHES`, at the homes of their left texts, and `HISTOGRAM`.
+        `MATCHES`, at the homes of their left texts, and `CANDIDATES`.
     """
+    n, (texts, sizes) = max(len(homes), 1), folders
+    return stages.kept(
+        name,
+        lambda: (
+            pairs.exchanged(n, Asking(homes))
+            .exchanged(n, Profiling(texts, sizes))
+            .exchanged(n, Screening(homes, texts, sizes, options))
+            .exchanged(n, Answering(homes, texts, options))
+            .exchanged(n, Verifying(homes, texts, options, options.threshold))
+        ),
+    )
+
+
+def compare_all(stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: Path, options: DedupOptions) -> Blocks:
+    """How similar the texts of each pair are, however little that is."""
     n = max(len(homes), 1)
     return stages.kept(
         name,
         lambda: (
             pairs.exchanged(n, Asking(homes))
             .exchanged(n, Answering(homes, texts, options))
-            .exchanged(n, Verifying(homes, texts, options, threshold))
+            .exchanged(n, Verifying(homes, texts, options, 0.0))
         ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Each pair once; ask for the shingles of its right text."""
-
-    homes: Homes
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        left, right, tag = PAIRS.joined(blocks)
-        order = np.lexsort((right, left))
-        left, right, tag = left[order], right[order], tag[order]
-        is_first = np.ones(len(left), np.bool_)
-        is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
-        yield from PAIRS.packed(target, left[is_first], right[is_first], tag[is_first])
-        wanted = np.unique(right)
-        is_elsewhere = self.homes.at(wanted) != target
-        wanted = wanted[is_elsewhere]
-        yield from ASKS.scattered(self.homes.at(wanted), wanted, np.full(len(wanted), target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +93,14 @@ class TextSets:
     def sent(self, target: int, wanted: U32) -> Iterator[Block]:
         """Some of the texts, as blocks."""
         at = np.searchsorted(self.nodes, wanted)
-        for start in range(0, len(at), _TEXTS_A_BLOCK):
-            some = at[start : start + _TEXTS_A_BLOCK]
-            sizes = self.offsets[some + 1] - self.offsets[some]
-            rows = SET_ROWS.packed(target, self.nodes[some], sizes, self.best[some], self.code[some])
-            hashes = self.hashes[ranges(self.offsets[some], sizes)]
-            # a header tells where the hashes begin: rows and hashes of one block must not part
-            [row_block] = rows
-            header = np.array([len(row_block.data)], np.int64).tobytes()
-            yield Block(SET_HASHES.stream, target, header + row_block.data + hashes.tobytes())
+        sizes = self.offsets[at + 1] - self.offsets[at]
+        of_block = (np.cumsum(sizes) - sizes) // _HASHES_A_BLOCK
+        for part in np.split(np.arange(len(at)), np.flatnonzero(np.diff(of_block)) + 1):
+            some = at[part]
+            rows = SET_ROWS.bytes_of(self.nodes[some], sizes[part], self.best[some], self.code[some])
+            hashes = self.hashes[ranges(self.offsets[some], sizes[part])]
+            # rows and hashes of one block must not part
+            yield Block(SET_HASHES.stream, target, len(rows).to_bytes(8, "little") + rows + hashes.tobytes())
 
     @classmethod
     def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
@@ -153,7 +147,7 @@ class Answering:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        yield from (block for block in blocks if block.stream == PAIRS.stream)
+        yield from (block for block in blocks if block.stream != ASKS.stream)
         nodes, reply_to = ASKS.joined(blocks)
         if not len(nodes):
             return
@@ -174,6 +168,7 @@ class Verifying:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
+        yield from (block for block in blocks if block.stream == CANDIDATES.stream)
         left, right, tag = PAIRS.joined(blocks)
         if not len(left):
             return
@@ -184,13 +179,7 @@ class Verifying:
         by_node = np.argsort(sets.nodes)
         place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)
         found = verify(Candidates(place[0], place[1]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
-        similarity = found.similarity(self.options.measure)
-        yield from self._counted(target, similarity)
-        yield from _matches(target, sets, found, tag, similarity >= self.threshold)
-
-    def _counted(self, target: int, similarity: Column) -> Iterator[Block]:
-        counts = np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0]
-        yield from HISTOGRAM.packed(target, np.arange(SIMILARITY_BINS), counts)
+        yield from _matches(target, sets, found, tag, found.similarity(self.options.measure) >= self.threshold)
 
 
 def _matches(target: int, sets: TextSets, found: Matches, tag: U32, is_match: Bool) -> Iterator[Block]:

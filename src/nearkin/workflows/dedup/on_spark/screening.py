@@ -1,0 +1,117 @@
+"""Candidates → those that may be matches: told by profiles, which are a fraction of the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block
+from nearkin.records import U8, U32, Matches
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.keying import HomeSizes
+from nearkin.workflows.dedup.on_spark.profiles import most_common
+from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, PAIRS, PROFILE_ROWS
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.options import DedupOptions
+
+_PROFILES = "profiles"
+_BYTES_A_BLOCK = 1 << 18
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Each pair once; ask for what is to be known of its right text."""
+
+    homes: Homes
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        left, right, tag = PAIRS.joined(blocks)
+        order = np.lexsort((right, left))
+        left, right, tag = left[order], right[order], tag[order]
+        is_first = np.ones(len(left), np.bool_)
+        is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+        yield from PAIRS.packed(target, left[is_first], right[is_first], tag[is_first])
+        yield from CANDIDATES.packed(target, np.array([is_first.sum()]))
+        yield from _asked(self.homes, target, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Profiling:
+    """Send profiles to where they are asked for; whatever else is here stays."""
+
+    texts: Path
+    sizes: Path
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from (block for block in blocks if block.stream != ASKS.stream)
+        nodes, reply_to = ASKS.joined(blocks)
+        if not len(nodes):
+            return
+        texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
+        step = max(1, _BYTES_A_BLOCK // sizes.profiles.shape[1])
+        for home in np.unique(reply_to).tolist():
+            wanted = nodes[reply_to == home]
+            at = texts.at(wanted)
+            for start in range(0, len(at), step):
+                some = at[start : start + step]
+                rows = PROFILE_ROWS.bytes_of(texts.first[some], sizes.n_shingles[some])
+                yield Block(_PROFILES, home, len(rows).to_bytes(8, "little") + rows + sizes.profiles[some].tobytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Let those candidates pass that may be matches, and ask for the sets of their right texts."""
+
+    homes: Homes
+    texts: Path
+    sizes: Path
+    options: DedupOptions
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from (block for block in blocks if block.stream == CANDIDATES.stream)
+        left, right, tag = PAIRS.joined(blocks)
+        if not len(left):
+            return
+        nodes, n_shingles, profiles = self._known(target, blocks)
+        by_node = np.argsort(nodes)
+        a, b = (by_node[np.searchsorted(nodes, column, sorter=by_node)] for column in (left, right))
+        most, is_unknown = most_common(profiles, a, b)
+        at_most = Matches(left, right, most.astype(np.uint32), n_shingles[a], n_shingles[b])
+        passes = at_most.similarity(self.options.measure) >= self.options.threshold - _ROUNDING
+        passes |= is_unknown
+        yield from PAIRS.packed(target, left[passes], right[passes], tag[passes])
+        yield from _asked(self.homes, target, right[passes])
+
+    def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
+        """Of the texts that are here, and those that came: which, how many shingles, profiles."""
+        texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
+        rows: list[Block] = []
+        profiles = [sizes.profiles]
+        for block in blocks:
+            if block.stream == _PROFILES:
+                data = memoryview(block.data)
+                n_bytes = int.from_bytes(data[:8], "little")
+                rows.append(Block(PROFILE_ROWS.stream, target, data[8 : 8 + n_bytes]))
+                came = np.frombuffer(data, np.uint8, offset=8 + n_bytes)
+                profiles.append(came.reshape(-1, sizes.profiles.shape[1]))
+        nodes, n_shingles = PROFILE_ROWS.joined(rows)
+        return (
+            np.concatenate([texts.first, nodes]),
+            np.concatenate([sizes.n_shingles, n_shingles]),
+            np.concatenate(profiles),
+        )
+
+
+def _asked(homes: Homes, target: int, right: U32) -> Iterator[Block]:
+    """Ask for texts that are not at home here."""
+    wanted = np.unique(right)
+    home = homes.at(wanted)
+    is_elsewhere = home != target
+    yield from ASKS.scattered(home[is_elsewhere], wanted[is_elsewhere], np.full(int(is_elsewhere.sum()), target))
