@@ -16,7 +16,7 @@ from functional.conftest import nearkin_here
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 from nearkin.stages.search import stretches
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing import job, kept_search, searching
+from nearkin.workflows.pairing import engines, job, kept_search, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.signing.texts import Reading
@@ -300,7 +300,7 @@ def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "search", interrupted)
+    monkeypatch.setattr(engines, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -32,7 +32,7 @@ def by_definition(window: SlidingWindow, sides: list[BitSignatures], distance: i
         items += [(side, row, bits[row]) for row in range(len(own)) if own.has_features[row]]
     found, n_comparisons = {}, 0
     for number, order in enumerate(window.orders(sides[0].n_bits)):
-        ties = window.tie_breaks(number, len(items)).tolist()
+        ties = window.tie_breaks(number, np.arange(len(items))).tolist()
         places = sorted(range(len(items)), key=lambda i: (items[i][2][order].tolist(), ties[i]))
         ordered = [items[i] for i in places]
         for at, (side_b, row_b, bits_b) in enumerate(ordered):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
 from nearkin.cli.options import Encoding, Format, Json, OnError, Out, Overwrite, Quiet, Report, Resume, Threads
 from nearkin.cli.pair_options import (
     Agreement,
@@ -62,6 +63,9 @@ With --table, documents on the left are carried into the language of the right o
 --out pairs
 
   nearkin pairs --left mine.jsonl --right theirs.jsonl --threshold 0.6 --out pairs
+
+  nearkin pairs --left de.parquet --right en.parquet --table de-en.parquet --out /shared/pairs --engine spark \
+--master spark://host:7077
 """
 
 
@@ -106,6 +110,9 @@ def pairs(
     resume: Resume = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
+    engine: Engine = "local",
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
@@ -127,11 +134,12 @@ def pairs(
         least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method, bits=bits,
         distance=distance, permutations=permutations, window=window,
     )  # fmt: skip
+    cluster = cluster_of(engine, master, conf)
     translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
             given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
-            report=report, resources=Resources(threads), progress=bars,
+            report=report, resources=Resources(threads), progress=bars, cluster=cluster,
         )  # fmt: skip
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
-from nearkin.records import I64, U32, U64, BitSignatures
+from nearkin.records import I64, U32, U64, BitSignatures, Bool
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
 
 _LEADING, _MORE = 32, 64
@@ -93,8 +93,11 @@ class SlidingWindow:
 
     def orders(self, n_bits: int) -> Iterator[I64]:
         """The order of the bits for each permutation, shape (n_bits,); the same on every machine."""
-        for number in range(self.permutations):
-            yield np.random.Generator(np.random.PCG64([self.seed, number])).permutation(n_bits)
+        return (self.order(number, n_bits) for number in range(self.permutations))
+
+    def order(self, number: int, n_bits: int) -> I64:
+        """One of them."""
+        return np.random.Generator(np.random.PCG64([self.seed, number])).permutation(n_bits)
 
     def pairs(
         self, left: BitSignatures, right: BitSignatures | None = None, *, distance: int, threads: int = 1
@@ -137,45 +140,85 @@ class SlidingWindow:
         """The same, each order still to be sorted: that can be done while another one is searched."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words) if len(words) > 1 else words[0]
+        documents = np.arange(len(joined))
 
-        def sort(number: int, order: I64) -> Stretches:
-            ties = partial(self.tie_breaks, number, len(joined))
-            return self._sorted(words, rows, _sorted(joined, _bit_places(order), ties))
+        def sort(number: int) -> Stretches:
+            return self._stretches(words, rows, self.places(number, left.n_bits, joined, documents))
 
-        return (partial(sort, number, order) for number, order in enumerate(self.orders(left.n_bits)))
+        return (partial(sort, number) for number in range(self.permutations))
 
-    def tie_breaks(self, number: int, n: int) -> I64:
-        """The order in which equal signatures stand, shape (n,), for one of the orders of bits.
+    def places(self, number: int, n_bits: int, words: U64, documents: I64) -> I64:
+        """Some signatures in one of the orders of bits: where each of them is, shape (n,).
 
-        Another one in each: else equal documents would stand in the same windows every time, those of one collection
+        Parameters
+        ----------
+        number : int
+            Of the order.
+        n_bits : int
+        words : uint64 array, shape (n, n_words)
+        documents : int64 array, shape (n,)
+            Whose they are, by numbers in both collections, those on the left first; only documents that have features
+            are counted. Signatures that are equal stand in an order that depends on these numbers alone.
+        """
+
+        def ties(own: I64) -> U64:
+            return self.tie_breaks(number, documents[own])
+
+        return _sorted(words, _bit_places(self.order(number, n_bits)), ties)
+
+    def tie_breaks(self, number: int, documents: I64) -> U64:
+        """What documents of equal signatures are sorted by, shape (n,), for one of the orders of bits.
+
+        Another order in each: else equal documents would stand in the same windows every time, those of one collection
         before those of the other.
         """
-        return np.random.Generator(np.random.PCG64([self.seed, number, 1])).permutation(n)
+        return _mixed(documents.astype(np.uint64) + np.uint64(np.random.PCG64([self.seed, number, 1]).random_raw()))
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
         """For each of the orders where the documents of both stand in it; -1 for those without features."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words)
-        for number, order in enumerate(self.orders(left.n_bits)):
+        for number in range(self.permutations):
             places = np.empty(len(joined), np.int64)
-            ties = partial(self.tie_breaks, number, len(joined))
-            places[_sorted(joined, _bit_places(order), ties)] = np.arange(len(joined))
+            places[self.places(number, left.n_bits, joined, np.arange(len(joined)))] = np.arange(len(joined))
             sides = np.full(len(left), -1, np.int64), np.full(len(right), -1, np.int64)
             sides[0][rows[0]], sides[1][rows[1]] = places[: len(rows[0])], places[len(rows[0]) :]
             yield sides
 
-    def _sorted(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
+    def reach(self, is_left: Bool, n_before: int = 0) -> tuple[I64, I64]:
+        """Which documents on the right each one on the left is compared with, in a part of a sorted order.
+
+        Parameters
+        ----------
+        is_left : bool array, shape (n,)
+            Of each document of the part, in order.
+        n_before : int
+            The first so many end the part before this one, and were compared with one another there.
+
+        Returns
+        -------
+        starts, ends : int64 arrays, shape (n_left,)
+            The first one, and that after the last, counted among those on the right.
+
+        Examples
+        --------
+        >>> SlidingWindow(permutations=1, window=1).reach(np.array([True, False, False, True, False]))
+        (array([0, 1]), array([1, 3]))
+        """
+        n_right = np.concatenate([[0], np.cumsum(~is_left)])
+        at = np.flatnonzero(is_left)
+        starts = n_right[np.where(at < n_before, n_before, np.maximum(at - self.window, 0))]
+        return starts, n_right[np.minimum(at + self.window + 1, len(is_left))]
+
+    def _stretches(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
         """Of two collections, which are sorted together, so that a window is as wide for both."""
         n = len(order)
         if len(words) == 1:
             ends = np.minimum(np.arange(n) + self.window + 1, n)
             return Stretches.of(words, rows, [order], np.arange(1, n + 1), ends)
         is_left = order < len(words[0])
-        n_right = np.concatenate([[0], np.cumsum(~is_left)])
-        at = np.flatnonzero(is_left)
-        starts = n_right[np.maximum(at - self.window, 0)]
-        ends = n_right[np.minimum(at + self.window + 1, n)]
-        return Stretches.of(words, rows, [order[is_left], order[~is_left] - len(words[0])], starts, ends)
+        sides = [order[is_left], order[~is_left] - len(words[0])]
+        return Stretches.of(words, rows, sides, *self.reach(is_left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +265,7 @@ def _bit_places(order: I64) -> I64:
     return (order // 8) * 8 + 7 - order % 8
 
 
-def _sorted(words: U64, places: I64, tie_breaks: Callable[[], I64]) -> I64:
+def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
     """The order of signatures whose bits are read in another order."""
     kernel = kernels.twin("sliding_window", words.nbytes)
     leading = kernel.leading_bits(words, places[:_LEADING])
@@ -233,8 +276,15 @@ def _sorted(words: U64, places: I64, tie_breaks: Callable[[], I64]) -> I64:
     if len(among):
         own = order[among]
         rest = [kernel.leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
-        order[among] = own[np.lexsort((tie_breaks()[own], *rest[::-1], leading[own]))]
+        order[among] = own[np.lexsort((ties(own), *rest[::-1], leading[own]))]
     return order
+
+
+def _mixed(numbers: U64) -> U64:
+    """A bijection of 64 bits that looks random; see ``kernels.plain.mixing``."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def _pieces(places: I64) -> Iterator[I64]:

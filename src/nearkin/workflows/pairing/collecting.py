@@ -14,6 +14,7 @@ from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.signing.distinct_ids import with_distinct_ids
@@ -71,7 +72,27 @@ class Collected:
             yield self.counts.part(first, min(first + _PART, len(self)))
 
 
-def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: int, meter: Meter) -> Collected:
+@dataclass(frozen=True, slots=True)
+class CountedTexts:
+    """Some texts as terms of their own vocabulary.
+
+    Parameters
+    ----------
+    documents : Table
+        Of `DOCUMENTS_SCHEMA`, with the ids that they came with.
+    counts : TermCounts
+    vocabulary : Vocabulary
+    has_integer_ids : bool
+        Every id came as an integer.
+    """
+
+    documents: pa.Table
+    counts: TermCounts
+    vocabulary: Vocabulary
+    has_integer_ids: bool
+
+
+def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
     """Read a collection once.
 
     Parameters
@@ -79,9 +100,9 @@ def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: i
     texts : Texts
     split : function
         From texts to their words.
+    side : {"left", "right", "left-translated"}
     work : Path
         A directory for what is counted.
-    side : {"left", "right", "left-translated"}
     threads : int
     meter : Meter
 
@@ -92,11 +113,23 @@ def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: i
     DocumentError
         A document is bad, and that is to stop the run.
     """
-    name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     inputs = tuple(SignedInput.of(source) for source in texts.sources)
-    names = pa.array(texts.names, pa.large_string())
-    vocabulary = Vocabulary()
-    terms, counts = GrowingArray(work / f"{side}-terms", np.int32), GrowingArray(work / f"{side}-counts", np.float32)
+    with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
+        counted = count_texts(texts, split, count_places(work, side), threads=threads, progress=progress)
+    return collected(counted, texts, inputs, side)
+
+
+def count_places(work: Path, side: str) -> tuple[Path, Path]:
+    """Where the terms of a side and their counts stand, mapped while they are used."""
+    return work / f"{side}-terms", work / f"{side}-counts"
+
+
+def count_texts(
+    texts: Texts, split: Splitting, places: tuple[Path, Path], *, threads: int, progress: Progress
+) -> CountedTexts:
+    """Read texts once; terms and counts are written to two files, and mapped."""
+    names, vocabulary = pa.array(texts.names, pa.large_string()), Vocabulary()
+    terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
     sizes, documents = [np.zeros(1, np.int64)], []
 
     def read(raw: object) -> tuple[pa.RecordBatch, TextWords]:
@@ -105,27 +138,40 @@ def collect(texts: Texts, split: Splitting, work: Path, side: str, *, threads: i
         sources = pa.field("source", names.type, nullable=False)
         return kept.append_column(sources, names.take(pa.array(batch.sources))), split(batch.texts)
 
-    with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
-        for about, words in map_ordered(read, texts.raw_batches(progress), threads=threads):
-            counted = vocabulary.count(words)
-            terms.add(counted.terms)
-            counts.add(counted.counts)
-            sizes.append(counted.sizes)
-            documents.append(about.rename_columns(DOCUMENTS_SCHEMA.names))
+    for about, words in map_ordered(read, texts.raw_batches(progress), threads=threads):
+        counted = vocabulary.count(words)
+        terms.add(counted.terms)
+        counts.add(counted.counts)
+        sizes.append(counted.sizes)
+        documents.append(about.rename_columns(DOCUMENTS_SCHEMA.names))
+    offsets = np.cumsum(np.concatenate(sizes))
+    own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
+    return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.has_integer_ids)
+
+
+def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ...], side: str) -> Collected:
+    """A collection that was read; ``inputs`` are its files, as they were before.
+
+    Raises
+    ------
+    SourceError
+        It has no documents or no words, or a file has changed.
+    """
+    name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
         raise SourceError(f"{name}: changed while it was read. Run this again when nothing writes to it.")
-    offsets = np.cumsum(np.concatenate(sizes))
-    if len(offsets) == 1:
+    n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
+    if not n_documents:
         raise SourceError(f"--{side} {name}: has no documents: there is nothing to pair.")
-    if not offsets[-1]:
-        problems = [one["problem"].drop_null() for one in documents]
-        said = next((f" The first problem: {one[0].as_py()}." for one in problems if len(one)), "")
-        raise SourceError(f"--{side} {name}: none of its {len(offsets) - 1:,} documents has a word.{said}")
-    n_unreadable = sum(len(one["problem"]) - one["problem"].null_count for one in documents)
-    table = with_distinct_ids(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), texts.has_integer_ids)
-    own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    n, df = _totals(own, len(vocabulary))
-    return Collected(side, name, inputs, table, n_unreadable, own, vocabulary, n, df)
+    if not counted.counts.offsets[-1]:
+        first = problems.drop_null()
+        said = f" The first problem: {first[0].as_py()}." if len(first) else ""
+        raise SourceError(f"--{side} {name}: none of its {n_documents:,} documents has a word.{said}")
+    # in one piece: where a batch ended would show in the bytes of a file
+    table = with_distinct_ids(counted.documents, counted.has_integer_ids).combine_chunks()
+    n, df = _totals(counted.counts, len(counted.vocabulary))
+    n_unreadable = n_documents - problems.null_count
+    return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df)
 
 
 def _totals(counts: TermCounts, n_terms: int) -> tuple[F64, F64]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,6 +27,8 @@ from nearkin.workflows.pairing.translating import check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.signing.texts import Reading, Texts
 
+Collecting = Callable[[Texts, Splitting, str], Collected]
+"""Reads the texts of a side."""
 SIDES = ("left", "right")
 _FEW_SHARED = 0.5
 """Of German news 35 % of the words are in English news too, of one half of English news 90 % in the other."""
@@ -155,15 +159,14 @@ def prepare(
     names: tuple[str, str] = SIDES,
     resources: Resources,
     meter: Meter,
+    collecting: Collecting | None = None,
 ) -> Prepared:
-    """Documents → vectors of one vocabulary."""
+    """Documents → vectors of one vocabulary; ``collecting`` reads a side, by default threads of this process do."""
     if is_cold_for_pairs():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     splits, words = splitting(table)
-    left, right = (
-        collect(texts, split, work, name, threads=resources.n_threads, meter=meter)
-        for texts, split, name in zip(sides, splits, names)
-    )
+    collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
+    left, right = (collecting(texts, split, name) for texts, split, name in zip(sides, splits, names))
     projection = None
     if table is not None:
         check_fits(table, left, right)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearkin.errors import ParameterError
 from nearkin.runs.directory import RunDirectory
@@ -14,8 +15,8 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
+from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
-from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
@@ -28,10 +29,12 @@ from nearkin.workflows.pairing.results import (
     write_known,
     write_pairs,
 )
-from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.translated import Translation
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Reading, Texts
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
 
 INLINE = "inline"
 
@@ -66,6 +69,7 @@ def pair_files(
     report: bool = True,
     resources: Resources,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> Mapping[str, object]:
     """Find the similar pairs of two collections, and write them into a directory.
 
@@ -80,6 +84,8 @@ def pair_files(
         Go on with a search that was interrupted; replace what is there; write ``report.html``.
     resources : Resources
     progress : Progress, optional
+    cluster : Cluster, optional
+        Where the work is done; it must see the files, and the directory, under the same paths.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def pair_files(
 
     Raises
     ------
-    InputError, RunError, ParameterError, FingerprintError
+    InputError, RunError, ParameterError, FingerprintError, EngineError, MissingExtraError
         See `nearkin.errors`.
     """
     beside, meter = beside or Beside(), Meter(progress or Silent())
@@ -96,15 +102,22 @@ def pair_files(
     table = read_table(given)
     sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
-    identity = _identity(given, sides, table, options)
-    overwrite = overwrite or (directory.is_left_by("pairs") and not _kept(directory).exists())
-    with directory.claimed(identity, resume=resume, overwrite=overwrite):
-        arrays = directory.work / "arrays"
+    identity = {**_identity(given, sides, table, options), **({"engine": "spark"} if cluster else {})}
+    overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
+    with (
+        directory.claimed(identity, resume=resume, overwrite=overwrite),
+        engine_of(cluster, given, directory, resources, meter) as engine,
+    ):
+        arrays = arrays_of(directory)
         shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
         try:
             arrays.mkdir()
-            prepared = prepare(sides, table, options, arrays, resources=resources, meter=meter)
-            about = _searched(given, prepared, beside, options, directory, resources=resources, meter=meter)
+            prepared = prepare(
+                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collecting
+            )
+            about = _searched(
+                given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
+            )
             if report:
                 _report(directory, about, meter)
             directory.finish(about)
@@ -122,6 +135,7 @@ def _searched(
     *,
     resources: Resources,
     meter: Meter,
+    engine: Engine,
 ) -> dict[str, object]:
     """Vectors → the tables of their pairs, and what the manifest says of them."""
     vectors, threads = prepared.vectors, resources.n_threads
@@ -129,17 +143,14 @@ def _searched(
     translation = None
     if beside.translated is not None:
         translation = Translation.read(
-            beside.translated, prepared, options, directory.work / "arrays", resources=resources, meter=meter
+            beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
         )
     planned = plan_search(vectors, options, resources=resources, meter=meter)
-    found = search(
-        vectors, planned.search, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=meter,
-        kept=KeptSearch(_kept(directory)),
-    )  # fmt: skip
+    found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)
     _write(directory.path, prepared, pairs, told, options, meter)
-    about = manifest(given, prepared, planned, found, pairs, options, meter)
+    about = {**manifest(given, prepared, planned, found, pairs, options, meter), **engine.about}
     if known is not None and told is not None:
         about["known"] = judge(known, told, pairs).to_dict()
     if translation is not None:
@@ -158,11 +169,6 @@ def _check(given: PairInput, beside: Beside) -> None:
             "Languages are those of a translation table, or of what --interwiki links to: give one of them, or leave "
             "--left-language and --right-language out."
         )
-
-
-def _kept(directory: RunDirectory) -> Path:
-    """Where a search that goes on for long keeps what it has found."""
-    return directory.work / "search.npz"
 
 
 def _identity(

@@ -46,11 +46,7 @@ class KeptSearch:
         if self._path is None or not self._path.exists():
             return 0, 0
         with np.load(self._path) as stored:
-            if (was := str(stored["units"])) != units:
-                raise ResumeError(
-                    f"{self._path}: the search that was interrupted was {was!r}, and this one is {units!r}. Start anew "
-                    "with --overwrite."
-                )
+            check_same(self._path, str(stored["units"]), units)
             verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
             return int(stored["n_done"]), int(stored["n_comparisons"])
 
@@ -65,3 +61,17 @@ class KeptSearch:
                 n_comparisons=n_comparisons, units=self._units,
             )  # fmt: skip
         self._last = time.monotonic()
+
+
+def check_same(path: Path, was: str, units: str) -> None:
+    """That a search goes on as it was begun.
+
+    Raises
+    ------
+    ResumeError
+    """
+    if was != units:
+        raise ResumeError(
+            f"{path}: the search that was interrupted was {was!r}, and this one is {units!r}. Start anew "
+            "with --overwrite."
+        )

@@ -92,7 +92,7 @@ class Translation:
         folder = work / "translated"
         folder.mkdir()
         split = splitting(prepared.table)[0][1]
-        own = collect(texts, split, folder, "left-translated", threads=resources.n_threads, meter=meter)
+        own = collect(texts, split, "left-translated", work=folder, threads=resources.n_threads, meter=meter)
         ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (prepared.left, own)]
         row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
         n_missing = int((row_of < 0).sum())

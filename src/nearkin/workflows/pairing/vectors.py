@@ -90,7 +90,7 @@ class PairVectors:
             def sign(vectors: WeightedVectors) -> BitSignatures:
                 parts = []
                 for part in map_ordered(
-                    lambda rows: self._sign(projection, vectors, rows), _rows(vectors), threads=threads
+                    lambda rows: self.sign_rows(projection, vectors, rows), _rows(vectors), threads=threads
                 ):
                     progress.advance(len(part))
                     parts.append(part)
@@ -102,7 +102,8 @@ class PairVectors:
 
             return sign(self.left), sign(self.right)
 
-    def _sign(self, projection: RandomProjection, vectors: WeightedVectors, rows: slice) -> BitSignatures:
+    def sign_rows(self, projection: RandomProjection, vectors: WeightedVectors, rows: slice) -> BitSignatures:
+        """The signatures of some documents of a side."""
         offsets = vectors.offsets[rows.start : rows.stop + 1]
         own = slice(int(offsets[0]), int(offsets[-1]))
         return projection.sign(
@@ -113,6 +114,11 @@ class PairVectors:
                 self.fingerprint,
             )
         )
+
+
+def vector_place(work: Path, side: str, name: str) -> Path:
+    """Where the "terms" or the "weights" of a side stand, mapped while they are used."""
+    return work / f"{side}-vector-{name}"
 
 
 def vectors_of(
@@ -188,7 +194,7 @@ class _Space:
             df = np.bincount(numbers, frequencies, self._n_terms).astype(np.float64)
         mean_length = float(occurrences.sum()) / len(collected)
         terms, weights = (
-            GrowingArray(self._work / f"{side}-vector-{name}", dtype)
+            GrowingArray(vector_place(self._work, side, name), dtype)
             for name, dtype in (("terms", np.int32), ("weights", np.float32))
         )
         sizes = [np.zeros(1, np.int64)]

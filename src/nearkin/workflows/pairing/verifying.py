@@ -117,11 +117,7 @@ class Verifier:
         if self._top is not None:
             kept = best_of_each(self._keys, self._cosines, self._top)
             self._keys, self._cosines = self._keys[kept], self._cosines[kept]
-        if len(self._keys) > MOST_PAIRS:
-            raise ParameterError(
-                f"More than {MOST_PAIRS:,} pairs have a cosine of {self._threshold} or more. Raise --threshold, or "
-                "keep the best of each document with --top."
-            )
+        check_not_too_many(len(self._keys), self._threshold)
 
     @property
     def verified(self) -> Verified:
@@ -146,6 +142,20 @@ class Verifier:
         is_first[1:] = joined[1:] != joined[:-1]
         self._waiting = [joined[is_first]]
         self._n_waiting = len(self._waiting[0])
+
+
+def check_not_too_many(n_pairs: int, threshold: float) -> None:
+    """That pairs can be reported.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if n_pairs > MOST_PAIRS:
+        raise ParameterError(
+            f"More than {MOST_PAIRS:,} pairs have a cosine of {threshold} or more. Raise --threshold, or "
+            "keep the best of each document with --top."
+        )
 
 
 def best_of_each(keys: U64, cosines: F64, top: int) -> I64:

@@ -1,0 +1,112 @@
+"""Where pairs are sought: by threads of this process, or on a cluster. What is found is the same."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from nearkin.planning.pair_search import PairSearch
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.meter import Meter
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.inputs import Collecting, PairInput
+from nearkin.workflows.pairing.kept_search import KeptSearch
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import FoundPairs
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
+
+class Engine(Protocol):
+    """What does the long work of a run."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """What the manifest is to say of it."""
+
+    @property
+    def collecting(self) -> Collecting | None:
+        """What reads and counts the documents of a side; None: `workflows.pairing.collecting.collect`."""
+
+    def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
+        """Find the pairs; see `workflows.pairing.searching.search`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Of this process.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+    resources : Resources
+    meter : Meter
+    """
+
+    directory: RunDirectory
+    resources: Resources
+    meter: Meter
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Nothing."""
+        return {}
+
+    @property
+    def collecting(self) -> Collecting | None:
+        """See `Engine`."""
+        return None
+
+    def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
+        """See `Engine`."""
+        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.directory))
+        return search(
+            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.meter,
+            kept=kept,
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def engine_of(
+    cluster: Cluster | None, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
+) -> Iterator[Engine]:
+    """Threads of this process where there is no cluster.
+
+    Raises
+    ------
+    MissingExtraError, EngineError, OutputError
+        The cluster cannot do the work.
+    """
+    if cluster is None:
+        yield Threads(directory, resources, meter)
+        return
+    from nearkin.workflows.pairing.on_spark.engine import engine_on
+
+    with engine_on(cluster, given, _of_cluster(directory), arrays_of(directory), meter) as engine:
+        yield engine
+
+
+def arrays_of(directory: RunDirectory) -> Path:
+    """Where words, counts and vectors stand as long as they are used."""
+    return directory.work / "arrays"
+
+
+def is_any_kept(directory: RunDirectory) -> bool:
+    """Whether a run that was killed left something to go on from."""
+    return _kept(directory).exists() or any(_of_cluster(directory).glob("stages/*/_SUCCESS"))
+
+
+def _kept(directory: RunDirectory) -> Path:
+    """Where a search that goes on for long keeps what it has found."""
+    return directory.work / "search.npz"
+
+
+def _of_cluster(directory: RunDirectory) -> Path:
+    """What a cluster has done so far."""
+    return directory.work / "cluster"

@@ -1,0 +1,16 @@
+"""`nearkin pairs` on a cluster: the same pairs, wherever they are found.
+
+::
+
+    inputs → reading (an input a task; the driver numbers the words of all, weighs and plans)
+           → vector_files (mapped by every task) → signing
+               → window: sorting (each order of bits is cut into chunks) → comparing (chunk by chunk)
+               → signatures, vectors: tiles (a part of the left side beside one of the right)
+           → meeting (the pairs of a document on the left) → searching: the pairs, as one machine has them
+
+Sorting and comparing are the two jobs of the article. Work is done in rounds, and what was found so far is kept after
+each.
+
+Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
+cross-lingual pairwise similarity", SIGIR 2011, section 4.3.2.
+"""

@@ -1,0 +1,95 @@
+"""A cluster as what does the long work of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.engines.spark.session import Cluster
+from nearkin.engines.spark.stages import Stages, stages_on
+from nearkin.errors import InputError, ParameterError
+from nearkin.planning.pair_search import PairSearch
+from nearkin.runs.files import writing
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.workflows.pairing.collecting import Collected, Splitting
+from nearkin.workflows.pairing.inputs import SIDES, Collecting, PairInput
+from nearkin.workflows.pairing.on_spark.reading import collect_all
+from nearkin.workflows.pairing.on_spark.searching import search_all
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.signing.texts import Texts
+
+
+@contextlib.contextmanager
+def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, meter: Meter) -> Iterator[ClusterEngine]:
+    """A cluster that is seen to be able to do the work.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    given : PairInput
+    work, arrays : Path
+        Folders that every executor sees: of what the cluster has done so far, and of vectors.
+    meter : Meter
+
+    Raises
+    ------
+    MissingExtraError, EngineError, OutputError
+        It is not.
+    """
+    work, arrays = work.absolute(), arrays.absolute()  # tasks run in other directories
+    with writing(work):
+        work.mkdir(exist_ok=True)
+    try:
+        with stages_on(cluster, work, meter) as stages:
+            yield ClusterEngine(stages, given, work, arrays, meter.progress)
+    except (InputError, ParameterError):  # the next run will be another one: this one is not gone on with
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEngine:
+    """See `workflows.pairing.engines.Engine`.
+
+    Parameters
+    ----------
+    stages : Stages
+    given : PairInput
+    work, arrays : Path
+    progress : Progress
+    """
+
+    stages: Stages
+    given: PairInput
+    work: Path
+    arrays: Path
+    progress: Progress
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """What the manifest is to say of it."""
+        return {"engine": self.stages.about}
+
+    @property
+    def collecting(self) -> Collecting | None:
+        """Each input by one task."""
+        return self._collect
+
+    def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
+        """Round by round."""
+        return search_all(
+            self.stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=self.arrays,
+            work=self.work,
+        )  # fmt: skip
+
+    def _collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
+        reading = dict(zip(SIDES, (self.given.left, self.given.right), strict=True))[side]
+        return collect_all(
+            self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
+        )

@@ -1,0 +1,172 @@
+"""Inputs → counted words: each input is read by one task, by words of its own; the driver numbers the words of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import TermCounts
+from nearkin.runs.arrays import GrowingArray, mapped_array
+from nearkin.runs.files import published
+from nearkin.runs.progress import Progress
+from nearkin.stages.features.vocabulary import Vocabulary
+from nearkin.workflows.dedup.on_spark.notes import Notes, tell
+from nearkin.workflows.dedup.options import OnError
+from nearkin.workflows.pairing.collecting import (
+    DOCUMENTS_SCHEMA,
+    Collected,
+    CountedTexts,
+    Splitting,
+    collected,
+    count_places,
+    count_texts,
+)
+from nearkin.workflows.pairing.on_spark.streams import READ
+from nearkin.workflows.signing.on_spark.inputs import task_blocks, task_input, texts_of
+from nearkin.workflows.signing.signature_file import SignedInput
+from nearkin.workflows.signing.texts import Reading, Texts
+
+_AT_ONCE = 1 << 24
+_WORDS = pa.schema([pa.field("word", pa.large_string(), nullable=False)])
+
+
+def collect_all(
+    stages: Stages,
+    texts: Texts,
+    reading: Reading,
+    split: Splitting,
+    side: str,
+    *,
+    work: Path,
+    arrays: Path,
+    progress: Progress,
+) -> Collected:
+    """Read a collection once; see `workflows.pairing.collecting.collect`.
+
+    Parameters
+    ----------
+    stages : Stages
+    texts : Texts
+    reading : Reading
+        What the user wants to have read.
+    split : function
+        From texts to their words.
+    side : {"left", "right"}
+    work, arrays : Path
+        Folders: of what tasks write, which every executor sees, and of what comes of it.
+    progress : Progress
+        It is told what tasks have to say.
+
+    Raises
+    ------
+    ParameterError
+        A source is a pipe.
+    DocumentError, SourceError
+        As on one machine; of several bad documents any may be named.
+    """
+    inputs = tuple(SignedInput.of(source) for source in texts.sources)
+    tasks = task_blocks(texts.sources, reading.encoding)
+    files = CountFiles(work / f"{side}-counted")
+    files.folder.mkdir(exist_ok=True)
+    counting = Counting(files, split, reading.on_error)
+    told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
+    tell(told, progress)
+    (has_integer_ids,) = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
+    parts = (files.load(task) for task in range(len(tasks)))
+    counted = _joined(parts, count_places(arrays, side), has_integer_ids=bool(has_integer_ids.all()))
+    return collected(counted, texts, inputs, side)
+
+
+def _joined(parts: Iterable[Part], places: tuple[Path, Path], *, has_integer_ids: bool) -> CountedTexts:
+    """Parts in the order of the inputs, by one vocabulary: its words have numbers in the order in which they come."""
+    vocabulary = Vocabulary()
+    terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
+    sizes, documents = [np.zeros(1, np.int64)], [DOCUMENTS_SCHEMA.empty_table()]
+    for part in parts:
+        numbers = vocabulary.add(part.words)
+        for first in range(0, len(part.counts.terms), _AT_ONCE):
+            terms.add(numbers[part.counts.terms[first : first + _AT_ONCE]])
+        counts.add(part.counts.counts)
+        sizes.append(part.counts.sizes)
+        documents.append(part.documents)
+    offsets = np.cumsum(np.concatenate(sizes))
+    own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
+    return CountedTexts(pa.concat_tables(documents), own, vocabulary, has_integer_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one task has counted; numbers of words are its own."""
+
+    documents: pa.Table
+    words: pa.LargeStringArray
+    counts: TermCounts
+
+
+@dataclass(frozen=True, slots=True)
+class CountFiles:
+    """What tasks have counted, some files each.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    folder: Path
+
+    def count(self, task: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
+        """Read texts, and write what is counted; files of a task that is done twice are whole at any time."""
+        terms, counts = (published(self._place(task, name), durable=False) for name in ("terms", "counts"))
+        with terms as terms_aside, counts as counts_aside:
+            found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
+        with published(self._place(task, "offsets"), durable=False) as aside, open(aside, "wb") as file:
+            np.save(file, found.counts.offsets)
+        self._write(task, "documents", found.documents)
+        self._write(task, "words", pa.table([found.vocabulary.words], _WORDS))
+        return found
+
+    def load(self, task: int) -> Part:
+        """The same, mapped into memory."""
+        terms, counts = (
+            mapped_array(self._place(task, name), kind) for name, kind in (("terms", np.int32), ("counts", np.float32))
+        )
+        own = TermCounts(terms, counts, np.load(self._place(task, "offsets")))  # type: ignore[arg-type]
+        words = self._read(task, "words")["word"].combine_chunks()
+        return Part(self._read(task, "documents"), words, own)
+
+    def _write(self, task: int, name: str, table: pa.Table) -> None:
+        with (
+            published(self._place(task, name), durable=False) as aside,
+            pa.OSFile(str(aside), "wb") as file,
+            pa.ipc.new_file(file, table.schema) as writer,
+        ):
+            writer.write_table(table)
+
+    def _read(self, task: int, name: str) -> pa.Table:
+        with pa.memory_map(str(self._place(task, name))) as file:
+            return pa.ipc.open_file(file).read_all()
+
+    def _place(self, task: int, name: str) -> Path:
+        return self.folder / f"{task:09d}-{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Read one input, and count its words."""
+
+    files: CountFiles
+    split: Splitting
+    on_error: OnError
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        notes = Notes()
+        found = self.files.count(target, texts_of(task_input(blocks), self.on_error), self.split, notes)
+        yield from notes.blocks(target, target=target)
+        yield from READ.packed(target, np.array([found.has_integer_ids]))

@@ -1,0 +1,182 @@
+"""Vectors → pairs, on a cluster: round by round, what was found so far is kept after each."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.stages import Stages
+from nearkin.planning.pair_search import PairSearch
+from nearkin.runs.files import published
+from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.stages.search.stretches import rows_of
+from nearkin.stages.signatures.random_projection import RandomProjection
+from nearkin.workflows.pairing.kept_search import check_same
+from nearkin.workflows.pairing.on_spark.comparing import Comparing
+from nearkin.workflows.pairing.on_spark.meeting import Meeting, Meetings
+from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
+from nearkin.workflows.pairing.on_spark.sorting import ChunkFiles, Cuts, Emitting, Sorting
+from nearkin.workflows.pairing.on_spark.streams import CHUNKS, COSTS, FOUND, PAIRS, entries_of
+from nearkin.workflows.pairing.on_spark.tiles import Tiling
+from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.verifying import FoundPairs, check_not_too_many
+
+_PART = 1 << 15
+"""Documents that one task signs and sends; a tile is a part of each side."""
+_ROWS_A_MEETING = 1 << 11
+_TILES_A_ROUND = 1 << 12
+_CHUNK_BYTES = 64 << 20
+_CHUNK_COMPARISONS = 1 << 31
+_ROUND_BYTES = 32 << 30
+"""Of the chunks of a round, which stand in the folder of work until it is done."""
+_Round = Callable[[], Blocks]
+
+
+def search_all(
+    stages: Stages,
+    vectors: PairVectors,
+    way: PairSearch,
+    threshold: float,
+    *,
+    top: int | None = None,
+    seed: int,
+    arrays: Path,
+    work: Path,
+) -> FoundPairs:
+    """All pairs at the threshold that the way finds; see `workflows.pairing.searching.search`.
+
+    Parameters
+    ----------
+    stages : Stages
+    vectors : PairVectors
+        Whose arrays stand in ``arrays``.
+    way, threshold, top, seed
+        As on one machine.
+    arrays, work : Path
+        Folders that every executor sees, as absolute paths: of the vectors, and of what is kept until all is done.
+
+    Raises
+    ------
+    EngineError
+        The cluster gave up.
+    ParameterError, ResumeError
+        As on one machine.
+    """
+    files = VectorFiles.of(vectors, arrays, _PART)
+    meetings = Meetings(len(vectors.left), _ROWS_A_MEETING)
+    rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
+    _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {len(rounds)} rounds")
+    meeting = Meeting(files, threshold, top)
+    found: Blocks | None = None
+    for number, begin in enumerate(rounds):
+        found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), meeting))
+        shutil.rmtree(_chunks(work, number), ignore_errors=True)
+        (n_pairs,) = FOUND.joined(found.of(FOUND.stream).collected())
+        check_not_too_many(int(n_pairs.sum()), threshold)
+    return _gathered(found)
+
+
+def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, meeting: Meeting) -> Blocks:
+    new = begin()
+    if so_far is not None:
+        new = new.and_those_of(so_far.of(PAIRS.stream, COSTS.stream))
+    return new.exchanged(n_meetings, meeting)
+
+
+def _gathered(found: Blocks | None) -> FoundPairs:
+    """All pairs, here."""
+    blocks = [] if found is None else found.of(PAIRS.stream, COSTS.stream).collected()
+    keys, cosines = PAIRS.joined(blocks)
+    n_comparisons, n_candidates = COSTS.joined(blocks)
+    order = np.argsort(keys)
+    left, right = rows_of(keys[order])
+    return FoundPairs(left, right, cosines[order], int(n_comparisons.sum()), int(n_candidates.sum()))
+
+
+def _rounds(
+    stages: Stages,
+    files: VectorFiles,
+    way: PairSearch,
+    threshold: float,
+    top: int | None,
+    seed: int,
+    meetings: Meetings,
+    work: Path,
+) -> Sequence[_Round]:
+    """What begins each round; which work is done in which does not depend on the cluster."""
+    signatures = None
+    if way.method != "vectors":
+        signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
+    if signatures is not None and way.method == "window":
+        return _orders(stages, files, signatures, way, seed, meetings, work)
+    tiling = partial(Tiling, files, signatures, way.distance, threshold, top)
+    n_tiles = files.parts.n_left_parts * files.parts.n_right_parts
+    return [
+        partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), tiling(first, meetings))
+        for first in range(0, n_tiles, _TILES_A_ROUND)
+    ]
+
+
+def _orders(
+    stages: Stages,
+    files: VectorFiles,
+    signatures: SignatureFiles,
+    way: PairSearch,
+    seed: int,
+    meetings: Meetings,
+    work: Path,
+) -> Sequence[_Round]:
+    """Some orders of a sliding window a round: sorted, then compared."""
+    window, n_documents = SlidingWindow(way.permutations, way.window, seed), files.parts.n_documents
+    row_bytes = entries_of(signatures.n_words).row_bytes
+    cuts = Cuts.of(window, signatures, -(-n_documents // chunk_size(way.window, row_bytes)))
+    step = max(1, _ROUND_BYTES // (n_documents * row_bytes))
+
+    def begin(number: int, orders: range) -> Blocks:
+        chunks, n_chunks = ChunkFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
+        chunks.folder.mkdir(parents=True, exist_ok=True)
+        sizes = _sort(stages, f"sort-{number:03d}", signatures, orders, cuts, chunks)
+        comparing = Comparing(files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
+        return stages.parts(n_chunks, comparing)
+
+    starts = range(0, way.permutations, step)
+    return [
+        partial(begin, number, range(first, min(first + step, way.permutations))) for number, first in enumerate(starts)
+    ]
+
+
+def chunk_size(window: int, row_bytes: int) -> int:
+    """Signatures of a chunk, about: no fewer than a window has, as many are repeated at its head."""
+    return max(window, min(_CHUNK_BYTES // row_bytes, _CHUNK_COMPARISONS // window))
+
+
+def _sort(
+    stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: ChunkFiles
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Cut some orders into chunks; how many signatures each chunk has."""
+    n_chunks = len(orders) * cuts.n_chunks
+    sorting = Sorting(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
+    emitting = Emitting(signatures, orders, cuts)
+    done = stages.kept(name, lambda: stages.parts(len(signatures.parts), emitting).exchanged(n_chunks, sorting))
+    (sizes,) = CHUNKS.of_targets(done.collected(), n_chunks)
+    return sizes
+
+
+def _chunks(work: Path, number: int) -> Path:
+    """Where the chunks of a round stand."""
+    return work / "chunks" / f"{number:03d}"
+
+
+def _remember(path: Path, way: str) -> None:
+    """What is kept is of one way; another one cannot go on with it."""
+    if path.exists():
+        check_same(path, path.read_text(encoding="utf-8"), way)
+    else:
+        with published(path, durable=False) as aside:
+            aside.write_text(way, encoding="utf-8")

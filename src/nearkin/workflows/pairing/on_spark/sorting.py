@@ -1,0 +1,154 @@
+"""The first job: signatures are sorted by their bits in many orders, and each order is cut into chunks.
+
+Signatures travel as they are: the order of the bits follows from the number of the order, wherever it is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block
+from nearkin.records import I64, U32, U64
+from nearkin.runs.files import published
+from nearkin.stages.search.sliding_window import SlidingWindow
+from nearkin.workflows.pairing.on_spark.signing import SignatureFiles
+from nearkin.workflows.pairing.on_spark.streams import CHUNKS, entries_of
+
+_SAMPLED_A_CHUNK = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cuts:
+    """Where orders are cut: at some of the signatures of a sample, so that chunks are about as large as one another.
+
+    Parameters
+    ----------
+    window : SlidingWindow
+    n_bits : int
+    n_chunks : int
+        Of each order.
+    documents : int64 array, shape (n_sampled,)
+    words : uint64 array, shape (n_sampled, n_words)
+    """
+
+    window: SlidingWindow
+    n_bits: int
+    n_chunks: int
+    documents: I64
+    words: U64
+
+    @classmethod
+    def of(cls, window: SlidingWindow, signatures: SignatureFiles, n_chunks: int) -> Cuts:
+        """By documents at equal distances."""
+        n_documents = signatures.parts.n_documents
+        n = min(n_documents, _SAMPLED_A_CHUNK * n_chunks) if n_chunks > 1 else 0
+        documents = np.arange(n) * n_documents // max(n, 1)
+        return cls(window, signatures.n_bits, n_chunks, documents, signatures.some(documents))
+
+    def chunks(self, number: int, words: U64, documents: I64) -> I64:
+        """The chunk of each of some signatures in one of the orders, shape (n,)."""
+        if not len(self.documents):
+            return np.zeros(len(words), np.int64)
+        order = self.window.places(number, self.n_bits, self.words, self.documents)
+        cuts = order[np.arange(1, self.n_chunks) * len(order) // self.n_chunks]
+        # they are sorted together, so that ties are broken as they are everywhere; a cut goes before its own document
+        together = self.window.places(
+            number,
+            self.n_bits,
+            np.concatenate([self.words[cuts], words]),
+            np.concatenate([self.documents[cuts], documents]),
+        )
+        n_before = np.empty(len(together), np.int64)
+        n_before[together] = np.cumsum(together < len(cuts))
+        return n_before[len(cuts) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Emitting:
+    """Send the signatures of a part into each of the orders.
+
+    Parameters
+    ----------
+    signatures : SignatureFiles
+    orders : range
+    cuts : Cuts
+    """
+
+    signatures: SignatureFiles
+    orders: range
+    cuts: Cuts
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        own = self.signatures.parts.documents(target)
+        words, documents = self.signatures.words(target), np.arange(own.start, own.stop)
+        entries = entries_of(self.signatures.n_words)
+        rows = words.view(entries.columns[1][1]).ravel()
+        for place, number in enumerate(self.orders):
+            chunks = place * self.cuts.n_chunks + self.cuts.chunks(number, words, documents)
+            yield from entries.scattered(chunks, documents, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFiles:
+    """The chunks of some orders, one order after another.
+
+    Parameters
+    ----------
+    folder : Path
+        That every executor sees.
+    """
+
+    folder: Path
+
+    def save(self, chunk: int, documents: U32, words: U64) -> None:
+        """Write a chunk."""
+        for name, array in (("documents", documents), ("words", words)):
+            with published(self._place(chunk, name), durable=False) as aside, open(aside, "wb") as file:
+                np.save(file, array)
+
+    def documents(self, chunk: int) -> U32:
+        """Those of a chunk in sorted order, mapped into memory."""
+        return np.asarray(np.load(self._place(chunk, "documents"), mmap_mode="r"))
+
+    def words(self, chunk: int) -> U64:
+        """Their signatures, shape (n, n_words)."""
+        return np.asarray(np.load(self._place(chunk, "words"), mmap_mode="r"))
+
+    def _place(self, chunk: int, name: str) -> Path:
+        return self.folder / f"{chunk:09d}-{name}.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """Sort the signatures of a chunk, and write it down.
+
+    Parameters
+    ----------
+    window : SlidingWindow
+    n_bits : int
+    orders : range
+    n_chunks : int
+        Of each order.
+    files : ChunkFiles
+    """
+
+    window: SlidingWindow
+    n_bits: int
+    orders: range
+    n_chunks: int
+    files: ChunkFiles
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        n_words = -(-self.n_bits // 64)
+        documents, rows = entries_of(n_words).joined(blocks)
+        words = rows.view(np.uint64).reshape(-1, n_words)
+        number = self.orders[target // self.n_chunks]
+        order = self.window.places(number, self.n_bits, words, documents.astype(np.int64))
+        self.files.save(target, documents[order], words[order])
+        yield from CHUNKS.packed(target, np.array([len(order)]))
