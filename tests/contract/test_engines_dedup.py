@@ -22,7 +22,7 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import grouping, homes, keying, texts
+from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, texts
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
@@ -97,6 +97,9 @@ def cases() -> dict[str, Case]:
         "one giant group": Case(in_files(named(chain(900)), 3), options={"group": "component"}),
         "principals of a giant group": Case(in_files(named(chain(900)), 3)),
         "a crowded key": Case(in_files(named(crowd(400)), 4), options={"threshold": 0.9}),
+        "crowded against another collection": Case(
+            in_files(named(crowd(200)), 2), against=in_files(named(crowd(300), "t"), 2), options={"threshold": 0.9}
+        ),
         "crowded short texts": Case([named([f"{short[i % 2]} {i // 7}" for i in range(700)])]),
         "ids that come again": Case([[*named([one_text, "other words here"]), *named(short)], named(short)]),
         "numbers as ids": Case([[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
@@ -147,7 +150,7 @@ def small(monkeypatch):
     """Many homes, many places to meet, and few texts at a time: what a large corpus does."""
     monkeypatch.setattr(homes, "MOST_HOME_BYTES", 20_000)
     monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
-    monkeypatch.setattr(keying, "MEETING_BYTES", 4_000)
+    monkeypatch.setattr(entries, "MEETING_BYTES", 4_000)
     monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 100)
     monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
 
@@ -177,16 +180,23 @@ def test_components_in_rounds(tmp_path, small, monkeypatch):
     assert 3 <= sum(name.startswith("star-") for name in stages.stages) <= 12
 
 
-@pytest.mark.parametrize("name", ["a crowded key", "crowded short texts"])
-def test_crowded_keys_that_are_not_compared_in_full(name, tmp_path, small, monkeypatch):
+@pytest.mark.parametrize("name", ["a crowded key", "crowded short texts", "crowded against another collection"])
+@pytest.mark.parametrize("is_in_many_homes", [True, False])
+@pytest.mark.parametrize("hot_length", [65, 1 << 20])
+def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_length, tmp_path, monkeypatch, request):
     """What is left out is counted, and is the same whichever task the texts meet in."""
+    if is_in_many_homes:
+        request.getfixturevalue("small")
     monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
     monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
+    monkeypatch.setattr(linking, "HOT_LENGTH", hot_length)
     stages = InProcess()
     expected = by_local(cases()[name], tmp_path)
     found = found_by(cases()[name], tmp_path, "tasks", lambda *asked, **how: find(*asked, stages, **how))
     assert_same(found, expected)
     assert stages.is_kept("crowds")
+    assert stages.is_kept("foremost") == (hot_length == 65)
+    assert any((tmp_path / "tasks/work/keys").glob("crowded-*")) == (not is_in_many_homes)
     assert expected["counted"].split(b", ")[1] != b"0"  # so many pairs were left out
 
 
@@ -210,7 +220,7 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(homes, "MOST_HOME_BYTES", 500)
         patch.setattr(grouping, "_MATCHES_A_TASK", 3)
-        patch.setattr(keying, "MEETING_BYTES", 100)
+        patch.setattr(entries, "MEETING_BYTES", 100)
         patch.setattr(texts, "_DOCUMENTS_A_TASK", 7)
         assert_same(found_by(case, folder, "tasks", in_this_process), by_local(case, folder))
 

@@ -19,7 +19,7 @@ from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
 from nearkin.workflows.dedup.on_spark.planning import look, plan_search
@@ -106,11 +106,6 @@ def dedup_frame(
             homes.n_documents,
             linked.n_not_compared,
         )  # fmt: skip
-
-
-def at_home(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """A block for each home, so that a task runs for those of which there is nothing else to tell."""
-    yield Block("home", target, b"")
 
 
 def _annotated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,3 +90,8 @@ class Homes:
             )
             for i in range(first, after)
         )
+
+
+def at_home(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """A block for each home, so that a task runs for those of which there is nothing else to tell."""
+    yield Block("home", target, b"")

@@ -8,60 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.layout import Block, Column
-from nearkin.planning.search import BandPlan, SamplingPlan
-from nearkin.records import I64, U8, U32, U64, ShingleSets
+from nearkin.engines.spark.layout import Block
+from nearkin.planning.search import SamplingPlan
+from nearkin.records import U8, U32, ShingleSets
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.band_search import BandKeys
+from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.profiles import profiles_of
-from nearkin.workflows.dedup.on_spark.streams import ENTRIES, OCCURRENCES
+from nearkin.workflows.dedup.on_spark.streams import OCCURRENCES
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
-
-MEETING_BYTES = 48 << 20
-"""Of the entries that meet in one task, about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meetings:
-    """Which task entries meet in.
-
-    Every band is cut into as many ranges of its keys, and so are the loose entries, which belong to no band; one task
-    takes one range of many entries, or several bands of few.
-
-    Parameters
-    ----------
-    n_bands : int
-    n_ranges : int
-        Of the keys of each band.
-    n_targets : int
-        Tasks.
-    """
-
-    n_bands: int
-    n_ranges: int
-    n_targets: int
-
-    @classmethod
-    def of(cls, plan: Plan, n_texts: int, n_least: int) -> Meetings:
-        """For so many texts, and at least so many tasks if there are as many bands."""
-        n_bands = plan.bands if isinstance(plan, BandPlan) else 0
-        n_bytes = n_texts * ENTRIES.row_bytes
-        n_ranges = 1 + n_bytes // MEETING_BYTES
-        n_parts = (n_bands + 1) * n_ranges
-        return cls(n_bands, n_ranges, min(n_parts, max(n_least, 1 + (n_bands + 1) * n_bytes // MEETING_BYTES)))
-
-    def at(self, band: int, keys: U64) -> I64:
-        """The task of each key of a band; ``n_bands`` stands for the loose entries."""
-        of_key = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
-        part = of_key.astype(np.int64) + band * self.n_ranges
-        return part * self.n_targets // ((self.n_bands + 1) * self.n_ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +79,7 @@ class Keying:
         texts = HomeTexts.load(self.texts, target)
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         small: list[tuple[U32, U8, ShingleSets]] = []
+        entries = HomeEntries(self.meetings)
         n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
         profiles = np.zeros((len(texts.first), self.n_bins), np.uint8)
         for chunk in self.homes.chunks(target):
@@ -127,32 +90,34 @@ class Keying:
             sets = sets_at(chunk, nodes, self.options.shingle)
             n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, self.n_bins)
             if isinstance(self.plan, SamplingPlan):
-                yield from _loose(self.meetings, nodes, sides, sets, *Sampling(self.plan.rate).keys(sets))
+                entries.add_loose(nodes, sides, sets, *Sampling(self.plan.rate).keys(sets))
             else:
-                yield from self._bands(BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
+                self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
         self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
+        yield from entries.sent(crowded_place(self.folder, "bands", target))
         buckets = np.flatnonzero(counts)
         yield from OCCURRENCES.packed(0, buckets, counts[buckets])
 
-    def _bands(
+    def _add_bands(
         self,
+        entries: HomeEntries,
         keys: BandKeys,
         nodes: U32,
         sides: U8,
         sets: ShingleSets,
         counts: U32,
         small: list[tuple[U32, U8, ShingleSets]],
-    ) -> Iterator[Block]:
+    ) -> None:
         """The keys of long texts; short ones are added to ``small``, and their shingles to ``counts``."""
         is_small = keys.is_small(sets)
         if is_small.any():
             small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
             counts += keys.prefixes.counts(small[-1][2])
         is_long = keys.is_long(sets)
-        nodes, sides, sizes = nodes[is_long], sides[is_long], sets.sizes[is_long]
-        if len(nodes):
+        if is_long.any():
+            long = nodes[is_long], sets.sizes[is_long].astype(np.uint32), sides[is_long]
             for band, of_band in enumerate(keys.of_bands(sets.where(is_long))):
-                yield from ENTRIES.of(band).scattered(self.meetings.at(band, of_band), of_band, nodes, sizes, sides)
+                entries.add(band, of_band, *long)
 
     def _save(self, home: int, sizes: HomeSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
         place = self.folder / f"sizes-{home:09d}.npz"
@@ -188,17 +153,9 @@ class PrefixKeying:
             offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
             sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
             keys, of_key = self.keys.prefixes.keys(sets, np.asarray(counts))
-            yield from _loose(self.meetings, stored["nodes"], stored["sides"], sets, keys, of_key)
-
-
-def _loose(
-    meetings: Meetings, nodes: U32, sides: U8, sets: ShingleSets, keys: U64, set_of_key: Column
-) -> Iterator[Block]:
-    """Entries that belong to no band."""
-    targets = meetings.at(meetings.n_bands, keys)
-    yield from ENTRIES.of(meetings.n_bands).scattered(
-        targets, keys, nodes[set_of_key], sets.sizes[set_of_key], sides[set_of_key]
-    )
+            entries = HomeEntries(self.meetings)
+            entries.add_loose(stored["nodes"], stored["sides"], sets, keys, of_key)
+        yield from entries.sent(crowded_place(self.folder, "prefixes", target))
 
 
 def counts_place(folder: Path) -> Path:

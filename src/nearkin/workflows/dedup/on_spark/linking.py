@@ -12,29 +12,22 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan, Sample
-from nearkin.records import U8, U32, U64
+from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.files import published
-from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, affordable_pivots, sort_entries
+from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
+from nearkin.workflows.dedup.on_spark.crowds import link_crowds
+from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.keying import Keying, Meetings, PrefixKeying, counts_place
+from nearkin.workflows.dedup.on_spark.keying import Keying, PrefixKeying, counts_place
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
-from nearkin.workflows.dedup.on_spark.streams import (
-    CROWDED,
-    ENTRIES,
-    LENGTHS,
-    NOT_COMPARED,
-    OCCURRENCES,
-    PAIRS,
-    RANKED,
-)
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES, PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
-from nearkin.workflows.dedup.searching import most_pairs_of
 
-_HASH = np.uint64(0x9E3779B97F4A7C15)
+HOT_LENGTH = 1 << 20
+"""More entries of one key than this are not brought to one task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +68,9 @@ def link_all(
             "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, meeting)
         )
         linked = linked.and_those_of(short)
-    crowds = _most_pivots(linked, meetings)
-    if not crowds:
-        return Linked(linked.of(PAIRS.stream), 0)
-    n_crowds = max(stages.n_at_a_time, meetings.n_targets // 8)
-    crowded = stages.kept(
-        "crowds",
-        lambda: (
-            linked.of(CROWDED.stream)
-            .exchanged(len(homes), Ranking(texts, n_crowds))
-            .exchanged(n_crowds, Crowd(homes, crowds, ratio))
-        ),
-    )
-    (n_pairs,) = NOT_COMPARED.joined(crowded.of(NOT_COMPARED.stream).collected())
-    return Linked(linked.of(PAIRS.stream).and_those_of(crowded.of(PAIRS.stream)), int(n_pairs.sum()))
+    crowded, n_not_compared = link_crowds(stages, linked, homes, texts, folder, meetings, ratio)
+    pairs = linked.of(PAIRS.stream)
+    return Linked(pairs if crowded is None else pairs.and_those_of(crowded), n_not_compared)
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
@@ -99,18 +81,6 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
         with published(counts_place(folder), durable=False) as aside, open(aside, "wb") as file:
             np.save(file, counts)
     return len(buckets) > 0
-
-
-def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
-    """Up to which length crowded keys of each band are compared in full."""
-    band, length, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
-    return {
-        one: affordable_pivots(
-            np.repeat(length[band == one], n[band == one]),
-            most_pairs_of(one if one < meetings.n_bands else None),
-        )
-        for one in np.unique(band).tolist()
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,71 +99,40 @@ class Meeting:
             present = np.flatnonzero(counts)
             yield from OCCURRENCES.packed(target, present, counts[present])
         for band in range(self.meetings.n_bands + 1):
-            keys, nodes, sizes, sides = ENTRIES.of(band).joined(blocks)
-            if len(keys):
-                yield from self._linked(band, keys, nodes, sizes, sides)
+            marked, n_elsewhere = MARKS.of(band).joined(blocks)
+            entries = ENTRIES.of(band).joined(blocks)
+            if len(entries[0]) or len(marked):
+                yield from self._linked(band, marked, n_elsewhere, *entries)
 
-    def _linked(self, band: int, keys: U64, nodes: U32, sizes: U32, sides: U8) -> Iterator[Block]:
-        """Pairs of one band, and its crowded keys."""
+    def _linked(
+        self, band: int, marked: U64, n_elsewhere: I64, keys: U64, nodes: U32, sizes: U32, sides: U8
+    ) -> Iterator[Block]:
+        """Pairs of one band, and its crowded keys: those of many entries, and those of which entries stayed at home."""
         keys, order = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
-        bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))
-        lengths = np.diff(bounds)
-        is_crowded = np.repeat(lengths > LEAST_PIVOTS, lengths)
+        found, lengths = _runs(keys)
+        is_crowd = (lengths > LEAST_PIVOTS) | np.isin(found, marked)
+        yield from self._told(band, np.append(found[is_crowd], marked), np.append(lengths[is_crowd], n_elsewhere))
+        is_crowded = np.repeat(is_crowd, lengths)
         if is_crowded.any():
             aside = order[is_crowded]
             columns = np.full(len(aside), band), keys[is_crowded], nodes[aside], sizes[aside], sides[aside]
             yield from CROWDED.scattered(self.homes.at(nodes[aside]), *columns)
-            found, n_keys = np.unique(lengths[lengths > LEAST_PIVOTS], return_counts=True)
-            yield from LENGTHS.packed(0, np.full(len(found), band), found, n_keys)
             keys, order = keys[~is_crowded], order[~is_crowded]
         linking = Linking(sizes, sides, self.least_size_ratio)
         for pairs, _ in linking.link_sorted(keys, order):
-            yield from _pairs(self.homes, nodes, pairs)
+            yield from pairs_of_entries(self.homes, nodes, pairs)
+
+    def _told(self, band: int, keys: U64, parts: I64) -> Iterator[Block]:
+        """How many texts have each crowded key."""
+        found, of_key = np.unique(keys, return_inverse=True)
+        lengths = np.bincount(of_key, parts, len(found)).astype(np.int64)
+        is_hot = lengths > HOT_LENGTH
+        yield from HOT.packed(0, np.full(int(is_hot.sum()), band), found[is_hot], lengths[is_hot])
+        told, n_keys = np.unique(lengths, return_counts=True)
+        yield from LENGTHS.packed(0, np.full(len(told), band), told, n_keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Tell of entries of crowded keys how much their texts are preferred."""
-
-    texts: Path
-    n_targets: int
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        texts = HomeTexts.load(self.texts, target)
-        columns = CROWDED.joined(blocks)
-        band, key, node = columns[:3]
-        at = texts.at(node)
-        meeting = ((key + band) * _HASH >> np.uint64(32)) % np.uint64(self.n_targets)
-        yield from RANKED.scattered(meeting, *columns, texts.code[at], texts.best[at])
-
-
-@dataclass(frozen=True, slots=True)
-class Crowd:
-    """Pair the texts of crowded keys, in long runs each with the first ones only."""
-
-    homes: Homes
-    most_pivots: dict[int, int]
-    least_size_ratio: float
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        band, keys, nodes, sizes, sides, codes, best = RANKED.joined(blocks)
-        n_not_compared = 0
-        for one in np.unique(band).tolist():
-            here = np.flatnonzero(band == one).astype(np.uint32)
-            # where there is another collection its texts come first: they are what others are compared with
-            here = here[np.lexsort((best[here], codes[here], sides[here] < 2))]
-            linking = Linking(sizes, sides, self.least_size_ratio, self.most_pivots[one])
-            for pairs, n in linking.link(keys[here], here):
-                n_not_compared += n
-                yield from _pairs(self.homes, nodes, pairs)
-        yield from NOT_COMPARED.packed(target, np.array([n_not_compared]))
-
-
-def _pairs(homes: Homes, nodes: U32, pairs: U64) -> Iterator[Block]:
-    """Pairs of entries as pairs of texts, at the home of the left one."""
-    a, b = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
-    is_pair = a != b
-    left, right = np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
-    yield from PAIRS.scattered(homes.at(left), left, right, np.zeros(len(left), np.uint32))
+def _runs(keys: U64) -> tuple[U64, I64]:
+    """Each key of a sorted array, and how often it occurs."""
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
+    return keys[starts], np.diff(np.append(starts, len(keys)))

@@ -28,12 +28,16 @@ ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), (
 """Texts under a key; each band has a stream of its own."""
 OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
 """How often shingles of short texts occur, by the upper bits of their hashes."""
+MARKS = Layout("marks", (("key", "<u8"), ("n", "<i8")))
+"""How many entries of a crowded key stay at a home; each band has a stream of its own."""
 CROWDED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
 """Entries of a key that very many texts have."""
 RANKED = Layout("ranked", (*CROWDED.columns, ("code", "<u8"), ("best", "<u4")))
 """The same, with what tells which of them are preferred."""
 LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n", "<i8")))
 """How many keys of a band so many texts have."""
+HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8")))
+"""Keys that so many texts have that no task should hold them all."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
 """Candidates; ``tag`` is the component that asks for the pair, 0 if none does."""

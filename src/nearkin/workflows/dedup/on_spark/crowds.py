@@ -1,0 +1,169 @@
+"""Keys that very many texts have → candidates: each of the texts is compared with the most preferred ones of its key.
+
+How many these are is decided over all crowded keys of a band, as on one machine. The texts of a hot key, which are too
+many for a task, are spread over all of them; its most preferred ones are found first, and are known to every task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import U32
+from nearkin.stages.search.linking import Linking, affordable_pivots
+from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_of_entries
+from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
+from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys
+from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, RANKED
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.searching import most_pairs_of
+
+_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+def link_crowds(
+    stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: Meetings, ratio: float
+) -> tuple[Blocks | None, int]:
+    """Pair the texts of crowded keys.
+
+    Parameters
+    ----------
+    linked : Blocks
+        `CROWDED`, `LENGTHS` and `HOT`, among others.
+    texts, folder : Path
+        Where the texts of homes stand, and the entries that stayed there.
+    ratio : float
+        See `Linking`.
+
+    Returns
+    -------
+    pairs : Blocks or None
+        `PAIRS`; None where no key is crowded.
+    n_not_compared : int
+    """
+    most_pivots = _most_pivots(linked, meetings)
+    if not most_pivots:
+        return None, 0
+    crowded = stages.parts(len(homes), at_home).and_those_of(linked.of(CROWDED.stream))
+    n, n_targets = max(len(homes), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
+    hot = HotKeys.of(linked.of(HOT.stream).collected(), most_pivots)
+    if len(hot.keys):
+        foremost = stages.kept(
+            "foremost", lambda: crowded.exchanged(n, Foremost(texts, folder, hot)).exchanged(1, Choosing(hot))
+        )
+        hot = hot.with_pivots(foremost.collected())
+    made = stages.kept(
+        "crowds",
+        lambda: crowded.exchanged(n, Ranking(texts, folder, hot, n_targets)).exchanged(
+            n_targets, Crowd(homes, most_pivots, hot, ratio)
+        ),
+    )
+    (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
+    return made.of(PAIRS.stream), int(n_pairs.sum()) + hot.n_not_compared
+
+
+def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
+    """Up to which length crowded keys of each band are compared in full."""
+    band, length, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
+    return {
+        one: affordable_pivots(
+            np.repeat(length[band == one], n[band == one]),
+            most_pairs_of(one if one < meetings.n_bands else None),
+        )
+        for one in np.unique(band).tolist()
+    }
+
+
+def _ranked(texts: Path, folder: Path, home: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
+    """The crowded entries of a home: those that stayed, and those that came back; columns of `RANKED`."""
+    stayed, came = load_crowded(folder, home), CROWDED.joined(blocks)
+    columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
+    of_home = HomeTexts.load(texts, home)
+    at = of_home.at(columns[2])
+    return (*columns, of_home.code[at], of_home.best[at])
+
+
+@dataclass(frozen=True, slots=True)
+class Foremost:
+    """The most preferred entries of each hot key at a home."""
+
+    texts: Path
+    folder: Path
+    hot: HotKeys
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from self.hot.foremost(_ranked(self.texts, self.folder, target, blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """The most preferred entries of each hot key, of those of all homes."""
+
+    hot: HotKeys
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        yield from self.hot.foremost(RANKED.joined(blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Send crowded entries to where those of their key meet; those of hot keys anywhere."""
+
+    texts: Path
+    folder: Path
+    hot: HotKeys
+    n_targets: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        columns = _ranked(self.texts, self.folder, target, blocks)
+        band, key, node = columns[:3]
+        spread = np.where(self.hot.index_of(band, key) >= 0, node, key + band)
+        meeting = (spread * _HASH >> np.uint64(32)) % np.uint64(self.n_targets)
+        yield from RANKED.scattered(meeting, *columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Pair the texts of crowded keys, in long runs each with the first ones only."""
+
+    homes: Homes
+    most_pivots: dict[int, int]
+    hot: HotKeys
+    least_size_ratio: float
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        columns = RANKED.joined(blocks)
+        of_hot = self.hot.index_of(*columns[:2])
+        for i in np.unique(of_hot[of_hot >= 0]).tolist():
+            here = self.hot.with_members(i, tuple(column[of_hot == i] for column in columns))
+            order = np.arange(len(here[0]), dtype=np.uint32)
+            yield from self._linked(here, order, int(self.hot.n_pivots[i]), [])
+        columns = tuple(column[of_hot < 0] for column in columns)
+        band, _, _, _, sides, codes, best = columns
+        n_not_compared: list[int] = []
+        for one in np.unique(band).tolist():
+            order = np.flatnonzero(band == one).astype(np.uint32)
+            # where there is another collection its texts come first: they are what others are compared with
+            order = order[np.lexsort((best[order], codes[order], sides[order] < 2))]
+            yield from self._linked(columns, order, self.most_pivots[one], n_not_compared)
+        yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
+
+    def _linked(
+        self, columns: Sequence[Column], order: U32, most_pivots: int, n_not_compared: list[int]
+    ) -> Iterator[Block]:
+        """Pairs of the entries in this order; how many were left out is added to the list."""
+        _, keys, nodes, sizes, sides, *_ = columns
+        linking = Linking(sizes, sides, self.least_size_ratio, most_pivots)
+        for pairs, n in linking.link(keys[order], order):
+            n_not_compared.append(n)
+            yield from pairs_of_entries(self.homes, nodes, pairs)

@@ -1,0 +1,143 @@
+"""Entries (key, text) of a home, and which task they meet in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.planning.search import BandPlan
+from nearkin.records import I64, U8, U32, U64, ShingleSets
+from nearkin.runs.files import published
+from nearkin.stages.search.linking import LEAST_PIVOTS, sort_entries
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, MARKS, PAIRS
+from nearkin.workflows.dedup.plans import Plan
+
+MEETING_BYTES = 48 << 20
+"""Of the entries that meet in one task, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """Which task entries meet in.
+
+    Every band is cut into as many ranges of its keys, and so are the loose entries, which belong to no band; one task
+    takes one range of many entries, or several bands of few.
+
+    Parameters
+    ----------
+    n_bands : int
+    n_ranges : int
+        Of the keys of each band.
+    n_targets : int
+        Tasks.
+    """
+
+    n_bands: int
+    n_ranges: int
+    n_targets: int
+
+    @classmethod
+    def of(cls, plan: Plan, n_texts: int, n_least: int) -> Meetings:
+        """For so many texts, and at least so many tasks if there are as many bands."""
+        n_bands = plan.bands if isinstance(plan, BandPlan) else 0
+        n_bytes = n_texts * ENTRIES.row_bytes
+        n_ranges = 1 + n_bytes // MEETING_BYTES
+        n_parts = (n_bands + 1) * n_ranges
+        return cls(n_bands, n_ranges, min(n_parts, max(n_least, 1 + (n_bands + 1) * n_bytes // MEETING_BYTES)))
+
+    def at(self, band: int, keys: U64) -> I64:
+        """The task of each key of a band; ``n_bands`` stands for the loose entries."""
+        of_key = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
+        part = of_key.astype(np.int64) + band * self.n_ranges
+        return part * self.n_targets // ((self.n_bands + 1) * self.n_ranges)
+
+
+class HomeEntries:
+    """The entries of a home, band by band.
+
+    A key that many texts of one home have is crowded, however many there are elsewhere: its entries do not travel, so
+    that no task is flooded by one key of very many documents. Where the others of it meet it is told how many stayed.
+    """
+
+    def __init__(self, meetings: Meetings) -> None:
+        self._meetings = meetings
+        self._of_band: list[list[tuple[U64, U32, U32, U8]]] = [[] for _ in range(meetings.n_bands + 1)]
+
+    def add(self, band: int, keys: U64, nodes: U32, sizes: U32, sides: U8) -> None:
+        """Entries of a band; ``n_bands`` stands for those of none."""
+        self._of_band[band].append((keys, nodes, sizes, sides))
+
+    def add_loose(self, nodes: U32, sides: U8, sets: ShingleSets, keys: U64, set_of_key: Column) -> None:
+        """Entries of no band: keys of some sets."""
+        sizes = sets.sizes[set_of_key].astype(np.uint32)
+        self.add(self._meetings.n_bands, keys, nodes[set_of_key], sizes, sides[set_of_key])
+
+    def sent(self, place: Path) -> Iterator[Block]:
+        """The entries, for where they meet; crowded ones are written to ``place``."""
+        stay: list[tuple[Column, ...]] = []
+        for band, parts in enumerate(self._of_band):
+            if not parts:
+                continue
+            keys, nodes, sizes, sides = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            is_crowded = crowded_entries(keys)
+            if is_crowded.any():
+                here = keys[is_crowded], nodes[is_crowded], sizes[is_crowded], sides[is_crowded]
+                stay.append((np.full(len(here[0]), band, np.uint32), *here))
+                marked, n = np.unique(here[0], return_counts=True)
+                yield from MARKS.of(band).scattered(self._meetings.at(band, marked), marked, n)
+                keys, nodes, sizes, sides = (column[~is_crowded] for column in (keys, nodes, sizes, sides))
+            yield from ENTRIES.of(band).scattered(self._meetings.at(band, keys), keys, nodes, sizes, sides)
+        if stay:
+            names = [name for name, _ in CROWDED.columns]
+            with published(place, durable=False) as aside, open(aside, "wb") as file:
+                np.savez(
+                    file,
+                    allow_pickle=False,
+                    **dict(zip(names, map(np.concatenate, zip(*stay, strict=True)), strict=True)),
+                )
+
+
+def crowded_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which entries have a key that more than `LEAST_PIVOTS` of them have.
+
+    Examples
+    --------
+    >>> int(crowded_entries(np.array([1, 2] * 60 + [1] * 10, np.uint64)).sum())
+    70
+    """
+    ordered, places = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
+    bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+    lengths = np.diff(bounds)
+    is_crowded = np.zeros(len(keys), np.bool_)
+    is_crowded[places] = np.repeat(lengths > LEAST_PIVOTS, lengths)
+    return is_crowded
+
+
+def crowded_place(folder: Path, kind: str, home: int) -> Path:
+    """Where the crowded entries of a home stand, of bands or of prefixes, if there are any."""
+    return folder / f"crowded-{kind}-{home:09d}.npz"
+
+
+def load_crowded(folder: Path, home: int) -> tuple[Column, ...]:
+    """The columns of `CROWDED` of the entries that stayed at a home."""
+    parts = [[np.zeros(0, kind)] for _, kind in CROWDED.columns]
+    for kind in ("bands", "prefixes"):
+        place = crowded_place(folder, kind, home)
+        if place.exists():
+            with np.load(place) as stored:
+                for part, (name, _) in zip(parts, CROWDED.columns, strict=True):
+                    part.append(stored[name])
+    return tuple(map(np.concatenate, parts))
+
+
+def pairs_of_entries(homes: Homes, nodes: U32, pairs: U64) -> Iterator[Block]:
+    """Pairs of entries as pairs of texts, at the home of the left one."""
+    a, b = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
+    is_pair = a != b
+    left, right = np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
+    yield from PAIRS.scattered(homes.at(left), left, right, np.zeros(len(left), np.uint32))

@@ -1,0 +1,91 @@
+"""Keys that too many texts have for one task, and the most preferred texts of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block, Column
+from nearkin.records import I64, U32, U64
+from nearkin.stages.search.linking import MOST_PAIRS
+from nearkin.workflows.dedup.on_spark.streams import HOT, RANKED
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class HotKeys:
+    """Some keys, each of a band.
+
+    Parameters
+    ----------
+    bands, keys : uint32 and uint64 arrays, shape (n_keys,)
+        In the order of `_codes`.
+    lengths, n_pivots : int64 arrays, shape (n_keys,)
+        How many texts have the key, and how many of them all others are compared with.
+    pivots : tuple of arrays
+        The columns of `RANKED` of these, once they are known; the most preferred text of a key first.
+    """
+
+    bands: U32
+    keys: U64
+    lengths: I64
+    n_pivots: I64
+    pivots: tuple[Column, ...] = ()
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block], most_pivots: Mapping[int, int]) -> HotKeys:
+        """From blocks of `HOT`; ``most_pivots`` by band."""
+        bands, keys, lengths = HOT.joined(blocks)
+        order = np.argsort(_codes(bands, keys))
+        bands, keys, lengths = bands[order], keys[order], lengths[order]
+        most = np.array([most_pivots[band] for band in bands.tolist()], np.int64)
+        # as `link_runs` decides it
+        n_pivots = np.minimum(np.minimum(lengths, most), np.maximum(1, MOST_PAIRS // np.maximum(lengths, 1)))
+        return cls(bands, keys, lengths, n_pivots)
+
+    @property
+    def n_not_compared(self) -> int:
+        """Pairs that are left out."""
+        n, p = self.lengths, self.n_pivots
+        return int((n * (n - 1) // 2 - p * (p - 1) // 2 - (n - p) * p).sum())
+
+    def index_of(self, bands: U32, keys: U64) -> I64:
+        """Which of the keys each entry has; -1 for none."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        at = np.searchsorted(_codes(self.bands, self.keys), _codes(bands, keys))
+        at = np.minimum(at, len(self.keys) - 1)
+        return np.where((self.bands[at] == bands) & (self.keys[at] == keys), at, -1)
+
+    def foremost(self, entries: tuple[Column, ...]) -> Iterator[Block]:
+        """The most preferred entries of each key, as many as are its pivots."""
+        bands, keys, _, _, sides, codes, best = entries
+        of_key = self.index_of(bands, keys)
+        order = np.lexsort((best, codes, sides < 2, of_key))
+        order = order[of_key[order] >= 0]
+        of_key = of_key[order]
+        is_first = np.ones(len(of_key), np.bool_)
+        is_first[1:] = of_key[1:] != of_key[:-1]
+        starts = np.flatnonzero(is_first)
+        place = np.arange(len(of_key)) - np.repeat(starts, np.diff(np.append(starts, len(of_key))))
+        chosen = order[place < self.n_pivots[of_key]]
+        yield from RANKED.packed(0, *(column[chosen] for column in entries))
+
+    def with_pivots(self, blocks: Sequence[Block]) -> HotKeys:
+        """With the entries that were chosen of all."""
+        return replace(self, pivots=RANKED.joined(blocks))
+
+    def with_members(self, i: int, members: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The pivots of a key, and other entries of it behind them."""
+        is_pivot = self.index_of(*self.pivots[:2]) == i
+        pivots = tuple(column[is_pivot] for column in self.pivots)
+        is_other = ~np.isin(members[2], pivots[2])
+        return tuple(np.concatenate([a, b[is_other]]) for a, b in zip(pivots, members, strict=True))
+
+
+def _codes(bands: U32, keys: U64) -> U64:
+    """One number for band and key."""
+    return keys ^ (bands + np.uint64(1)) * _ODD
