@@ -22,6 +22,8 @@ from nearkin.errors import EngineError, OutputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OLDEST = (4, 1)
+"""Of Spark: it can send a row to a partition by its number."""
 _TOLD_AFTER_S = 5.0
 _ROUNDS = 3
 _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "spark.executor.instances")
@@ -75,6 +77,11 @@ def check_executors(
     OutputError
         The folder cannot be written here.
     """
+    if tuple(map(int, spark.version.split(".")[:2])) < OLDEST:
+        raise EngineError(
+            f"Spark {spark.version} is too old: Nearkin needs {'.'.join(map(str, OLDEST))} or newer, on the cluster as "
+            "well as here."
+        )
     with _token(folder) as (path, word), engine_errors():
         rows: list[dict[str, str]] = []
         for _ in range(_ROUNDS):

@@ -137,7 +137,7 @@ class Verifier:
 
     def _make_distinct(self) -> None:
         joined = np.concatenate([np.zeros(0, np.uint64), *self._waiting])
-        joined.sort()  # numpy's own way to distinct numbers takes fifteen times as long for so many
+        joined.sort()  # numpy's unique hashes them, at 1.5 µs a key for 16 million
         is_first = np.ones(len(joined), np.bool_)
         is_first[1:] = joined[1:] != joined[:-1]
         self._waiting = [joined[is_first]]
