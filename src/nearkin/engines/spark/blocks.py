@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.dataset import dataset
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
@@ -26,6 +29,28 @@ _BATCH_BYTES = 4 << 20
 SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa.binary())])
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Blocks in the Parquet files of a folder; of some streams, or of all."""
+
+    folder: Path
+    streams: tuple[str, ...] | None = None
+
+    def read(self) -> pa.Table:
+        """Of `SCHEMA`."""
+        return self._files().to_table(filter=self._wanted())
+
+    def n_blocks(self) -> int:
+        """How many there are."""
+        return int(self._files().count_rows(filter=self._wanted()))
+
+    def _files(self) -> Any:
+        return dataset(str(self.folder), schema=SCHEMA, format="parquet")
+
+    def _wanted(self) -> Any:
+        return None if self.streams is None else pc.field("stream").isin(list(self.streams))
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Blocks, somewhere on a cluster.
@@ -36,10 +61,13 @@ class Blocks:
         Of (stream, target, data).
     n_tasks : int
         That will make them.
+    kept : tuple of Kept
+        Where they stand, if they are all kept in files: then the driver reads them there, not through Java.
     """
 
     frame: DataFrame
     n_tasks: int = 0
+    kept: tuple[Kept, ...] = ()
 
     def exchanged(self, n_targets: int, task: Task) -> Blocks:
         """What ``task`` makes of the blocks of each target, which are brought together for it."""
@@ -54,23 +82,36 @@ class Blocks:
         """Only the blocks of some streams."""
         from pyspark.sql import functions
 
-        return Blocks(self.frame.where(functions.col("stream").isin(list(streams))), self.n_tasks)
+        kept = tuple(Kept(one.folder, streams) for one in self.kept if one.streams is None)
+        return Blocks(
+            self.frame.where(functions.col("stream").isin(list(streams))),
+            self.n_tasks,
+            kept if len(kept) == len(self.kept) else (),
+        )
 
     def and_those_of(self, other: Blocks) -> Blocks:
         """Both."""
-        return Blocks(self.frame.unionByName(other.frame), self.n_tasks + other.n_tasks)
+        kept = (*self.kept, *other.kept) if self.kept and other.kept else ()
+        return Blocks(self.frame.unionByName(other.frame), self.n_tasks + other.n_tasks, kept)
 
     def is_empty(self) -> bool:
         """Whether there is no block."""
+        if self.kept:
+            return not any(one.n_blocks() for one in self.kept)
         with engine_errors():
             return bool(self.frame.isEmpty())
 
     def collected(self) -> list[Block]:
         """All blocks, here: only of what is small."""
-        with engine_errors():
-            table = self.frame.toArrow()
+        table = self._table()
         names, targets, data = table["stream"].to_pylist(), table["target"].to_pylist(), table["data"]
         return [Block(name, target, data[i].as_buffer()) for i, (name, target) in enumerate(zip(names, targets))]
+
+    def _table(self) -> pa.Table:
+        if self.kept:
+            return pa.concat_tables([one.read() for one in self.kept])
+        with engine_errors():
+            return self.frame.toArrow()
 
 
 def gathered(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import pyarrow as pa
 
-from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Task, as_batch
+from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, Task, as_batch
 from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
@@ -120,7 +120,7 @@ class Stages:
                     # numbers do not compress, and trying costs more than writing
                     writer = made.frame.write.mode("overwrite").option("compression", "none")
                     writer.option("parquet.enable.dictionary", "false").parquet(place)
-            return Blocks(self.spark.read.schema(COLUMNS).parquet(place))
+            return Blocks(self.spark.read.schema(COLUMNS).parquet(place), kept=(Kept(self.folder / name),))
 
 
 @contextlib.contextmanager
