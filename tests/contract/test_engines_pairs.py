@@ -28,15 +28,16 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing import verifying
+from nearkin.workflows.pairing import collecting, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
-from nearkin.workflows.pairing.on_spark import comparing, engine, searching
+from nearkin.workflows.pairing.on_spark import comparing, engine, searching, weighing
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.vectors import PairVectors, SideFacts, vector_place
+from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.weighing import vector_place
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 
@@ -55,6 +56,7 @@ class Cut:
     tiles_a_round: int = 4
     chunk_size: int = 6
     orders_a_round: int = 5
+    weighed_at_once: int = 8
 
 
 @contextlib.contextmanager
@@ -75,6 +77,8 @@ def cut_into(cut: Cut, n_documents: int, bits: int) -> Iterator[None]:
         patch.setattr(searching, "chunk_size", lambda window, row_bytes: cut.chunk_size)
         patch.setattr(searching, "_ROUND_BYTES", cut.orders_a_round * n_documents * row_bytes)
         patch.setattr(comparing, "_SENT_AT_ONCE", 10)
+        for module in (collecting, weighing):
+            patch.setattr(module, "PART", cut.weighed_at_once)
         yield
 
 
@@ -363,12 +367,12 @@ def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
     given = case.given(tmp_path)
     given = replace(given, right=replace(given.right, on_error="stop"))
     for name, cluster in (("local", None), ("tasks", in_this_process)):
-        with pytest.raises(DocumentError, match=r"0\.jsonl:1: .*--on-error stop"):
+        with pytest.raises(DocumentError, match=r"[03]\.jsonl:1: .*--on-error stop"):
             tables_of(case, given, tmp_path / name, cluster)
         assert not (tmp_path / name).exists()
 
 
-FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50)
+FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
 
 
 @pytest.mark.slow
@@ -402,4 +406,15 @@ def test_a_run_that_lost_its_driver_goes_on(spark, tmp_path, monkeypatch):
     with pytest.raises(OutputExistsError, match="--resume"):
         tables_of(case, given, tmp_path / "spark", Cluster())
     assert_same_tables(tables_of(case, given, tmp_path / "spark", Cluster(), resume=True), expected)
-    assert done == ["read-left", "read-right", "sign", "pairs-000", "sort-000", "lost", "pairs-001", "sort-001"]
+    assert done == [
+        "read-left",
+        "read-right",
+        "weigh-left",
+        "weigh-right",
+        "sign",
+        "pairs-000",
+        "sort-000",
+        "lost",
+        "pairs-001",
+        "sort-001",
+    ]

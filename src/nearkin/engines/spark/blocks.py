@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow.dataset import dataset
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
@@ -45,6 +44,8 @@ class Kept:
         return int(self._files().count_rows(filter=self._wanted()))
 
     def _files(self) -> Any:
+        from pyarrow.dataset import dataset  # which loads pandas, where that is installed
+
         return dataset(str(self.folder), schema=SCHEMA, format="parquet")
 
     def _wanted(self) -> Any:

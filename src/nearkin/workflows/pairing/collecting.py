@@ -31,7 +31,8 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("source", pa.large_string(), nullable=False),
     ]
 )
-_PART = 1 << 14
+PART = 1 << 14
+"""Documents that are weighed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Collected:
     side, name : str
         "left", "right" or "left-translated", and the names of its files: for messages.
     inputs : tuple of SignedInput
-        The files, as they were when they were read.
+        The files, as they were when they were read; none where the documents came otherwise.
     documents : Table
         ``id``, ``line``, ``problem``, ``source``.
     n_unreadable : int
@@ -66,10 +67,20 @@ class Collected:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @property
+    def asked_by(self) -> str:
+        """What the user gives it by."""
+        return _asked_by(self.side, self.name, self.inputs)
+
+    @property
+    def called(self) -> str:
+        """For messages."""
+        return _called(self.side, self.name, self.inputs)
+
     def parts(self) -> Iterator[TermCounts]:
         """The documents in order, some at a time."""
-        for first in range(0, len(self), _PART):
-            yield self.counts.part(first, min(first + _PART, len(self)))
+        for first in range(0, len(self), PART):
+            yield self.counts.part(first, min(first + PART, len(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +161,7 @@ def count_texts(
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ...], side: str) -> Collected:
-    """A collection that was read; ``inputs`` are its files, as they were before.
+    """A collection that was read from files; ``inputs`` are these, as they were before.
 
     Raises
     ------
@@ -160,18 +171,37 @@ def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ..
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
         raise SourceError(f"{name}: changed while it was read. Run this again when nothing writes to it.")
+    return collection_of(counted, side, name, inputs)
+
+
+def collection_of(counted: CountedTexts, side: str, name: str, inputs: tuple[SignedInput, ...] = ()) -> Collected:
+    """A collection of documents that were counted, from files or not.
+
+    Raises
+    ------
+    SourceError
+        It has no documents or no words.
+    """
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:
-        raise SourceError(f"--{side} {name}: has no documents: there is nothing to pair.")
+        raise SourceError(f"{_called(side, name, inputs)}: has no documents: there is nothing to pair.")
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
         said = f" The first problem: {first[0].as_py()}." if len(first) else ""
-        raise SourceError(f"--{side} {name}: none of its {n_documents:,} documents has a word.{said}")
+        raise SourceError(f"{_called(side, name, inputs)}: none of its {n_documents:,} documents has a word.{said}")
     # in one piece: where a batch ended would show in the bytes of a file
     table = with_distinct_ids(counted.documents, counted.has_integer_ids).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))
     n_unreadable = n_documents - problems.null_count
     return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df)
+
+
+def _asked_by(side: str, name: str, inputs: tuple[SignedInput, ...]) -> str:
+    return f"--{side}" if inputs else name
+
+
+def _called(side: str, name: str, inputs: tuple[SignedInput, ...]) -> str:
+    return f"--{side} {name}" if inputs else name
 
 
 def _totals(counts: TermCounts, n_terms: int) -> tuple[F64, F64]:

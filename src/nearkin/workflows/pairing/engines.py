@@ -18,6 +18,7 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.weighing import WeighingBoth
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
@@ -33,6 +34,10 @@ class Engine(Protocol):
     @property
     def collecting(self) -> Collecting | None:
         """What reads and counts the documents of a side; None: `workflows.pairing.collecting.collect`."""
+
+    @property
+    def weighing(self) -> WeighingBoth | None:
+        """What makes the vectors; None: `workflows.pairing.weighing.weigh_here`."""
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Find the pairs; see `workflows.pairing.searching.search`."""
@@ -60,6 +65,11 @@ class Threads:
 
     @property
     def collecting(self) -> Collecting | None:
+        """See `Engine`."""
+        return None
+
+    @property
+    def weighing(self) -> WeighingBoth | None:
         """See `Engine`."""
         return None
 

@@ -77,7 +77,7 @@ def forecast(
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        table = read_table(given)
+        table = read_table(given.table, given.left_language, given.right_language)
         sides = opened(given, table, meter.progress, _NAMES)
         prepared = prepare(sides, table, options, Path(work), names=_NAMES, resources=resources, meter=meter)
         vectors = prepared.vectors

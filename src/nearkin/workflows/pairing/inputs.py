@@ -25,13 +25,14 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+from nearkin.workflows.pairing.weighing import WeighingBoth
 from nearkin.workflows.signing.texts import Reading, Texts
 
 Collecting = Callable[[Texts, Splitting, str], Collected]
 """Reads the texts of a side."""
 SIDES = ("left", "right")
 _FEW_SHARED = 0.5
-"""Of German news 35 % of the words are in English news too, of one half of English news 90 % in the other."""
+"""A guess, for a hint only: two languages share names and numbers, two parts of one collection most of their words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +85,25 @@ class OfSide(Silent):
         self._progress.say(f"--{self._side}: {message}")
 
 
-def read_table(given: PairInput) -> TranslationTable | None:
+def read_table(
+    path: Path | None, left_language: str | None = None, right_language: str | None = None
+) -> TranslationTable | None:
     """The table, where there is one, of the right direction.
 
     Raises
     ------
     SourceError, FingerprintError
     """
-    if given.table is None:
+    if path is None:
         return None
-    table = TranslationTable.read(given.table)
-    left, right = given.left_language or table.origin.source, given.right_language or table.origin.target
+    table = TranslationTable.read(path)
+    left, right = left_language or table.origin.source, right_language or table.origin.target
     if (left, right) == (table.origin.target, table.origin.source):
         raise FingerprintError(
-            f"{given.table}: translates from {right} to {left}, and the sides are said to be {left} and {right}. Give "
+            f"{path}: translates from {right} to {left}, and the sides are said to be {left} and {right}. Give "
             f"--left the {right} documents and --right the {left} ones; pairs are the same either way."
         )
-    table.check_direction(left, right, name=str(given.table))
+    table.check_direction(left, right, name=str(path))
     return table
 
 
@@ -160,20 +163,42 @@ def prepare(
     resources: Resources,
     meter: Meter,
     collecting: Collecting | None = None,
+    weighing: WeighingBoth | None = None,
 ) -> Prepared:
-    """Documents → vectors of one vocabulary; ``collecting`` reads a side, by default threads of this process do."""
+    """Documents → vectors of one vocabulary.
+
+    ``collecting`` reads a side, by default threads of this process do; ``weighing`` makes the vectors, by default this
+    process does.
+    """
     if is_cold_for_pairs():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     splits, words = splitting(table)
     collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
     left, right = (collecting(texts, split, name) for texts, split, name in zip(sides, splits, names))
+    return in_one_space(left, right, table, options, work, words=words, meter=meter, weighing=weighing)
+
+
+def in_one_space(
+    left: Collected,
+    right: Collected,
+    table: TranslationTable | None,
+    options: PairOptions,
+    work: Path,
+    *,
+    words: str,
+    meter: Meter,
+    weighing: WeighingBoth | None = None,
+) -> Prepared:
+    """Counted words of both → vectors of one vocabulary; ``words`` says what decided the words."""
     projection = None
     if table is not None:
         check_fits(table, left, right)
         with meter.stage("translate", 0, "steps"):
             projection = way_of_words(table, left, right, options)
     fingerprint = _fingerprint(words, options, table)
-    vectors = vectors_of(left, right, options, projection, work, fingerprint=fingerprint, meter=meter)
+    vectors = vectors_of(
+        left, right, options, projection, work, fingerprint=fingerprint, meter=meter, weighing=weighing
+    )
     _say_what_is_odd(left, right, vectors, meter.progress)
     if table is None:
         _say_if_strangers(left, right, meter.progress)
@@ -217,7 +242,7 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
     for collected, facts in ((left, vectors.left_facts), (right, vectors.right_facts)):
         if facts.n_few_terms:
             progress.say(
-                f"--{collected.side}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be "
+                f"{collected.asked_by}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be "
                 "compared"
             )
     unknown = vectors.left_facts.ways.get("unknown", 0.0)

@@ -99,7 +99,7 @@ def pair_files(
     """
     beside, meter = beside or Beside(), Meter(progress or Silent())
     _check(given, beside)
-    table = read_table(given)
+    table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
     identity = {**_identity(given, sides, table, options), **({"engine": "spark"} if cluster else {})}
@@ -113,8 +113,9 @@ def pair_files(
         try:
             arrays.mkdir()
             prepared = prepare(
-                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collecting
-            )
+                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collecting,
+                weighing=engine.weighing,
+            )  # fmt: skip
             about = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
             )

@@ -134,26 +134,33 @@ def write_pairs(
     folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms, known: U64 | None = None
 ) -> None:
     """``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of pairs that were known before, rising."""
-    schema = pairs_schema(ids)
     with (
         published(folder / "pairs.parquet") as parquet,
         published(folder / "pairs.tsv") as tsv,
-        pq.ParquetWriter(parquet, schema, compression="zstd") as writer,
+        pq.ParquetWriter(parquet, pairs_schema(ids), compression="zstd") as writer,
         open(tsv, "wb") as lines,
     ):
         lines.write(b"cosine\tleft_id\tright_id\tterms\n")
-        for part in _parts(len(pairs)):
-            columns = [
-                ids[0].take(pa.array(pairs.left[part])),
-                ids[1].take(pa.array(pairs.right[part])),
-                pa.array(pairs.cosine[part]),
-                pa.array(pairs.rank[part]),
-                _known(pairs, part, known),
-                terms.of(pairs, part),
-            ]
-            table = pa.Table.from_arrays(columns, schema=schema)
+        for table in pair_tables(pairs, ids, terms, known):
             writer.write_table(table)
             lines.write(pair_lines(table))
+
+
+def pair_tables(
+    pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms, known: U64 | None = None
+) -> Iterator[pa.Table]:
+    """All pairs, some at a time."""
+    schema = pairs_schema(ids)
+    for part in _parts(len(pairs)):
+        columns = [
+            ids[0].take(pa.array(pairs.left[part])),
+            ids[1].take(pa.array(pairs.right[part])),
+            pa.array(pairs.cosine[part]),
+            pa.array(pairs.rank[part]),
+            _known(pairs, part, known),
+            terms.of(pairs, part),
+        ]
+        yield pa.Table.from_arrays(columns, schema=schema)
 
 
 def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:

@@ -16,8 +16,8 @@ from nearkin.workflows.pairing.options import PairOptions
 
 _LEAST_KNOWN = 0.1
 _MARGIN = 0.15
-"""By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of
-German news 33 % are English words of a table too, and 84 % German ones."""
+"""By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of the
+German words of NTREX 81 % stand in a table as German and 17 % as English, of its English ones 43 % and 87 %."""
 
 
 def check_fits(table: TranslationTable, left: Collected, right: Collected) -> None:
@@ -30,27 +30,30 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     """
     origin = table.origin
     sides = (
-        (left.side, left, origin.source, table.source_words, origin.target, table.target_words),
-        (right.side, right, origin.target, table.target_words, origin.source, table.source_words),
+        (left, origin.source, table.source_words, origin.target, table.target_words),
+        (right, origin.target, table.target_words, origin.source, table.source_words),
     )
     is_turned, told = [], []
-    for side, collected, own_name, own, other_name, other in sides:
+    for collected, own_name, own, other_name, other in sides:
         in_own, in_other = _share_known(collected, own), _share_known(collected, other)
         is_turned.append(in_other > in_own + _MARGIN)
         told.append(
-            f"of the words of --{side} {collected.name}{_column(collected)} the table has {in_own:.0%} as {own_name} "
+            f"of the words of {collected.called}{_column(collected)} the table has {in_own:.0%} as {own_name} "
             f"and {in_other:.0%} as {other_name}"
         )
     if all(is_turned):
         raise SourceError(
             f"The table translates from {origin.source} to {origin.target}, and the sides look swapped: {told[0]}; "
-            f"{told[1]}. Give --{left.side} the {origin.source} documents and --{right.side} the {origin.target} ones."
+            f"{told[1]}. Give {left.asked_by} the {origin.source} documents and {right.asked_by} the {origin.target} "
+            "ones."
         )
-    for i, (side, collected, own_name, own, other_name, _) in enumerate(sides):
+    for i, (collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
-            raise SourceError(f"--{side} should be {own_name} and looks like {other_name}: {told[i]}.")
+            raise SourceError(f"{collected.asked_by} should be {own_name} and looks like {other_name}: {told[i]}.")
         if _share_known(collected, own) < _LEAST_KNOWN:
-            raise SourceError(f"--{side} should be {own_name}, and this table hardly knows its words: {told[i]}.")
+            raise SourceError(
+                f"{collected.asked_by} should be {own_name}, and this table hardly knows its words: {told[i]}."
+            )
 
 
 def _column(collected: Collected) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,15 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64, U64, BitSignatures, Bool, TermCounts, WeightedVectors
-from nearkin.runs.arrays import GrowingArray
+from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.translation.projection import WAYS, WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.weighing import ToWeigh, Weighing, WeighingBoth, weigh_here
 
-_LEAST_TRANSLATED = 0.01
-"""Of an occurrence: a translation that comes to less is left out."""
 _SIGNED_AT_ONCE = 1 << 13
 
 
@@ -116,11 +115,6 @@ class PairVectors:
         )
 
 
-def vector_place(work: Path, side: str, name: str) -> Path:
-    """Where the "terms" or the "weights" of a side stand, mapped while they are used."""
-    return work / f"{side}-vector-{name}"
-
-
 def vectors_of(
     left: Collected,
     right: Collected,
@@ -130,8 +124,11 @@ def vectors_of(
     *,
     fingerprint: str,
     meter: Meter,
+    weighing: WeighingBoth | None = None,
 ) -> PairVectors:
     """Weigh the terms of both; those on the left are translated first where there is a projection.
+
+    ``weighing`` does it, by default this process.
 
     Raises
     ------
@@ -140,20 +137,21 @@ def vectors_of(
     """
     right_kept = right.n_occurrences >= options.least_occurrences
     left_kept = left.n_occurrences >= options.least_occurrences
-    words, left_numbers = right.vocabulary.words, None
+    words, numbers = right.vocabulary.words, None
     if projection is None:
-        words, left_numbers = _united(right.vocabulary.words, left)
-    with meter.stage("weigh", len(left) + len(right), "documents") as progress:
-        space = _Space(options, work, len(words))
-        if projection is None:
-            first = space.weigh(left, left_kept, "left", numbers=left_numbers, advance=progress.advance)
-        else:
-            first = space.weigh(left, left_kept, "left", projection=projection, advance=progress.advance)
-        second = space.weigh(right, right_kept, "right", advance=progress.advance)
+        words, numbers = _united(right.vocabulary.words, left)
+    first, second = (weighing or partial(weigh_here, work=work, meter=meter))(
+        [
+            ToWeigh(
+                "left", left, Weighing.of(left, left_kept, options, len(words), projection=projection, numbers=numbers)
+            ),
+            ToWeigh("right", right, Weighing.of(right, right_kept, options, len(words))),
+        ]
+    )
     for vectors, collected in ((second, right), (first, left)):  # what is left of the left depends on the right
         if not vectors.sizes.any():
             raise ParameterError(
-                f"--{collected.side} {collected.name}: none of its {len(collected):,} documents has "
+                f"{collected.called}: none of its {len(collected):,} documents has "
                 f"{options.least_terms} terms that occur {options.least_occurrences} times in it or more"
                 + (" and can be translated" if collected is left and projection is not None else "")
                 + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."
@@ -165,77 +163,11 @@ def vectors_of(
     return PairVectors(first, second, words, hashes_of(words), fingerprint, *facts)
 
 
-class _Space:
-    """The vocabulary that both collections are weighed in."""
-
-    def __init__(self, options: PairOptions, work: Path, n_terms: int) -> None:
-        self._options = options
-        self._work = work
-        self._n_terms = n_terms
-
-    def weigh(
-        self,
-        collected: Collected,
-        is_kept: Bool,
-        side: str,
-        *,
-        projection: WordProjection | None = None,
-        numbers: I64 | None = None,
-        advance: object,
-    ) -> WeightedVectors:
-        """The vectors of one collection; ``numbers`` are those of its own words in the vocabulary."""
-        frequencies = np.where(is_kept, collected.document_frequencies, 0.0)
-        occurrences = np.where(is_kept, collected.n_occurrences, 0.0)
-        df = frequencies
-        if projection is not None:
-            df = projection.document_frequencies(frequencies)
-            occurrences = projection.document_frequencies(occurrences)
-        elif numbers is not None:
-            df = np.bincount(numbers, frequencies, self._n_terms).astype(np.float64)
-        mean_length = float(occurrences.sum()) / len(collected)
-        terms, weights = (
-            GrowingArray(vector_place(self._work, side, name), dtype)
-            for name, dtype in (("terms", np.int32), ("weights", np.float32))
-        )
-        sizes = [np.zeros(1, np.int64)]
-        for part in collected.parts():
-            counts = _only(part, is_kept)
-            if projection is not None:
-                counts = projection.project(counts, least=_LEAST_TRANSLATED)
-            elif numbers is not None:
-                counts = TermCounts(numbers[counts.terms].astype(np.int32), counts.counts, counts.offsets)
-            counts = _long_enough(counts, self._options.least_terms)
-            weighed = self._options.bm25.weigh(
-                counts, document_frequencies=df, n_documents=len(collected), mean_length=mean_length
-            )
-            terms.add(weighed.terms)
-            weights.add(weighed.weights)
-            sizes.append(weighed.sizes)
-            advance(len(part))  # type: ignore[operator]
-        return WeightedVectors(terms.mapped(), weights.mapped(), np.cumsum(np.concatenate(sizes)))  # type: ignore[arg-type]
-
-
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
     """The words of both sides, those on the right first, and the number of each left one among them."""
     joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
     numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return joined.dictionary, numbers[len(words) :]
-
-
-def _only(counts: TermCounts, is_kept: Bool) -> TermCounts:
-    """Without terms that are left out."""
-    kept = is_kept[counts.terms]
-    offsets = np.concatenate([[0], np.cumsum(kept)])[counts.offsets]
-    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
-
-
-def _long_enough(counts: TermCounts, least: int) -> TermCounts:
-    """Documents with too few terms without any."""
-    sizes = counts.sizes
-    is_long = sizes >= least
-    kept = np.repeat(is_long, sizes)
-    offsets = np.concatenate([[0], np.cumsum(np.where(is_long, sizes, 0))])
-    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
 
 
 def _facts(

@@ -13,7 +13,7 @@ from nearkin.engines.spark.blocks import Blocks, gathered
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import SourceError
 from nearkin.runs.spool import Spool
 from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
@@ -22,6 +22,7 @@ from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
+from nearkin.workflows.dedup.on_spark.partitions import repeated_ids
 from nearkin.workflows.dedup.on_spark.planning import look, plan_search
 from nearkin.workflows.dedup.on_spark.streams import CANDIDATES, COPIES, COUNTED, GROUPS, MATCHES, MEMBERS, SUSPECTS
 from nearkin.workflows.dedup.on_spark.texts import find_texts
@@ -151,8 +152,4 @@ def _check_ids(homes: Homes, found: Blocks, column: str) -> None:
     suspects.sort()
     repeated = repeated_among(homes.chunks(), suspects)
     if repeated:
-        row, earlier = repeated[0]
-        raise ParameterError(
-            f"Ids must be different, and in column {column!r} {len(repeated):,} come again: that of row {row + 1:,} is "
-            f"that of row {earlier + 1:,}. Choose another column, or leave id out: rows are numbered then."
-        )
+        raise repeated_ids(column, repeated)

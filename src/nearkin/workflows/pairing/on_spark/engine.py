@@ -6,6 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nearkin.engines.spark.session import Cluster
@@ -19,9 +20,11 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting
 from nearkin.workflows.pairing.inputs import SIDES, Collecting, PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
+from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.weighing import WeighingBoth
 from nearkin.workflows.signing.texts import Texts
 
 
@@ -80,6 +83,11 @@ class ClusterEngine:
     def collecting(self) -> Collecting | None:
         """Each input by one task."""
         return self._collect
+
+    @property
+    def weighing(self) -> WeighingBoth | None:
+        """Some documents a task."""
+        return partial(weigh_all, self.stages, work=self.work, arrays=self.arrays)
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Round by round."""

@@ -79,11 +79,11 @@ def collect_all(
     tell(told, progress)
     (has_integer_ids,) = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (files.load(task) for task in range(len(tasks)))
-    counted = _joined(parts, count_places(arrays, side), has_integer_ids=bool(has_integer_ids.all()))
+    counted = joined(parts, count_places(arrays, side), has_integer_ids=bool(has_integer_ids.all()))
     return collected(counted, texts, inputs, side)
 
 
-def _joined(parts: Iterable[Part], places: tuple[Path, Path], *, has_integer_ids: bool) -> CountedTexts:
+def joined(parts: Iterable[Part], places: tuple[Path, Path], *, has_integer_ids: bool) -> CountedTexts:
     """Parts in the order of the inputs, by one vocabulary: its words have numbers in the order in which they come."""
     vocabulary = Vocabulary()
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)

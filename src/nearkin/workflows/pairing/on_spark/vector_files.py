@@ -14,7 +14,8 @@ from nearkin.runs.arrays import mapped_array
 from nearkin.runs.files import published
 from nearkin.workflows.pairing.inputs import SIDES
 from nearkin.workflows.pairing.on_spark.parts import Parts
-from nearkin.workflows.pairing.vectors import PairVectors, SideFacts, vector_place
+from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
+from nearkin.workflows.pairing.weighing import vector_place
 
 
 @dataclass(frozen=True, slots=True)

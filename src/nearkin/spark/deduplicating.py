@@ -1,38 +1,27 @@
-"""Nearkin in a program for Apache Spark: data frames in, data frames out; in a notebook, or by spark-submit.
-
-The executors need Nearkin as well, and a folder that all of them and the driver see under the same path. What is found
-is what one machine would find; see ``docs/guides/spark.md``.
-"""
+"""The near-duplicates among the rows of a data frame."""
 
 from __future__ import annotations
 
-import atexit
-import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
-from nearkin.engines.spark.executors import check_executors
-from nearkin.engines.spark.masters import is_local
-from nearkin.engines.spark.stages import Stages
-from nearkin.errors import OutputExistsError, ParameterError, ResumeError
-from nearkin.runs.files import write_json, writing
+from nearkin.errors import ParameterError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.spark.columns import arrow_schema, check_named
+from nearkin.spark.work import claimed, stages_in
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
 from nearkin.workflows.dedup.options import DedupOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-__all__ = ["SparkDedupResult", "dedup", "dedup_result"]
-_IDENTITY = "run.json"
+_OF = "spark.dedup"
 
 
 @dataclass(frozen=True)
@@ -147,10 +136,9 @@ def dedup_result(
     columns = FrameColumns(text, id, options.keep.column)
     _check_columns(df, columns, prefix)
     spark, meter = df.sparkSession, Meter(progress or Silent())
-    identity = {"nearkin": __version__, "parameters": options.in_words(), "columns": [text, id], "schema": df.dtypes}
-    folder = _claimed(_folder(spark, work), identity, resume=resume)
-    check_executors(spark, folder, meter.progress)
-    found = dedup_frame(df, columns, options, folder, Stages(spark, folder / "stages", meter), prefix=prefix)
+    identity = {"command": "dedup", "parameters": options.in_words(), "columns": [text, id], "schema": df.dtypes}
+    folder = claimed(spark, work, identity, resume=resume, of=_OF)
+    found = dedup_frame(df, columns, options, folder, stages_in(spark, folder, folder, meter), prefix=prefix)
     manifest: dict[str, object] = {
         "nearkin": __version__,
         "command": "dedup",
@@ -158,50 +146,15 @@ def dedup_result(
         "fingerprint": options.fingerprint,
         "counts": {"documents": found.n_documents, "pairs_not_compared": found.n_not_compared},
     }
-    kept = found.documents.where(f"`{prefix}keep`").select(df.columns)
+    kept = found.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name, _ in ANNOTATIONS))
     return SparkDedupResult(found.documents, found.pairs, kept, manifest)
 
 
 def _check_columns(df: DataFrame, columns: FrameColumns, prefix: str) -> None:
-    for name, value in (("text", columns.text), ("id", columns.doc_id), ("keep", columns.keep)):
-        if value is not None and value not in df.columns:
-            raise ParameterError.of(name, "spark.dedup", f"a column of the data frame ({', '.join(df.columns)})", value)
-    if taken := {prefix + name for name, _ in ANNOTATIONS} & set(df.columns):
-        raise ParameterError.of(
-            "prefix", "spark.dedup", f"such that no column is there already ({', '.join(sorted(taken))} is)", prefix
-        )
-
-
-def _folder(spark: SparkSession, work: str | Path | None) -> Path:
-    """The folder of work; a temporary one goes away with the process."""
-    if work is not None:
-        return Path(work).absolute()
-    master = str(spark.conf.get("spark.master", "") or "")
-    if not is_local(master):
-        raise ParameterError.of(
-            "work", "spark.dedup", f"given with master {master}: a folder that every executor sees", work
-        )
-    folder = Path(tempfile.mkdtemp(prefix="nearkin-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-def _claimed(folder: Path, identity: Mapping[str, object], *, resume: bool) -> Path:
-    """The folder, new, or that of the same run."""
-    wanted = json.loads(json.dumps(identity))
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    place = folder / _IDENTITY
-    if resume and place.exists():
-        stored = json.loads(place.read_text(encoding="utf-8"))
-        if different := sorted(name for name in wanted if stored.get(name) != wanted[name]):
-            raise ResumeError(
-                f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
-                f"{wanted[different[0]]}. Run it as it was begun, or name a new folder."
-            )
-    elif any(folder.iterdir()):
-        hint = " Add resume=True to go on with the run that was interrupted there." if place.exists() else ""
-        raise OutputExistsError(f"{folder} is not empty.{hint} Name a new folder of work.")
-    else:
-        write_json(place, wanted)
-    return folder
+    named = [("text", columns.text), ("id", columns.doc_id), ("keep", columns.keep)]
+    check_named(df, named, of=_OF, place="the data frame")
+    # Spark takes names that differ only in case for one, unless it is told otherwise
+    added = {(prefix + name).casefold() for name, _ in ANNOTATIONS}
+    if taken := [name for name in df.columns if name.casefold() in added]:
+        raise ParameterError.of("prefix", _OF, f"such that no column is there already ({', '.join(taken)} is)", prefix)
+    arrow_schema(df)

@@ -1,0 +1,64 @@
+"""Whether a data frame has the columns that are asked for, and such that Spark sends to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from inspect import signature
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: str, place: str) -> None:
+    """ParameterError unless the columns are there, and have names of their own.
+
+    Parameters
+    ----------
+    df : DataFrame
+    named : sequence of (str, str or None)
+        Parameters of the function that the user called, and the columns that they name.
+    of : str
+        That function.
+    place : str
+        What it calls the data frame.
+    """
+    for name, value in named:
+        if value is not None and value not in df.columns:
+            raise ParameterError.of(name, of, f"a column of {place} ({', '.join(df.columns)})", value)
+    if repeated := sorted({name for name in df.columns if df.columns.count(name) > 1}):
+        raise ParameterError(f"The columns of a data frame must have names of their own. Got {repeated[0]!r} twice.")
+
+
+def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
+    """As Spark sends the rows to Python; of all columns, or some.
+
+    Raises
+    ------
+    ParameterError
+        It sends none of such a type; Spark itself would find out late, when the result is asked for.
+    """
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    # Spark 4.3 wants to be told the time zone of times, earlier releases take none
+    is_asked = "timezone" in signature(to_arrow_schema).parameters
+    converted = partial(to_arrow_schema, timezone="UTC") if is_asked else to_arrow_schema
+    found = []
+    for field in df.schema.fields:
+        if columns and field.name not in columns:
+            continue
+        try:
+            found += converted(StructType([field]))
+        except PySparkTypeError as error:
+            raise ParameterError(
+                f"Rows go through Python, and Spark sends none of type {field.dataType.simpleString()}, as column "
+                f"{field.name!r} is. Leave the column out, or cast it."
+            ) from error
+    return pa.schema(found)

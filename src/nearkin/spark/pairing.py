@@ -1,0 +1,145 @@
+"""The similar pairs of two data frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearkin.errors import ParameterError
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.spark.columns import arrow_schema, check_named
+from nearkin.spark.work import claimed, stages_in
+from nearkin.stages.documents.parquet import check_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
+
+_OF = "spark.similar_pairs"
+
+
+def similar_pairs(
+    left: DataFrame,
+    right: DataFrame,
+    text: str = "text",
+    *,
+    id: str | None = None,
+    right_text: str | None = None,
+    right_id: str | None = None,
+    table: str | Path | None = None,
+    left_language: str | None = None,
+    right_language: str | None = None,
+    threshold: float = 0.3,
+    recall: float = 0.9,
+    top: int | None = None,
+    n_terms: int = 5,
+    least_occurrences: int = 2,
+    least_terms: int = 5,
+    agreement: float = 0.05,
+    stems: bool = True,
+    splits: bool = True,
+    seed: int = 0,
+    method: str = "auto",
+    bits: int | None = None,
+    distance: int | None = None,
+    permutations: int | None = None,
+    window: int | None = None,
+    work: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> DataFrame:
+    """Find the similar pairs of two data frames, in one language or in two, with their true cosine.
+
+    Parameters
+    ----------
+    left, right : DataFrame
+        They must give the same rows in the same partitions whenever they are computed; the order of reading, which
+        decides between equals, is that of the partitions.
+    text, id : str
+        Columns of both. Without ids, which must be different on each side, rows are called ``left:1``, ``left:2``, …,
+        those on the right ``right:1``, ….
+    right_text, right_id : str, optional
+        Columns of the right side, where they have other names there.
+    table : str or Path, optional
+        A translation table of `nearkin align`, from the language of the left side to that of the right one; without,
+        both are in one language.
+    left_language, right_language : str, optional
+        Codes of languages that the table must be of.
+    threshold, recall, top, n_terms, least_occurrences, least_terms, agreement, stems, splits, seed, method
+        As on the command line; see `nearkin.workflows.pairing.options.PairOptions`.
+    bits, distance, permutations, window : int, optional
+        Of the search, by default as planned; see there.
+    work : str or Path, optional
+        A folder that is new or empty, and that every executor sees under this path; the pairs stay in it. A temporary
+        one if the master is local.
+    resume : bool
+        Go on with the run that was interrupted in ``work``, of the same data frames; where it was done, the pairs are
+        there at once.
+    progress : Progress, optional
+        Told what is being done.
+
+    Returns
+    -------
+    DataFrame
+        Of left_id, right_id, cosine, rank, which counts the pairs of the left document from its most similar one, and
+        terms, those that add most to the cosine.
+
+    Raises
+    ------
+    ParameterError
+        For a parameter that breaks its rule, or ids that come twice.
+    SourceError, FingerprintError
+        A side has no documents, no words or no texts; the table cannot be read, or does not fit.
+    EngineError
+        Executors without Nearkin, or that do not see the folder; a cluster that gave up.
+    OutputExistsError, ResumeError
+        The folder holds something else.
+
+    Examples
+    --------
+    >>> pairs = similar_pairs(german, english, id="url", table="de-en.parquet", work="/shared/work")  # doctest: +SKIP
+    >>> pairs.where("rank = 1").write.parquet("pairs")  # doctest: +SKIP
+    """
+    # here, not above: they load numba, which who only has duplicates to find need not wait for
+    from nearkin.workflows.pairing.inputs import read_table
+    from nearkin.workflows.pairing.on_spark.data_frames import FrameSide, pair_frames, pairs_in
+    from nearkin.workflows.pairing.options import PairOptions
+
+    options = PairOptions(
+        threshold=threshold, recall=recall, top=top, n_terms=n_terms, least_occurrences=least_occurrences,
+        least_terms=least_terms, agreement=agreement, stems=stems, splits=splits, seed=seed, method=method, bits=bits,
+        distance=distance, permutations=permutations, window=window,
+    )  # fmt: skip
+    sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)
+    _check(*sides, is_text_own=right_text is not None, is_id_own=right_id is not None)
+    if table is None and (left_language or right_language):
+        raise ParameterError("Languages are those of a translation table: give one, or leave them out.")
+    translation = read_table(None if table is None else Path(table), left_language, right_language)
+    identity = {
+        "command": "pairs",
+        "parameters": options.in_words(),
+        "table": translation.fingerprint if translation else None,
+        "columns": [[side.text, side.doc_id] for side in sides],
+        "schema": [side.frame.dtypes for side in sides],
+    }
+    spark, meter = left.sparkSession, Meter(progress or Silent())
+    folder = claimed(spark, work, identity, resume=resume, of=_OF)
+    pairs, inside = folder / "pairs.parquet", folder / ".work"
+    if not pairs.exists():
+        pair_frames(sides, translation, options, pairs, inside, stages_in(spark, folder, inside, meter), meter)
+    return pairs_in(pairs, left)
+
+
+def _check(left: FrameSide, right: FrameSide, *, is_text_own: bool, is_id_own: bool) -> None:
+    """What can be seen before anything is read."""
+    own = "right_text" if is_text_own else "text", "right_id" if is_id_own else "id"
+    for side, names, place in ((left, ("text", "id"), "the left data frame"), (right, own, "the right data frame")):
+        check_named(side.frame, list(zip(names, (side.text, side.doc_id))), of=_OF, place=place)
+        check_schema(place, arrow_schema(side.frame, side.columns), side.text, side.doc_id, None)
+    if left.text == right.text and left.frame.sameSemantics(right.frame):
+        raise ParameterError(
+            f"Both data frames are the same, with the same text, the column {left.text!r}. right_text names another "
+            "column for the right side; for pairs inside one collection use nearkin.spark.dedup."
+        )

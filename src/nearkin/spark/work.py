@@ -1,0 +1,92 @@
+"""The folder that work on data frames is done in: of one run, and seen by every executor."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearkin._version import __version__
+from nearkin.engines.spark.executors import check_executors
+from nearkin.engines.spark.masters import is_local
+from nearkin.engines.spark.stages import Stages
+from nearkin.errors import OutputExistsError, ParameterError, ResumeError
+from nearkin.runs.files import write_json, writing
+from nearkin.runs.meter import Meter
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_IDENTITY = "run.json"
+
+
+def claimed(
+    spark: SparkSession, work: str | Path | None, identity: Mapping[str, object], *, resume: bool, of: str
+) -> Path:
+    """The folder of work, new, or that of the same run.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    work : str or Path or None
+        None: a temporary one, if the master is local.
+    identity : mapping
+        Whatever decides what is found, but for the rows; this release of Nearkin is added.
+    resume : bool
+        Go on with the run that was interrupted there.
+    of : str
+        The function that the user called.
+
+    Raises
+    ------
+    ParameterError
+        There is no folder that every executor sees.
+    OutputExistsError, ResumeError
+        It holds something else.
+    """
+    folder = _folder(spark, work, of)
+    wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    place = folder / _IDENTITY
+    if resume and place.exists():
+        stored = json.loads(place.read_text(encoding="utf-8"))
+        if different := [name for name in wanted if stored.get(name) != wanted[name]]:
+            raise ResumeError(
+                f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
+                f"{wanted[different[0]]}. Run it as it was begun, or name a new folder."
+            )
+    elif any(folder.iterdir()):
+        hint = " Add resume=True to go on with the run that was interrupted there." if place.exists() else ""
+        raise OutputExistsError(f"{folder} is not empty.{hint} Name a new folder of work.")
+    else:
+        write_json(place, wanted)
+    return folder
+
+
+def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> Stages:
+    """Stages that are kept in ``work``, inside of ``folder``; executors are seen to be able to do them.
+
+    Raises
+    ------
+    EngineError, OutputError
+        See `check_executors`.
+    """
+    check_executors(spark, folder, meter.progress)
+    return Stages(spark, work / "stages", meter)
+
+
+def _folder(spark: SparkSession, work: str | Path | None, of: str) -> Path:
+    """A temporary folder goes away with the process."""
+    if work is not None:
+        return Path(work).absolute()
+    master = str(spark.conf.get("spark.master", "") or "")
+    if not is_local(master):
+        raise ParameterError.of("work", of, f"given with master {master}: a folder that every executor sees", work)
+    folder = Path(tempfile.mkdtemp(prefix="nearkin-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,222 @@
+"""Two data frames of Spark → their similar pairs, in a file of the folder of work.
+
+Each partition is read and counted where it is; what follows is done as it is for files.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearkin.engines.spark.failures import engine_errors
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import I32
+from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.tables import read_table
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.dedup.on_spark.partitions import check_have_ids, read_partitions, repeated_ids
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
+from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, splitting
+from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
+from nearkin.workflows.pairing.on_spark.searching import search_all
+from nearkin.workflows.pairing.on_spark.streams import READ
+from nearkin.workflows.pairing.on_spark.weighing import weigh_all
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.planning import plan_search
+from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, pair_tables, pairs_schema
+from nearkin.workflows.signing.texts import Texts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSide:
+    """A collection.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The order of its documents is that of its partitions.
+    text, doc_id : str, str or None
+        Columns. Without ids documents are called ``left:1``, ``left:2``, …, those of the right side ``right:1``, ….
+    """
+
+    frame: DataFrame
+    text: str
+    doc_id: str | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """That are read."""
+        return tuple(dict.fromkeys(name for name in (self.text, self.doc_id) if name is not None))
+
+
+def pair_frames(
+    sides: tuple[FrameSide, FrameSide],
+    table: TranslationTable | None,
+    options: PairOptions,
+    pairs: Path,
+    work: Path,
+    stages: Stages,
+    meter: Meter,
+) -> None:
+    """Find the similar pairs of two data frames.
+
+    Parameters
+    ----------
+    sides : (FrameSide, FrameSide)
+    table : TranslationTable or None
+        From the language of the left side to that of the right one; None where both are in one.
+    options : PairOptions
+    pairs : Path
+        The file, of the columns of ``pairs.parquet`` of `nearkin pairs`.
+    work : Path
+        A folder that every executor sees, as an absolute path; it goes when the pairs are there.
+    stages : Stages
+    meter : Meter
+
+    Raises
+    ------
+    ParameterError, SourceError, FingerprintError, EngineError
+        See `nearkin.errors`.
+    """
+    arrays, resources = work / "arrays", Resources()
+    shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
+    arrays.mkdir(parents=True)
+    splits, words = splitting(table)
+    left, right = (
+        _collected(stages, side, name, split, work, arrays) for side, name, split in zip(sides, SIDES, splits)
+    )
+    weighing = partial(weigh_all, stages, work=work, arrays=arrays)
+    prepared = in_one_space(left, right, table, options, arrays, words=words, meter=meter, weighing=weighing)
+    planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
+    found = search_all(
+        stages, prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed, arrays=arrays,
+        work=work,
+    )  # fmt: skip
+    with meter.stage("write", 0, "steps"):
+        _write(pairs, prepared, Ranked.of(found), options)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
+    """The pairs of a file, as a data frame of the session of another one."""
+    with engine_errors():
+        return frame.sparkSession.read.parquet(f"file://{path}").drop("known")
+
+
+def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
+    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    ids = id_columns(prepared.left, prepared.right)
+    with published(path) as aside, pq.ParquetWriter(aside, pairs_schema(ids), compression="zstd") as writer:
+        for table in pair_tables(pairs, ids, terms):
+            writer.write_table(table)
+
+
+def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
+    """Read a collection once; its documents are numbered as its partitions are."""
+    files, called = CountFiles(work / f"{name}-counted"), f"the {name} data frame"
+    files.folder.mkdir(exist_ok=True)
+    counting = Counting(files, split, name, side.text, side.doc_id)
+    read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
+    told = sorted(read.collected(), key=lambda block: block.target)
+    (has_integer_ids,) = READ.joined(told)
+    parts = (files.load(block.target) for block in told)
+    counted = joined(parts, count_places(arrays, name), has_integer_ids=bool(has_integer_ids.all()))
+    if side.doc_id is not None:
+        _check_distinct(counted.documents["id"], side.doc_id, f" of {called}")
+    return collection_of(_numbered(counted, name, has_ids=side.doc_id is not None), name, called)
+
+
+def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedTexts:
+    """Documents by their numbers among all, not among those of a partition."""
+    documents = counted.documents
+    lines = pa.array(np.arange(1, documents.num_rows + 1))
+    columns = {**{field: documents[field] for field in documents.column_names}, "line": lines}
+    if not has_ids:
+        first, between = (pa.scalar(word, pa.large_string()) for word in (name, ":"))
+        columns["id"] = pc.binary_join_element_wise(first, lines.cast(pa.large_string()), between)
+    return replace(counted, documents=pa.table(columns, documents.schema))
+
+
+def _check_distinct(ids: pa.ChunkedArray, column: str, place: str) -> None:
+    """Pairs are told by ids: two documents of a side must not have the same."""
+    codes: I32 = ids.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    repeated = np.flatnonzero(firsts[inverse] != np.arange(len(codes)))
+    if len(repeated):
+        raise repeated_ids(column, [(int(row), int(firsts[inverse[row]])) for row in repeated], place)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Read a partition, and count its words.
+
+    Parameters
+    ----------
+    files : CountFiles
+    split : function
+        From texts to their words.
+    name : str
+        Of the side.
+    text, doc_id : str, str or None
+        Columns.
+    """
+
+    files: CountFiles
+    split: Splitting
+    name: str
+    text: str
+    doc_id: str | None
+
+    def __call__(self, part: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        """See `read_partitions`."""
+        texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), "skip")
+        found = self.files.count(part, texts, self.split, Silent())
+        yield from READ.packed(part, np.array([found.has_integer_ids]))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsInput:
+    """Rows of a data frame, as they come; see `nearkin.workflows.dedup.inputs.Input`."""
+
+    rows: Iterable[pa.RecordBatch]
+    name: str
+    text: str
+    doc_id: str | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the side."""
+        return (self.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Nobody knows."""
+        return 0
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """They come once."""
+        return False
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Some rows at a time; they are numbered later."""
+        for some in self.rows:
+            check_have_ids(some, self.doc_id)
+            for batch in read_table(some, text=self.text, doc_id=self.doc_id):
+                yield batch, 0

@@ -1,0 +1,167 @@
+"""Counted terms → vectors of weights, each of length 1, document by document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.records import F64, I64, Bool, TermCounts, WeightedVectors
+from nearkin.runs.arrays import GrowingArray
+from nearkin.runs.meter import Meter
+from nearkin.stages.features.bm25 import BM25
+from nearkin.stages.translation.projection import WordProjection
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.options import PairOptions
+
+_LEAST_TRANSLATED = 0.01
+"""Of an occurrence: a translation that comes to less is left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighing:
+    """From the counted terms of some documents to their vectors: what it takes of all documents of their side.
+
+    Parameters
+    ----------
+    is_kept : bool array, shape (n_words,)
+        Of the side's own words, those that are not left out.
+    projection : WordProjection or None
+        To terms of the vocabulary.
+    numbers : int64 array, shape (n_words,), or None
+        Of the side's own words in the vocabulary, where they are not translated. None: they are its first ones.
+    document_frequencies : float64 array, shape (n_vocabulary,)
+    n_documents : int
+        Of the side.
+    mean_length : float
+        Of its documents.
+    least_terms : int
+        Documents with fewer have no vector.
+    bm25 : BM25
+    """
+
+    is_kept: Bool
+    projection: WordProjection | None
+    numbers: I64 | None
+    document_frequencies: F64
+    n_documents: int
+    mean_length: float
+    least_terms: int
+    bm25: BM25
+
+    @classmethod
+    def of(
+        cls,
+        collected: Collected,
+        is_kept: Bool,
+        options: PairOptions,
+        n_terms: int,
+        *,
+        projection: WordProjection | None = None,
+        numbers: I64 | None = None,
+    ) -> Weighing:
+        """Of a collection, in a vocabulary of so many terms."""
+        frequencies = np.where(is_kept, collected.document_frequencies, 0.0)
+        occurrences = np.where(is_kept, collected.n_occurrences, 0.0)
+        df = frequencies
+        if projection is not None:
+            df = projection.document_frequencies(frequencies)
+            occurrences = projection.document_frequencies(occurrences)
+        elif numbers is not None:
+            df = np.bincount(numbers, frequencies, n_terms).astype(np.float64)
+        n, mean_length = len(collected), float(occurrences.sum()) / len(collected)
+        return cls(is_kept, projection, numbers, df, n, mean_length, options.least_terms, options.bm25)
+
+    def weigh(self, counts: TermCounts) -> WeightedVectors:
+        """Some documents, counted in the side's own words."""
+        counts = _only(counts, self.is_kept)
+        if self.projection is not None:
+            counts = self.projection.project(counts, least=_LEAST_TRANSLATED)
+        elif self.numbers is not None:
+            counts = TermCounts(self.numbers[counts.terms].astype(np.int32), counts.counts, counts.offsets)
+        return self.bm25.weigh(
+            _long_enough(counts, self.least_terms), document_frequencies=self.document_frequencies,
+            n_documents=self.n_documents, mean_length=self.mean_length,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ToWeigh:
+    """A side.
+
+    Parameters
+    ----------
+    side : {"left", "right"}
+    collected : Collected
+    weighing : Weighing
+    """
+
+    side: str
+    collected: Collected
+    weighing: Weighing
+
+
+WeighingBoth = Callable[[Sequence[ToWeigh]], Sequence[WeightedVectors]]
+"""Makes the vectors of both sides."""
+
+
+class GrowingVectors:
+    """The vectors of a side, on disk, to which parts are added.
+
+    Parameters
+    ----------
+    work : Path
+    side : {"left", "right"}
+    """
+
+    def __init__(self, work: Path, side: str) -> None:
+        self._terms = GrowingArray(vector_place(work, side, "terms"), np.int32)
+        self._weights = GrowingArray(vector_place(work, side, "weights"), np.float32)
+        self._sizes = [np.zeros(1, np.int64)]
+
+    def add(self, part: WeightedVectors) -> None:
+        """The documents that follow."""
+        self._terms.add(part.terms)
+        self._weights.add(part.weights)
+        self._sizes.append(part.sizes)
+
+    def mapped(self) -> WeightedVectors:
+        """All of them; nothing more can be added."""
+        offsets = np.cumsum(np.concatenate(self._sizes))
+        return WeightedVectors(self._terms.mapped(), self._weights.mapped(), offsets)  # type: ignore[arg-type]
+
+
+def vector_place(work: Path, side: str, name: str) -> Path:
+    """Where the "terms" or the "weights" of a side stand, mapped while they are used."""
+    return work / f"{side}-vector-{name}"
+
+
+def weigh_here(sides: Sequence[ToWeigh], *, work: Path, meter: Meter) -> list[WeightedVectors]:
+    """The vectors of both, part by part."""
+    made = []
+    with meter.stage("weigh", sum(len(one.collected) for one in sides), "documents") as progress:
+        for one in sides:
+            growing = GrowingVectors(work, one.side)
+            for part in one.collected.parts():
+                growing.add(one.weighing.weigh(part))
+                progress.advance(len(part))
+            made.append(growing.mapped())
+    return made
+
+
+def _only(counts: TermCounts, is_kept: Bool) -> TermCounts:
+    """Without terms that are left out."""
+    kept = is_kept[counts.terms]
+    offsets = np.concatenate([[0], np.cumsum(kept)])[counts.offsets]
+    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
+
+
+def _long_enough(counts: TermCounts, least: int) -> TermCounts:
+    """Documents with too few terms without any."""
+    sizes = counts.sizes
+    is_long = sizes >= least
+    kept = np.repeat(is_long, sizes)
+    offsets = np.concatenate([[0], np.cumsum(np.where(is_long, sizes, 0))])
+    return TermCounts(counts.terms[kept], counts.counts[kept], offsets)

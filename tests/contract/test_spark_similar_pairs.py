@@ -1,0 +1,215 @@
+"""Pairs of two data frames of Spark: those that `nearkin pairs` finds of the same documents in the same order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin.spark
+from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.runs.progress import Silent
+from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.job import pair_files
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.signing.texts import Reading
+from translated_corpus import TranslatedCorpus, translated_corpus
+
+COLUMNS = ["left_id", "right_id", "cosine", "rank", "terms"]
+WINDOW = {"method": "window", "bits": 64, "distance": 26, "permutations": 2, "window": 40}
+PROSE = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in range(24)]
+
+
+class CutOff(Exception):
+    """A machine without power."""
+
+
+class Cutting(Silent):
+    """Remembers the stages that began; one of them ends the run."""
+
+    def __init__(self, stage: str = "") -> None:
+        self.stage, self.begun = stage, []
+
+    def start(self, stage: str, total: int, unit: str) -> None:
+        self.begun.append(stage)
+        if stage == self.stage:
+            raise CutOff
+
+
+@pytest.fixture(autouse=True)
+def known_to_be_good(monkeypatch) -> None:
+    """The executors."""
+    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: ())
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> TranslatedCorpus:
+    return translated_corpus(tmp_path_factory.mktemp("corpus"), n=30)
+
+
+def on_one_machine(left: pa.Table, right: pa.Table, folder: Path, *, columns=(), table=None, **options: object):
+    """What `nearkin pairs` finds of two tables, each in a file."""
+    sides = []
+    for name, rows, (text, doc_id) in zip(("left", "right"), (left, right), columns or [("text", "id")] * 2):
+        pq.write_table(rows, folder / f"{name}.parquet")
+        sides.append(Reading([str(folder / f"{name}.parquet")], text=text, doc_id=doc_id))
+    given = PairInput(*sides, None if table is None else Path(table))
+    pair_files(given, folder / "local", PairOptions(**options), report=False, resources=Resources(2))
+    return pq.read_table(folder / "local/pairs.parquet").select(COLUMNS)
+
+
+def in_rows(table: pa.Table) -> list[dict[str, object]]:
+    return sorted(table.to_pylist(), key=lambda row: (str(row["left_id"]), row["rank"]))
+
+
+def assert_same(found, expected: pa.Table, least: int = 10) -> None:
+    assert found.columns == COLUMNS
+    assert len(expected) > least, "else equal tables would say little"
+    assert in_rows(found.toArrow()) == in_rows(expected)
+
+
+# -- the same pairs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, WINDOW, {"top": 1, "threshold": 0.2}], ids=["planned", "window", "the best"])
+def test_two_languages(options, spark, corpus, tmp_path):
+    left, right = (spark.read.parquet(str(path)).repartition(n) for path, n in ((corpus.left, 3), (corpus.right, 2)))
+    left, right = left.sortWithinPartitions("id"), right.selectExpr("text AS `the.text`", "id AS key")
+    chosen = {"table": corpus.table, **options}
+    names = {"id": "id", "right_text": "the.text", "right_id": "key"}
+    found = nearkin.spark.similar_pairs(left, right, **names, **chosen, work=tmp_path / "work")
+    columns = [("text", "id"), ("the.text", "key")]
+    assert_same(found, on_one_machine(left.toArrow(), right.toArrow(), tmp_path, columns=columns, **chosen))
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["pairs.parquet", "run.json"]
+
+
+@pytest.mark.slow
+def test_one_language_integers_as_ids_and_texts_that_are_none(spark, tmp_path):
+    """Some partitions on the right are empty; a column that Spark does not send is not asked for."""
+    odd = [None, "", "one", PROSE[3].encode(), b"\xff" + PROSE[4].encode(), *[one.encode() for one in PROSE[:20]]]
+    left = pa.table({"id": range(len(PROSE)), "text": PROSE})
+    right = pa.table({"id": pa.array(range(100, 100 + len(odd)), pa.int32()), "text": pa.array(odd, pa.binary())})
+    frames = spark.createDataFrame(left), spark.createDataFrame(right).repartition(16, "id")
+    frames = frames[0].selectExpr("*", "interval '1-2' year to month AS odd"), frames[1].sortWithinPartitions("id")
+    found = nearkin.spark.similar_pairs(*frames, id="id", threshold=0.5, work=tmp_path / "work")
+    came = frames[0].select("id", "text").toArrow(), frames[1].toArrow()
+    assert_same(found, on_one_machine(*came, tmp_path, threshold=0.5))
+    assert [kind for _, kind in found.dtypes][:4] == ["bigint", "bigint", "double", "int"]
+
+
+@pytest.mark.slow
+def test_rows_without_ids(spark, tmp_path):
+    frames = [spark.createDataFrame(pa.table({"text": some})).repartition(3) for some in (PROSE, PROSE[10:])]
+    frames = [frame.cache() for frame in frames]  # else each computation might deal the rows out anew
+    found = nearkin.spark.similar_pairs(*frames, threshold=0.5, work=tmp_path / "work")
+    named = [
+        frame.toArrow().append_column("id", [[f"{side}:{i + 1}" for i in range(frame.count())]])
+        for side, frame in zip(("left", "right"), frames)
+    ]
+    assert_same(found, on_one_machine(*named, tmp_path, threshold=0.5))
+
+
+@pytest.mark.slow
+def test_nothing_alike(spark, tmp_path):
+    frames = [
+        spark.createDataFrame(pa.table({"text": [" ".join(f"{word}{i}" for i in range(9))] * 3})) for word in "ab"
+    ]
+    found = nearkin.spark.similar_pairs(*frames, least_occurrences=1, work=tmp_path / "work")
+    assert found.columns == COLUMNS
+    assert found.count() == 0
+
+
+# -- a run that is cut off --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_run_goes_on(spark, corpus, tmp_path):
+    left, right = (spark.read.parquet(str(path)) for path in (corpus.left, corpus.right))
+    chosen = {"id": "id", "table": corpus.table, "work": tmp_path / "work", **WINDOW}
+    for stage in ("weigh-right", "pairs-000"):
+        with pytest.raises(CutOff):
+            nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting(stage), resume=stage == "pairs-000")
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Add resume=True to go on"):
+        nearkin.spark.similar_pairs(left, right, **chosen)
+    with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun, or name a new folder"):
+        nearkin.spark.similar_pairs(left, right, **chosen, top=3, resume=True)
+    with pytest.raises(ResumeError, match="command was pairs and is dedup"):
+        nearkin.spark.dedup(left, work=tmp_path / "work", resume=True)
+    progress = Cutting()
+    found = nearkin.spark.similar_pairs(left, right, **chosen, progress=progress, resume=True)
+    assert progress.begun[0] == "translate"
+    assert progress.begun[-2:] == ["pairs-000", "write"]
+    assert not {"read-left", "read-right", "weigh-left"} & set(progress.begun)
+    one = on_one_machine(left.toArrow(), right.toArrow(), tmp_path, table=corpus.table, **WINDOW)
+    assert_same(found, one)
+    again = Cutting()
+    assert_same(nearkin.spark.similar_pairs(left, right, **chosen, progress=again, resume=True), one)
+    assert again.begun == []
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "options", "rule"),
+    [
+        (["id"], {}, r"'text' parameter of spark\.similar_pairs .* column of the right data frame \(id\)\. Got 'text'"),
+        (["id", "text"], {"right_text": "body"}, r"'right_text' parameter .* Got 'body'"),
+        (["id", "text"], {"text": "body"}, r"'text' parameter .* the left data frame \(id, text\)\. Got 'body'"),
+        (["id", "text"], {"right_id": "url"}, r"'right_id' parameter .* Got 'url'"),
+        (["text"], {"id": "id"}, r"'id' parameter .* the right data frame \(text\)\. Got 'id'"),
+        (["id", "text", "1 AS id"], {}, r"names of their own\. Got 'id' twice"),
+        (["id", "7 AS text"], {}, "the right data frame: the text must be a column of strings.* holds int32"),
+        (["id", "interval '1-2' year to month AS text"], {}, "none of type interval year to month, as column 'text'"),
+        (["id", "text"], {}, r"Both data frames are the same.* nearkin\.spark\.dedup"),
+        (["text"], {"left_language": "de"}, "Languages are those of a translation table"),
+        (["text"], {"table": "there/is/none.parquet"}, r"none\.parquet"),
+        (["text"], {"threshold": 30}, "'threshold' parameter"),
+        (["text"], {"work": None}, r"'work' parameter of spark\.similar_pairs .* given with master spark://"),
+    ],
+)
+def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tmp_path):
+    left = spark.range(3).selectExpr("id", "'some text' AS text")
+    with pytest.raises(NearkinError, match=rule):
+        nearkin.spark.similar_pairs(left, left.selectExpr(*right), **{"work": tmp_path / "work"} | options)
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "kind", "rule"),
+    [
+        ("SELECT id % 4 AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
+         r"in column 'id' of the right data frame 6 come again: that of row 5 is that of row 1\. Choose another"),
+        ("SELECT nullif(id, 7) AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
+         "in column 'id' some rows have none"),
+        ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame: has no documents"),
+        ("SELECT id, cast(null AS string) AS text FROM range(0, 9, 1, 1)", SourceError,
+         r"the right data frame: none of its 9 documents has a word\. The first problem: the text is null"),
+        ("SELECT id, 'a b c' AS text FROM range(0, 9, 1, 1)", ParameterError,
+         "the right data frame: none of its 9 documents has 5 terms"),
+        ("SELECT id, if(id < 5, '', raise_error('too many')) AS text FROM range(9)", NearkinError, "too many"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_refused(right, kind, rule, spark, tmp_path):
+    left = spark.createDataFrame(pa.table({"id": [1, 2], "text": PROSE[:2]}))
+    with pytest.raises(kind, match=rule) as caught:
+        nearkin.spark.similar_pairs(left, spark.sql(right), id="id", work=tmp_path / "work")
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_table_of_the_other_direction(spark, corpus, tmp_path):
+    left, right = (spark.read.parquet(str(path)) for path in (corpus.right, corpus.left))
+    with pytest.raises(SourceError, match="sides look swapped: of the words of the left data frame the table has 0%"):
+        nearkin.spark.similar_pairs(left, right, id="id", table=corpus.table, work=tmp_path / "work")
+
+
+def test_importing_is_quick():
+    """A notebook that only looks for duplicates waits for no compiler."""
+    code = "import sys, nearkin.spark; print({'numba', 'pyspark', 'pandas'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
