@@ -1,0 +1,371 @@
+"""Dedup on a real cluster, a master and two workers: the bytes of one machine, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contract.test_engines_dedup import Case, Records, cases, in_files, named
+from functional.conftest import nearkin_here, results
+from nearkin.engines.spark.session import Cluster
+from nearkin.errors import SourceError
+from nearkin.runs.progress import Silent
+from nearkin.workflows.dedup import files as dedup_of_files
+from nearkin.workflows.dedup import searching
+from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.on_spark import entries, grouping, homes, task_input, texts
+from nearkin.workflows.dedup.options import Resources
+
+PLAIN = Delivery(report=False)
+RESUME = Delivery(report=False, resume=True)
+MANY_HOMES = """
+from nearkin.workflows.dedup.on_spark import homes
+homes.LEAST_HOME_BYTES = 1
+from nearkin.cli import main
+main()
+"""
+
+
+class Stages(Silent):
+    """Remembers the stages that began, and does something when a certain one does."""
+
+    def __init__(self, name: str = "", then: Callable[[], object] = lambda: None) -> None:
+        self.begun: list[str] = []
+        self._name, self._then = name, then
+
+    def start(self, stage: str, total: int, unit: str) -> None:
+        self.begun.append(stage)
+        if stage == self._name:
+            self._then()
+
+
+def in_many_files(case: Case, n: int = 6) -> Case:
+    """A file is read by one task, and lies in one home."""
+
+    def cut(files: Sequence[Records]) -> list[Records]:
+        n_parts = max(1, n // max(len(files), 1))
+        return [part for records in files for part in (in_files(records, n_parts) if records else [records])]
+
+    return replace(case, files=cut(case.files), against=cut(case.against))
+
+
+def found(
+    case: Case,
+    folder: Path,
+    out: Path,
+    *,
+    cluster: Cluster | None = None,
+    delivery: Delivery = PLAIN,
+    progress: Silent | None = None,
+) -> dict[str, object]:
+    """What a run leaves, and what its manifest says beside what it took."""
+    mine, theirs = written(case, folder)
+    dedup_files(
+        Files(mine, theirs),
+        out,
+        case.chosen(),
+        delivery=delivery,
+        resources=Resources(2),
+        progress=progress,
+        cluster=cluster,
+    )
+    assert not (out / ".work").exists()
+    return left_in(out)
+
+
+def written(case: Case, folder: Path) -> tuple[list[str], list[str]]:
+    """The paths of both collections; they are written once, for when they were changed is looked at."""
+    place = folder / "in"
+    if not place.exists():
+        place.mkdir()
+        case.written(place)
+    return tuple(sorted(map(str, place.glob(f"{name}-*"))) for name in ("mine", "theirs"))
+
+
+def left_in(out: Path) -> dict[str, object]:
+    told = json.loads((out / "manifest.json").read_text())
+    for name in ("engine", "stages"):
+        told.pop(name, None)
+    kept = {path.name: path.read_bytes() for path in sorted((out / "kept").glob("*"))}
+    return {**results(out), **kept, "manifest": told}
+
+
+def wait_until(holds: Callable[[], bool], what: str, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def small(monkeypatch) -> None:
+    """Several homes, and several places to meet: what the driver decides for a large corpus."""
+    monkeypatch.setattr(homes, "MOST_HOME_BYTES", 20_000)
+    monkeypatch.setattr(entries, "MEETING_BYTES", 40_000)
+    monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 200)
+    monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
+
+
+# -- the same bytes ---------------------------------------------------------------------------------------------------
+
+ON_A_CLUSTER = (
+    "of every kind", "against another collection", "containment", "all equal", "no document", "broken records",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ON_A_CLUSTER)
+def test_a_cluster_finds_what_one_machine_finds(name, tmp_path, spark, small):
+    case = in_many_files(cases()[name])
+    expected = found(case, tmp_path, tmp_path / "local")
+    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster()) == expected
+
+
+@pytest.mark.slow
+def test_components_in_rounds(tmp_path, spark, small, monkeypatch):
+    """As of a graph that no task could hold."""
+    case = in_many_files(cases()["one giant group"])
+    expected = found(case, tmp_path, tmp_path / "local")
+    monkeypatch.setattr(grouping, "MOST_EDGES", 0)
+    stages = Stages()
+    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster(), progress=stages) == expected
+    assert 3 <= sum(name.startswith("star-") for name in stages.begun) <= 12
+
+
+@pytest.mark.slow
+def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monkeypatch):
+    monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
+    monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
+    case = in_many_files(cases()["a crowded key"])
+    expected = found(case, tmp_path, tmp_path / "local")
+    stages = Stages()
+    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster(), progress=stages) == expected
+    assert "crowds" in stages.begun
+    assert expected["manifest"]["counts"]["pairs_not_compared"] > 0
+
+
+@pytest.mark.slow
+def test_a_document_of_50_megabytes(tmp_path, spark, small):
+    """And one that is nearly the same, in another home: what travels of it is larger than any block should be."""
+    words = [f"w{i:05}" for i in np.random.default_rng(1).integers(0, 90_000, 7_200_000).tolist()]
+    long = " ".join(words)
+    assert len(long) > 50e6
+    few = named([" ".join(words[i : i + 60]) for i in range(0, 3_000, 50)])
+    case = Case([few[:30], [{"id": "long", "text": long}], few[30:], [{"id": "longer", "text": long + " more"}]])
+    expected = found(case, tmp_path, tmp_path / "local")
+    assert expected["manifest"]["counts"]["near_duplicate"] == 1
+    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster()) == expected
+
+
+@pytest.mark.slow
+def test_the_command_with_relative_paths(tmp_path, spark, monkeypatch):
+    """Workers run in other directories; and what means a pattern to Spark is a name here."""
+    case = in_many_files(cases()["of every kind"])
+    written(case, tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for engine in ("local", "spark"):
+        ended = nearkin_here(
+            "dedup", "../in", "--out", f"../{engine} [1]{{2}}*", "--engine", engine, "--write-kept", "-q"
+        )
+        ended.assert_clean()
+        assert ended.code == 0, ended.err
+    local, spark_ = (left_in(tmp_path / f"{engine} [1]{{2}}*") for engine in ("local", "spark"))
+    local.pop("report.html")
+    spark_.pop("report.html")  # it tells how long everything took
+    assert spark_ == local
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+# -- what dies meanwhile ----------------------------------------------------------------------------------------------
+
+
+def n_executors(spark) -> int:
+    """As far as the driver knows, which is one of those that are counted."""
+    return len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1
+
+
+@pytest.fixture
+def whole_again(cluster, spark) -> Iterator[None]:
+    """A worker that the test killed comes back, and its executor."""
+    yield
+    cluster.start_worker(0)
+    wait_until(lambda: n_executors(spark) == 2, "the executor does not come back")
+
+
+class Killer(threading.Thread):
+    """Kills a worker once some of the tasks of a stage are done, and not all."""
+
+    def __init__(self, cluster, spark, work: Path) -> None:
+        super().__init__(daemon=True)
+        self.cluster, self.spark, self.work = cluster, spark, work
+        self.n_done = self.n_lost = 0
+        self.killed_at = 0.0
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            wait_until(lambda: len(self.done()) >= 3, "no task ends")
+            self.n_lost = len(self.cluster.executors(0))
+            self.cluster.kill_worker(0)
+            wait_until(lambda: n_executors(self.spark) == 1, "the driver does not know of its loss")
+            self.killed_at, self.n_done = time.time(), len(self.done())
+        except BaseException as error:  # noqa: BLE001  # asserted on in the test
+            self.error = error
+
+    def done(self) -> list[Path]:
+        """What tasks of the stage wrote."""
+        return list((self.work / "keys").glob("sizes-*.npz"))
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_in_the_middle(tmp_path, cluster, spark, small, whole_again):
+    case = in_many_files(cases()["of every kind"], 24)
+    expected = found(case, tmp_path, tmp_path / "local")
+    out = tmp_path / "spark"
+    killer = Killer(cluster, spark, out / ".work")
+    stages = Stages("bands", killer.start)
+    told = found(case, tmp_path, out, cluster=Cluster(), progress=stages)
+    killer.join()
+    assert killer.error is None
+    assert killer.n_lost > 0, "an executor and its Python"
+    assert 3 <= killer.n_done < 24, "of as many homes"
+    assert told == expected
+
+
+def command(case: Case, folder: Path, cluster, *more: str) -> list[str]:
+    """`nearkin dedup` on the cluster, with many homes."""
+    mine, _ = written(case, folder)
+    settings = cluster.settings | {"spark.default.parallelism": "3"}
+    conf = [part for pair in settings.items() for part in ("--conf", "=".join(pair))]
+    return [
+        sys.executable, "-c", MANY_HOMES, "dedup", *mine, "--out", str(folder / "spark"), "--engine", "spark",
+        "--shingle", "words:3", "--threshold", "0.8", "--no-report", "-q", "--master", cluster.url, *conf, *more,
+    ]  # fmt: skip
+
+
+def kept_stages(out: Path) -> dict[str, int]:
+    """When each was finished."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in out.glob(".work/stages/*/_SUCCESS")}
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
+    """The run goes on where it was, though the cluster has grown; on another engine it does not."""
+    monkeypatch.setattr(homes, "LEAST_HOME_BYTES", 1)
+    case = in_many_files(cases()["of every kind"])
+    expected = found(case, tmp_path, tmp_path / "local")
+    out = tmp_path / "spark"
+    process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
+    try:
+        wait_until(lambda: process.poll() is not None or "texts" in kept_stages(out), "no stage ends")
+        assert process.poll() is None, process.stderr.read().decode()
+    finally:
+        process.kill()
+        process.communicate()
+    before = kept_stages(out)
+    assert {"read", "texts"} <= before.keys()
+    assert "matches" not in before
+    assert not (out / "manifest.json").exists()
+
+    mine, _ = written(case, tmp_path)
+    arguments = ["dedup", *mine, "--shingle", "words:3", "--threshold", "0.8", "--no-report", "--resume", "--out", out]
+    refused = nearkin_here(*arguments)
+    assert refused.code == 5
+    assert 'engine was "spark"' in refused.err
+    refused.assert_clean()
+
+    # in another place, with more tasks at a time
+    assert spark.sparkContext.defaultParallelism == 4
+    shutil.copytree(out, tmp_path / "again")
+    stages = Stages()
+    assert found(case, tmp_path, tmp_path / "again", cluster=Cluster(), delivery=RESUME, progress=stages) == expected
+    assert not before.keys() & set(stages.begun)
+
+    process = subprocess.Popen(command(case, tmp_path, cluster, "--resume"), stderr=subprocess.PIPE)
+    seen: dict[str, int] = {}
+    while process.poll() is None:
+        seen |= kept_stages(out)
+        time.sleep(0.05)
+    assert process.stderr.read() == b""
+    assert process.returncode == 0
+    assert {name: seen[name] for name in before} == before
+    assert left_in(out) == expected
+
+
+def test_a_run_of_one_machine_does_not_go_on_on_a_cluster(tmp_path, spark, monkeypatch):
+    def cut(*asked: object) -> None:
+        raise KeyboardInterrupt
+
+    case = cases()["files without documents"]
+    mine, _ = written(case, tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(dedup_of_files.job, "write", cut)
+        with pytest.raises(KeyboardInterrupt):
+            found(case, tmp_path, tmp_path / "out")
+    refused = nearkin_here("dedup", *mine, "--out", tmp_path / "out", "--engine", "spark", "--resume",
+                           "--shingle", "words:3", "--threshold", "0.8", "--no-report")  # fmt: skip
+    assert refused.code == 5
+    assert 'is "spark"' in refused.err
+    refused.assert_clean()
+
+
+# -- files that are not what they were --------------------------------------------------------------------------------
+
+
+def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
+    """A path that leads elsewhere in every process."""
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "one"}\n')
+    monkeypatch.chdir(tmp_path)
+    ended = nearkin_here("dedup", "/proc/self/cwd/in.jsonl", "--out", "out", "--engine", "spark")
+    ended.assert_clean()
+    assert ended.code == 3
+    assert "in.jsonl: is not the same file on the worker" in ended.err
+    assert "there is none. Every worker must see the input as the driver does" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("stage", "rule"),
+    [
+        ("read", "is not the same file on the worker .*: its size or its time is another.* nothing may write to it"),
+        ("texts", "A file of the input changed while it was read"),
+    ],
+)
+def test_files_that_change(stage, rule, tmp_path, spark):
+    case = cases()["files without documents"]
+    path = Path(written(case, tmp_path)[0][1])
+
+    def change() -> None:
+        path.write_text('{"id": "a", "text": "another"}\n')
+
+    with pytest.raises(SourceError, match=rule) as caught:
+        dedup_files(
+            Files([str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
+            progress=Stages(stage, change), cluster=Cluster(),
+        )  # fmt: skip
+    assert "Traceback" not in str(caught.value)
+    assert not (tmp_path / "out/manifest.json").exists()
+
+
+def test_files_that_a_worker_may_not_read(tmp_path, spark, monkeypatch):
+    """What the driver sees of them is not what the worker does."""
+    case = cases()["one document"]
+    seen = task_input.Seen.of
+
+    def readable(path: str) -> task_input.Seen | None:
+        return replace(seen(path), is_readable=not os.access(path, os.R_OK))
+
+    monkeypatch.setattr(task_input.Seen, "of", readable)
+    with pytest.raises(SourceError, match="is not the same file on the worker"):
+        found(case, tmp_path, tmp_path / "out", cluster=Cluster())

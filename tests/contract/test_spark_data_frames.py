@@ -1,0 +1,283 @@
+"""Data frames of Spark: what is said of their rows is what one machine says of them, and nothing else changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+import nearkin.spark
+from contract import test_engines_dedup
+from made_up_prose import Prose
+from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.runs.progress import Silent
+
+ADDED = ["group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason"]
+PAIRS = ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a"]
+ODD = {
+    "array": "array(1, null, 3)",
+    "map": "map('k', array(1.5D), 'n', null)",
+    "map of structs": "map(named_struct('x', 1), 'y')",
+    "struct": "named_struct('p', id, 'q', named_struct('r', 1, 'a.b', cast(null as int)))",
+    "deep": "array(named_struct('z', map(1, x'01')))",
+    "decimal": "cast(12.5 as decimal(38, 10))",
+    "timestamp": "timestamp'2020-01-01 01:02:03.123456'",
+    "without zone": "timestamp_ntz'1582-10-15 01:02:03'",
+    "date": "date'1500-01-01'",
+    "interval": "interval '1 02:03:04.5' day to second",
+    "bytes": "x'00ff'",
+    "void": "cast(null as void)",
+    "nan": "cast('nan' as float)",
+    "bit": "cast(null as boolean)",
+    "a.b`c": "1",
+}
+
+
+class CutOff(Exception):
+    """A machine without power."""
+
+
+class Cutting(Silent):
+    """Remembers the stages that began; one of them ends the run."""
+
+    def __init__(self, stage: str = "") -> None:
+        self.stage, self.begun = stage, []
+
+    def start(self, stage: str, total: int, unit: str) -> None:
+        self.begun.append(stage)
+        if stage == self.stage:
+            raise CutOff
+
+
+@pytest.fixture(scope="module")
+def some_texts() -> list[str | None]:
+    """Families, copies, and texts that are null, empty or short."""
+    families = [text for _, text in Prose(3).families(30)]
+    return [*families, None, "", "short", families[0], families[0].upper(), None]
+
+
+small = test_engines_dedup.small
+"""Several homes, so that names travel."""
+
+
+@pytest.fixture(autouse=True)
+def good_executors(monkeypatch, small) -> None:
+    """They are known to be good, and need not be asked each time."""
+    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: ())
+
+
+def in_rows(table: pa.Table) -> list[str]:
+    """Rows that can be sorted whatever is in them."""
+    return sorted(map(repr, table.to_pylist()))
+
+
+def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: str = "", **options: object) -> None:
+    came = df.toArrow()
+    expected = nearkin.dedup(came, text=text, **options)
+    found = nearkin.spark.dedup_result(df, text, work=folder / "work", prefix=prefix, **options)
+    said = expected.documents.select(ADDED).rename_columns([prefix + name for name in ADDED])
+    annotated = came
+    for name in said.column_names:
+        annotated = annotated.append_column(name, said[name])
+    assert in_rows(found.documents.toArrow()) == in_rows(annotated)
+    assert in_rows(found.pairs.toArrow()) == in_rows(expected.pairs.select(PAIRS))
+    assert in_rows(found.kept.toArrow()) == in_rows(expected.kept)
+    assert found.kept.schema == df.schema
+    assert found.documents.schema.fields[: len(df.columns)] == df.schema.fields
+    counts = expected.manifest["counts"]
+    assert found.manifest["counts"].items() <= counts.items()
+
+
+def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int):
+    """Rows with a score, in partitions; some of these are empty."""
+    table = pa.table({"id": ids, "text": some_texts, "score": [i % 13 for i in range(len(ids))]})
+    return spark.createDataFrame(table).repartition(n, "score").sortWithinPartitions("id")
+
+
+# -- the same is said -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
+    df = frame(spark, some_texts, [f"d{i * 7 % 101}" for i in range(len(some_texts))], 20)
+    df = df.selectExpr("*", *(f"{value} AS `{name.replace('`', '``')}`" for name, value in ODD.items()))
+    assert_as_one_machine_finds(df, tmp_path, id="id", threshold=0.6)
+
+
+@pytest.mark.slow
+def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts, tmp_path):
+    df = frame(spark, some_texts, range(1000, 1000 + len(some_texts)), 3).withColumnRenamed("score", "Keep")
+    df = df.selectExpr("cast(id as int) AS id", "text AS `a.text`", "Keep")
+    with pytest.raises(ParameterError, match=r"no column is there already \(Keep is\). Got '' instead"):
+        nearkin.spark.dedup(df, "a.text", id="id", work=tmp_path / "work")
+    chosen = {"id": "id", "keep": "max:Keep", "group": "component", "prefix": "near_"}
+    assert_as_one_machine_finds(df, tmp_path, "a.text", **chosen)
+
+
+@pytest.mark.slow
+def test_rows_without_ids_from_files(spark, some_texts, tmp_path):
+    """More partitions than rows, some of them empty; text of bytes, some of which are no characters."""
+    (tmp_path / "in").mkdir()
+    for i, start in enumerate(range(0, 48, 6)):
+        some = [None if one is None else one.encode() for one in some_texts[start : start + i % 4]]
+        pq.write_table(pa.table({"body": pa.array([*some, b"\xff"], pa.binary())}), tmp_path / f"in/{i}.parquet")
+    df = spark.read.option("maxPartitionBytes", 1).parquet(str(tmp_path / "in"))
+    assert_as_one_machine_finds(df, tmp_path, "body", measure="containment")
+
+
+@pytest.mark.slow
+def test_rows_that_the_driver_holds(spark, tmp_path):
+    """Spark computes with such rows before they are in their partitions."""
+    df = spark.createDataFrame(pa.table({"text": [f"one two three four five six seven {i % 5}" for i in range(64)]}))
+    assert df.rdd.getNumPartitions() > 1
+    assert_as_one_machine_finds(df.selectExpr("text"), tmp_path)
+
+
+@pytest.mark.slow
+def test_no_rows(spark, tmp_path):
+    df = spark.createDataFrame([], "id long, text string")
+    assert_as_one_machine_finds(df, tmp_path, id="id")
+
+
+# -- a run that is cut off --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_run_goes_on(spark, some_texts, tmp_path):
+    df, work = frame(spark, some_texts, range(len(some_texts)), 3), tmp_path / "work"
+    with pytest.raises(CutOff):
+        nearkin.spark.dedup(df, id="id", work=work, progress=Cutting("bands"))
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Add resume=True to go on"):
+        nearkin.spark.dedup(df, id="id", work=work)
+    with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun"):
+        nearkin.spark.dedup(df, id="id", work=work, threshold=0.5, resume=True)
+    with pytest.raises(ResumeError, match="columns was"):
+        nearkin.spark.dedup(df, work=work, resume=True)
+    progress = Cutting()
+    found = nearkin.spark.dedup(df, id="id", work=work, resume=True, progress=progress)
+    assert progress.begun[0] == "bands"
+    expected = nearkin.dedup(df.toArrow(), text="text", id="id").documents.select(["id", *ADDED])
+    assert in_rows(found.select("id", *ADDED).toArrow()) == in_rows(expected)
+    again = Cutting()
+    assert nearkin.spark.dedup(df, id="id", work=work, resume=True, progress=again).where("keep").count() > 30
+    assert again.begun == []
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "rule"),
+    [
+        (["id", "text"], {"text": "body"}, r"'text' parameter .* a column of the data frame \(id, text\)\. Got 'body'"),
+        (["id", "text"], {"id": "url"}, r"'id' parameter .* Got 'url'"),
+        (["id", "text"], {"keep": "max:score"}, r"'keep' parameter .* Got 'score'"),
+        (["id", "text", "1 AS keep"], {}, r"'prefix' parameter .* \(keep is\)\. Got '' instead"),
+        (["id", "text", "1 AS near_group"], {"prefix": "near_"}, r"\(near_group is\)\. Got 'near_' instead"),
+        (["id", "text", "1 AS x", "2 AS x"], {}, r"names of their own\. Got 'x' twice"),
+        (["id", "text", "interval '1-2' year to month AS y"], {}, "none of type interval year to month, as column 'y'"),
+        (["id", "text"], {"work": None}, r"'work' parameter .* given with master spark://.*: a folder that every"),
+        (["id", "text"], {"threshold": 2}, "'threshold' parameter"),
+    ],
+)
+def test_what_is_refused_before_anything_is_read(spark, tmp_path, columns, options, rule):
+    df = spark.range(3).selectExpr("id", "'some text' AS text").selectExpr(*columns)
+    with pytest.raises(ParameterError, match=rule):
+        nearkin.spark.dedup(df, **{"work": tmp_path / "work"} | options)
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_folder_that_holds_something_else(spark, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    df = spark.range(3).selectExpr("string(id) AS text")
+    for resume in (True, False):
+        with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work"):
+            nearkin.spark.dedup(df, work=tmp_path, resume=resume)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "rule"),
+    [
+        (["'text ' || id AS text", "id % 4 AS id"], ParameterError,
+         r"Ids must be different, and in column 'id' 6 come again: that of row 5 is that of row 1"),
+        (["'text ' || id AS text", "nullif(id, 7) AS id"], ParameterError, "in column 'id' some rows have none"),
+        (["cast(null AS string) AS text", "id"], SourceError,
+         "None of the 10 documents can be read. The first: the text is null"),
+        (["id + 1 AS text", "id"], SourceError, "the text must be a column of strings. The column 'text' holds int64"),
+        (["assert_true(id < 5, 'too many') AS x", "'' AS text", "id"], NearkinError, "too many"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_refused(spark, tmp_path, columns, kind, rule):
+    df = spark.range(0, 10, 1, 2).selectExpr(*columns)
+    with pytest.raises(kind, match=rule) as caught:
+        nearkin.spark.dedup(df, id="id", work=tmp_path / "work")
+    assert "Traceback" not in str(caught.value)
+
+
+# -- Spark Connect ----------------------------------------------------------------------------------------------------
+
+CONNECTED = """
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+import nearkin
+from nearkin.engines.spark.session import Cluster
+from nearkin.errors import NearkinError
+from nearkin.spark import dedup_result
+from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+
+url, folder = sys.argv[1], Path(sys.argv[2])
+spark = SparkSession.builder.remote(url).getOrCreate()
+texts = [f"one two three four five six seven eight nine ten {i // 2}" for i in range(9)]
+df = spark.createDataFrame(pa.table({"id": range(9), "text": texts}))
+found, expected = dedup_result(df, id="id"), nearkin.dedup(df.toArrow(), text="text", id="id")
+added = ["id", "group", "copy_of", "similarity_to_principal", "reason"]
+rows = found.documents.select(*added).orderBy("id").toArrow().to_pylist()
+print("documents", rows == expected.documents.select(added).to_pylist())
+print("pairs", found.pairs.count() == len(expected.pairs), "kept", found.kept.count() == len(expected.kept))
+try:
+    dedup_result(df.selectExpr("1 AS id", "text"), id="id")
+except NearkinError as error:
+    print(f"{type(error).__name__}: {error}")
+
+(folder / "in.jsonl").write_text("".join(f'{{"id": {i}, "text": "{text}"}}\\n' for i, text in enumerate(texts)))
+for name, cluster in (("local", None), ("spark", Cluster(url))):
+    dedup_files(
+        Files([str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
+        delivery=Delivery(report=False), resources=Resources(1), cluster=cluster,
+    )
+names = ("documents", "pairs", "groups")
+local, connected = ([(folder / one / f"{name}.parquet").read_bytes() for name in names] for one in ("local", "spark"))
+print("files", local == connected)
+"""
+
+
+@pytest.mark.slow
+def test_spark_connect(cluster, tmp_path):
+    """A process that spoke to its server can open no other session, so it is one of its own."""
+    with cluster.connect_server() as url:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", CONNECTED, url, str(tmp_path)],
+            env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "documents True",
+        "pairs True kept True",
+        "ParameterError: Ids must be different, and in column 'id' 8 come again: that of row 2 is that of row 1. "
+        "Choose another column, or leave id out: rows are numbered then.",
+        "files True",
+    ], done.stderr
+    assert done.stderr == ""
+    assert not list(tmp_path.glob("nearkin-spark-*")), "the folders of work are gone"
