@@ -215,10 +215,11 @@ def write_corpus(
     mean_bytes: int = MEAN_BYTES,
     output_format: Format = "jsonl",
     processes: int | None = None,
+    file_documents: int = FILE_DOCUMENTS,
 ) -> Manifest:
     """Write the corpus unless the very same one is there already.
 
-    JSONL goes to the file ``out``; Parquet to the folder ``out``, a file for every 50,000 documents.
+    JSONL goes to the file ``out``; Parquet to the folder ``out``, a file for every ``file_documents``.
     """
     global _corpus
     pool = sentence_pool(data)
@@ -235,7 +236,7 @@ def write_corpus(
     _corpus = Corpus(pool, plan_layout(n_documents, seed), Lengths.of(pool, mean_bytes), manifest)
     folder = out if output_format == "parquet" else out.with_name(out.name + ".parts")
     folder.mkdir(parents=True, exist_ok=True)
-    part_documents = FILE_DOCUMENTS if output_format == "parquet" else 5_000
+    part_documents = file_documents if output_format == "parquet" else 5_000
     parts = [
         (folder / f"part-{number:05d}.{output_format}", start, min(start + part_documents, n_documents))
         for number, start in enumerate(range(0, n_documents, part_documents))

@@ -58,7 +58,7 @@ def speed_rows(results: Results) -> Rows:
 
 def _nearkin_rows(results: Results) -> Rows:
     """Without its report, and with it."""
-    n, times, quality = results.n_documents, results.times, _quality(results.check.verdict)
+    n, times, quality = results.n_documents, results.times, quality_of(results.check.verdict)
     works = [slot.work_s for slot in results.slots if slot.work_s is not None]
     work_s = sum(works) / len(works) if works else None
     wall_s = sum(slot.wall_s for slot in results.slots) / len(results.slots)
@@ -78,10 +78,10 @@ def _peer_row(peer: PeerRow, n_documents: int) -> list[str]:
         return [peer.name, wall, NOTHING, ratio, NOTHING, NOTHING, memory, *[NOTHING] * 4]
     rate = f"{n_documents / peer.wall_s:,.0f}"
     times = [_seconds(peer.wall_s), rate, _ratio(peer.ratio_wall), _seconds(peer.work_s), _ratio(peer.ratio_work)]
-    return [peer.name, *times, memory, *_quality(peer.verdict)]
+    return [peer.name, *times, memory, *quality_of(peer.verdict)]
 
 
-def _quality(verdict: Verdict | None) -> list[str]:
+def quality_of(verdict: Verdict | None) -> list[str]:
     """Recall, precision, dropped, dropped alone."""
     if verdict is None:
         return ["no answer", NOTHING, NOTHING, NOTHING]
