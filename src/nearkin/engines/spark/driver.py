@@ -93,12 +93,14 @@ def quiet_console(context: SparkContext) -> Iterator[None]:
         return not record.pathname.endswith(("py4j/clientserver.py", "py4j/java_gateway.py"))
 
     context._accumulatorServer.handle_error = lambda *request: None  # type: ignore[method-assign]
-    root = logging.getLogger()
-    root.addFilter(is_foreign)
+    loggers = [logging.getLogger(name) for name in (None, "py4j.clientserver", "py4j.java_gateway")]
+    for logger in loggers:
+        logger.addFilter(is_foreign)
     try:
         yield
     finally:
-        root.removeFilter(is_foreign)
+        for logger in loggers:
+            logger.removeFilter(is_foreign)
 
 
 @contextlib.contextmanager

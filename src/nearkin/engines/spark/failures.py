@@ -68,6 +68,9 @@ def engine_errors() -> Iterator[None]:
     except NearkinError:
         raise
     except Exception as error:
+        interrupt = _interrupt(error)
+        if interrupt is not None:
+            raise interrupt from None
         told = _told(error)
         if told is None:
             raise
@@ -90,6 +93,15 @@ def of_a_task(text: str) -> NearkinError | None:
     if isinstance(kind, type) and issubclass(kind, NearkinError):
         return kind(message)
     return EngineError(f"{found[-1][1]}: {message}")
+
+
+def _interrupt(error: BaseException) -> KeyboardInterrupt | SystemExit | None:
+    """What Spark was interrupted by, if Java ended of the same signal and Spark stumbled over that."""
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            return error
+    return None
 
 
 def _told(error: Exception) -> NearkinError | None:

@@ -120,7 +120,9 @@ class Stages:
                     # numbers do not compress, and trying costs more than writing
                     writer = made.frame.write.mode("overwrite").option("compression", "none")
                     writer.option("parquet.enable.dictionary", "false").parquet(place)
-            return Blocks(self.spark.read.schema(COLUMNS).parquet(place), kept=(Kept(self.folder / name),))
+            # a path in which "*" and "[" are a name's own
+            read = self.spark.read.schema(COLUMNS).option("__globPaths__", "false").parquet(place)
+            return Blocks(read, kept=(Kept(self.folder / name),))
 
 
 @contextlib.contextmanager

@@ -52,13 +52,10 @@ class Counted:
         words = TableWords.of_table(table.origin)
         sides = zip(columns, (documents.left, documents.right), (words.of_source, words.of_target), strict=True)
         left, right = (
-            collected(f"{column!r} of {documents.name}", documents.ids, texts, split) for column, texts, split in sides
+            collected(f"{column!r} of {documents.name}", documents.ids, texts, split, asked_by)
+            for asked_by, (column, texts, split) in zip(("--left-column", "--right-column"), sides)
         )
-        try:
-            check_fits(table, left, right)
-        except SourceError as error:  # it names the options of another command
-            told = str(error).replace("--left", "--left-column").replace("--right", "--right-column")
-            raise SourceError(told) from error
+        check_fits(table, left, right)
         return cls(documents, table, left, right)
 
 
@@ -70,8 +67,10 @@ class Projected:
     projection: WordProjection
 
 
-def collected(name: str, ids: pa.LargeStringArray, texts: pa.LargeStringArray, split: Splitting) -> Collected:
-    """Texts as terms of their own vocabulary.
+def collected(
+    name: str, ids: pa.LargeStringArray, texts: pa.LargeStringArray, split: Splitting, asked_by: str = ""
+) -> Collected:
+    """Texts as terms of their own vocabulary; ``asked_by`` is the option that names them, if one does.
 
     Raises
     ------
@@ -82,7 +81,7 @@ def collected(name: str, ids: pa.LargeStringArray, texts: pa.LargeStringArray, s
     counts = vocabulary.count(split(texts))
     if not len(counts.terms):
         raise SourceError(f"{name}: none of its {len(texts):,} documents has a word.")
-    return _collected(name, ids, counts, vocabulary)
+    return _collected(name, ids, counts, vocabulary, asked_by)
 
 
 def projected(counted: Counted, options: PairOptions) -> Projected:
@@ -136,13 +135,15 @@ def gloss(counted: Counted) -> Collected:
     return _collected(f"the gloss of {counted.documents.name}", counted.documents.ids, counts, vocabulary)
 
 
-def _collected(name: str, ids: pa.LargeStringArray, counts: TermCounts, vocabulary: Vocabulary) -> Collected:
+def _collected(
+    name: str, ids: pa.LargeStringArray, counts: TermCounts, vocabulary: Vocabulary, asked_by: str = ""
+) -> Collected:
     n = len(counts)
     columns = [ids, np.arange(1, n + 1), pa.nulls(n, pa.large_string()), pa.array([name] * n, pa.large_string())]
     documents = pa.table([pa.array(column) for column in columns], schema=DOCUMENTS_SCHEMA)
     occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
     frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
-    return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies)
+    return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies, asked_by or name)
 
 
 def _vectors(left: Collected, right: Collected, options: PairOptions, projection: WordProjection | None) -> PairVectors:

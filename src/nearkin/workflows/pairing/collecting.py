@@ -52,6 +52,8 @@ class Collected:
     vocabulary : Vocabulary
     n_occurrences, document_frequencies : float64 arrays, shape (n_vocabulary,)
         How often each term occurs, and in how many documents.
+    asked_by : str
+        What the user gives it by: an option, or its name again.
     """
 
     side: str
@@ -63,19 +65,15 @@ class Collected:
     vocabulary: Vocabulary
     n_occurrences: F64
     document_frequencies: F64
+    asked_by: str
 
     def __len__(self) -> int:
         return len(self.counts)
 
     @property
-    def asked_by(self) -> str:
-        """What the user gives it by."""
-        return _asked_by(self.side, self.name, self.inputs)
-
-    @property
     def called(self) -> str:
         """For messages."""
-        return _called(self.side, self.name, self.inputs)
+        return _called(self.asked_by, self.name)
 
     def parts(self) -> Iterator[TermCounts]:
         """The documents in order, some at a time."""
@@ -182,26 +180,23 @@ def collection_of(counted: CountedTexts, side: str, name: str, inputs: tuple[Sig
     SourceError
         It has no documents or no words.
     """
+    asked_by = f"--{side}" if inputs else name
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:
-        raise SourceError(f"{_called(side, name, inputs)}: has no documents: there is nothing to pair.")
+        raise SourceError(f"{_called(asked_by, name)}: has no documents: there is nothing to pair.")
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
         said = f" The first problem: {first[0].as_py()}." if len(first) else ""
-        raise SourceError(f"{_called(side, name, inputs)}: none of its {n_documents:,} documents has a word.{said}")
+        raise SourceError(f"{_called(asked_by, name)}: none of its {n_documents:,} documents has a word.{said}")
     # in one piece: where a batch ended would show in the bytes of a file
     table = with_distinct_ids(counted.documents, counted.has_integer_ids).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))
     n_unreadable = n_documents - problems.null_count
-    return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df)
+    return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df, asked_by)
 
 
-def _asked_by(side: str, name: str, inputs: tuple[SignedInput, ...]) -> str:
-    return f"--{side}" if inputs else name
-
-
-def _called(side: str, name: str, inputs: tuple[SignedInput, ...]) -> str:
-    return f"--{side} {name}" if inputs else name
+def _called(asked_by: str, name: str) -> str:
+    return name if asked_by == name else f"{asked_by} {name}"
 
 
 def _totals(counts: TermCounts, n_terms: int) -> tuple[F64, F64]:

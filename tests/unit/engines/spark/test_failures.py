@@ -6,6 +6,7 @@ import os
 import signal
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from nearkin.engines.spark.failures import engine_errors, of_a_task
 from nearkin.errors import DocumentError, EngineError, NearkinError, UnknownDocumentError
@@ -122,3 +123,17 @@ def test_wrong_use_of_spark_is_a_fault_of_ours(spark):
 def test_what_spark_refuses(spark, tmp_path):
     with pytest.raises(EngineError, match=r"Spark gave up: .*PATH_NOT_FOUND"), engine_errors():
         spark.read.parquet(str(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupted_while_java_ends_too(kind):
+    """Java takes the signal as well, and what Spark stumbles over on the way out is not what happened."""
+
+    def job():
+        try:
+            raise kind
+        finally:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+    with pytest.raises(kind), engine_errors():
+        job()

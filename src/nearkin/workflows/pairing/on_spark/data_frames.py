@@ -116,7 +116,9 @@ def pair_frames(
 def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
     """The pairs of a file, as a data frame of the session of another one."""
     with engine_errors():
-        return frame.sparkSession.read.parquet(f"file://{path}").drop("known")
+        # a path in which "*" and "[" are a name's own
+        reader = frame.sparkSession.read.option("__globPaths__", "false")
+        return reader.parquet(f"file://{path}").drop("known")
 
 
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
