@@ -6,6 +6,7 @@ What Spark does is here as plain as can be; tests that need a real cluster start
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,22 +19,27 @@ class Held:
     """As `nearkin.engines.spark.blocks.Blocks`; blocks come in another order each time."""
 
     blocks: list[Block]
+    sent: Counter[str]
 
     def exchanged(self, n_targets: int, task: Task) -> Held:
         by_target: dict[int, list[Block]] = {}
         for block in random.sample(self.blocks, len(self.blocks)):
             assert 0 <= block.target < n_targets
             by_target.setdefault(block.target, []).append(_sent(block))
-        return Held([made for target, some in by_target.items() for made in task(target, some)])
+            self.sent[block.stream] += len(block.data)
+        return self._with([made for target, some in by_target.items() for made in task(target, some)])
 
     def mapped(self, task: Task, n_tasks: int = 0) -> Held:
-        return Held([made for block in self.blocks for made in task(block.target, [block])])
+        return self._with([made for block in self.blocks for made in task(block.target, [block])])
 
     def of(self, *streams: str) -> Held:
-        return Held([block for block in self.blocks if block.stream in streams])
+        return self._with([block for block in self.blocks if block.stream in streams])
 
     def and_those_of(self, other: Held) -> Held:
-        return Held(self.blocks + other.blocks)
+        return self._with(self.blocks + other.blocks)
+
+    def _with(self, blocks: list[Block]) -> Held:
+        return Held(blocks, self.sent)
 
     def is_empty(self) -> bool:
         return not self.blocks
@@ -44,16 +50,18 @@ class Held:
 
 @dataclass
 class InProcess:
-    """As `nearkin.engines.spark.stages.Stages`; ``kept_stages`` tells which were made."""
+    """As `nearkin.engines.spark.stages.Stages`; ``stages`` tells which were made, ``sent`` the bytes of each stream."""
 
     stages: dict[str, Held] = field(default_factory=dict)
     n_at_a_time: int = 2
+    sent: Counter[str] = field(default_factory=Counter)
 
     def given(self, blocks: Sequence[Block]) -> Held:
-        return Held(list(blocks))
+        return Held(list(blocks), self.sent)
 
     def parts(self, n: int, task: Task) -> Held:
-        return Held([made for number in range(n) for made in task(number, [Block("part", number, b"")])])
+        made = [made for number in range(n) for made in task(number, [Block("part", number, b"")])]
+        return Held(made, self.sent)
 
     def is_kept(self, name: str) -> bool:
         return name in self.stages

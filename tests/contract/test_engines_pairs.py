@@ -71,7 +71,7 @@ def cut_small(cut: Cut, way: PairSearch, vectors: PairVectors) -> Iterator[None]
 def cut_into(cut: Cut, n_documents: int, bits: int) -> Iterator[None]:
     row_bytes = 4 + 8 * -(-bits // 64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searching, "_PART", cut.part)
+        patch.setattr(searching, "PART", cut.part)
         patch.setattr(searching, "_ROWS_A_MEETING", cut.rows_a_meeting)
         patch.setattr(searching, "_TILES_A_ROUND", cut.tiles_a_round)
         patch.setattr(searching, "chunk_size", lambda window, row_bytes: cut.chunk_size)

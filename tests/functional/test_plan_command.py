@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from functional.conftest import nearkin_here
+from made_up_prose import Prose
 from translated_corpus import translated_corpus
 
 WIKIPEDIA = ("--left", "3.44M", "--right", "1,470,000", "--threshold", "0.3")
@@ -113,6 +114,11 @@ def test_a_plan_is_quick():
         (("--left", "5", "--right", "5", "--bits", "13"), "bits"),
         (("--left", "5", "--right", "5", "--method", "vectors", "--window", "9"), "method"),
         (("--paper", "--left", "5"), "--paper"),
+        (("--left", "5", "--right", "5", "--engine", "flink"), "local or spark"),
+        (("--documents", "5"), "--sample is needed"),
+        (("--documents", "5", "--left", "5"), "--documents is of a corpus to clean, --left of pairs"),
+        (("--shingle", "words:5", "--paper"), "--shingle is of a corpus to clean, --paper of pairs"),
+        (("--sample", __file__, "--documents", "many"), "such as 1,470,000"),
     ],
 )
 def test_wrong_usage(arguments, said):
@@ -133,3 +139,51 @@ def test_documents_calibrate_the_plan(tmp_path):
     assert (alone["left"], alone["right"]) == (150, 150)
     assert "--sample-left and --sample-right are needed" in nearkin_here("plan", *given[:2]).err
     assert "--terms is measured" in nearkin_here("plan", *given, "--terms", "3,3").err
+
+
+def test_pairs_on_a_cluster():
+    told = planned(*WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
+    orders, bits = told["chosen"]["permutations"], told["chosen"]["bits"]
+    assert sent["signatures, into each order"] == (3_440_000 + 1_470_000) * orders * (4 + bits // 8)
+    assert told["spark"]["shuffled_bytes"] == sum(sent.values())
+    every = planned(*WIKIPEDIA, "--engine", "spark", "--method", "vectors")["spark"]
+    assert [one["stage"] for one in every["shuffles"]] == ["pairs"]
+    assert "spark" not in planned(*WIKIPEDIA)
+    ended = nearkin_here("plan", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    assert "On Spark, 128 cores, before Spark compresses it, is shuffled:" in ended.out
+    assert "(spark.executor.memoryOverhead)" in ended.out
+
+
+def test_a_corpus_to_clean(tmp_path):
+    prose = Prose(1)
+    path = tmp_path / "some.jsonl"
+    path.write_text("".join(json.dumps({"text": prose.text(300)}) + "\n" for _ in range(400)), encoding="utf-8")
+    told = planned("--sample", path, "--documents", "20M", "--engine", "spark", "--machine", "cores=64")
+    assert (told["documents"], told["distinct_texts"], told["sample"]["documents"]) == (20_000_000, 20_000_000, 400)
+    assert told["sample"]["mean_shingles"] == pytest.approx(296, abs=1)
+    assert told["plan"]["kind"] == "bands"
+    sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
+    assert sent["digests of texts and of ids"] == 20_000_000 * 56
+    assert sent["keys of bands"] == 20_000_000 * 17 * told["plan"]["bands"]
+    alone = planned("--sample", path)
+    assert alone["documents"] == 400
+    assert alone["plan"]["bands"] < told["plan"]["bands"]
+    sampled = planned("--sample", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
+    assert sampled["plan"]["kind"] == "sampling"
+    ended = nearkin_here("plan", "--sample", path, "--documents", "20M", "--engine", "spark")
+    assert "20,000,000 documents like the 400 of the sample" in ended.out
+    assert "Near-duplicates are not foreseen" in ended.out
+    assert "Each pair of near-duplicates adds about" in ended.out
+
+
+def test_a_sample_without_documents(tmp_path):
+    path = tmp_path / "none.jsonl"
+    path.write_text("{}\n", encoding="utf-8")
+    ended = nearkin_here("plan", "--sample", path, "--text", "text")
+    assert ended.code == 3
+    assert "Traceback" not in ended.err
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+    ended = nearkin_here("plan", "--sample", tmp_path / "empty.jsonl")
+    assert ended.code == 3
+    assert "Traceback" not in ended.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +11,13 @@ import typer
 
 from nearkin.cli.options import JsonSummary, Overwrite
 from nearkin.cli.shell import app
+from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.cli.plan_words import Machine
+    from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question
     from nearkin.workflows.pairing.forecast import Forecast
 
@@ -23,6 +26,8 @@ _fixed = partial(typer.Option, rich_help_panel="What is fixed", show_default=Fal
 _told = partial(typer.Option, rich_help_panel="Output", show_default=False)
 
 _sample = partial(typer.Option, rich_help_panel="Documents to calibrate by", show_default=False)
+
+_corpus = partial(typer.Option, rich_help_panel="A corpus to clean, instead", show_default=False)
 
 Left = Annotated[
     str | None,
@@ -41,9 +46,16 @@ SampleTable = Annotated[
 SampleText = Annotated[str | None, _sample("--text", help="Column with the text. [dim]default: guessed and printed[/]")]
 LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="In the left sample alone.")]
 RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="In the right sample alone.")]
-LeastCosine = Annotated[float, _asked(help="Least cosine of a pair, above 0 and up to 1.", show_default=True)]
+LeastCosine = Annotated[
+    float | None,
+    _asked(help="Least cosine of a pair, above 0 and up to 1. [dim]default: 0.3; of a corpus, as in nearkin dedup[/]"),
+]
 WantedRecall = Annotated[
-    float, _asked(help="Share of the pairs from the threshold on that is to be found.", show_default=True)
+    float | None,
+    _asked(
+        help="Share of the pairs from the threshold on that is to be found. [dim]default: 0.9; of a corpus, as in "
+        "nearkin dedup[/]"
+    ),
 ]
 Terms = Annotated[
     str | None,
@@ -63,6 +75,28 @@ SignatureBits = Annotated[int | None, _fixed("--bits", help="Length of a signatu
 WithinDistance = Annotated[int | None, _fixed("--distance", help="Bits in which the signatures of a pair may differ.")]
 Permutations = Annotated[int | None, _fixed(help="Sorted orders of the signatures.")]
 Window = Annotated[int | None, _fixed(help="Signatures before and after it that each is compared with.")]
+CorpusSize = Annotated[
+    str | None, _corpus("--documents", help="Documents of the corpus: 1B. [dim]default: as in the sample[/]")
+]
+CorpusSample = Annotated[
+    list[str] | None,
+    _corpus(
+        "--sample",
+        metavar="INPUT",
+        help="Some thousands of documents, drawn from all of it: files, as for nearkin dedup.",
+    ),
+]
+CorpusShingle = Annotated[str | None, _corpus("--shingle", help="As in nearkin dedup.")]
+CorpusMeasure = Annotated[str | None, _corpus("--measure", help="As in nearkin dedup.")]
+PlanEngine = Annotated[
+    str,
+    _told(
+        "--engine",
+        help="local, or spark: also what passes between the machines of a Spark cluster with the cores of --machine, "
+        "and what memory and disks they need.",
+        show_default=True,
+    ),
+]
 Figure = Annotated[
     Path | None,
     _told("--figure", help="SVG file for a chart of recall against cost; needs the extra report."),
@@ -90,6 +124,10 @@ spread; with some, it measures that.
   nearkin plan --left 3.44M --right 1.47M --sample-left some.de.parquet --sample-right some.en.parquet
 
   nearkin plan --paper
+
+With [bold]--sample[/] and without two sides the search of nearkin dedup is planned, for a corpus like the sample:
+
+  nearkin plan --documents 1B --sample crawl/part-0.parquet --engine spark --machine cores=512
 """
 
 Samples = tuple[tuple[list[str], str | None], tuple[list[str], str | None]]
@@ -101,8 +139,8 @@ _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signa
 def plan(
     left: Left = None,
     right: Right = None,
-    threshold: LeastCosine = 0.3,
-    recall: WantedRecall = 0.9,
+    threshold: LeastCosine = None,
+    recall: WantedRecall = None,
     terms: Terms = None,
     machine: MachineText = "cores=1",
     sample_left: SampleLeft = None,
@@ -116,18 +154,40 @@ def plan(
     distance: WithinDistance = None,
     permutations: Permutations = None,
     window: Window = None,
+    documents: CorpusSize = None,
+    corpus_sample: CorpusSample = None,
+    shingle: CorpusShingle = None,
+    measure: CorpusMeasure = None,
+    engine: PlanEngine = "local",
     figure: Figure = None,
     paper: Paper = False,
     as_json: JsonSummary = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Plan a search for pairs."""
+    """Plan a search for pairs, or of a corpus."""
+    from nearkin.cli.plan_cluster import summary_of
     from nearkin.cli.plan_words import parse_machine
     from nearkin.cli.printing import tell
     from nearkin.planning.pair_search import choose
     from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.options import PairOptions
 
+    _check_engine(engine)
+    of_pairs = {
+        "left": left, "right": right, "terms": terms, "sample-left": sample_left, "sample-right": sample_right,
+        "table": table, "left-text": left_text, "right-text": right_text, "method": method, "bits": bits,
+        "distance": distance, "permutations": permutations, "window": window, "figure": figure, "paper": paper or None,
+    }  # fmt: skip
+    of_corpus = {"documents": documents, "sample": corpus_sample, "shingle": shingle, "measure": measure}
+    if _is_of_corpus(of_pairs, of_corpus):
+        from nearkin.cli.plan_corpus import Chosen, plan_corpus
+
+        wanted = parse_machine(machine, Resources(0).n_threads)
+        options = Chosen(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
+        plan_corpus(documents, corpus_sample or (), text, options, wanted, engine, as_json=as_json)
+        return
+    threshold, recall = 0.3 if threshold is None else threshold, 0.9 if recall is None else recall
     if figure is not None:
         _check_figure(figure, overwrite=overwrite)
     if paper:
@@ -157,11 +217,27 @@ def plan(
         from nearkin.cli.plan_figure import write_figure
 
         write_figure(question, planned, figure)
+    needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
-        lambda: _summary(question, planned, sampled),
-        lambda console: _show(console, question, planned, wanted, figure, sampled),
+        lambda: _summary(question, planned, sampled) | summary_of(needs),
+        lambda console: _show(console, question, planned, wanted, figure, sampled, needs),
         as_json=as_json,
     )
+
+
+def _check_engine(engine: str) -> None:
+    if engine not in ("local", "spark"):
+        raise ParameterError.of("engine", "plan", "local or spark", engine)
+
+
+def _is_of_corpus(of_pairs: Mapping[str, object], of_corpus: Mapping[str, object]) -> bool:
+    """Which of both is planned; options of both do not go together."""
+    pairs, corpus = (
+        [f"--{name}" for name, value in given.items() if value is not None] for given in (of_pairs, of_corpus)
+    )
+    if pairs and corpus:
+        raise typer.BadParameter(f"{corpus[0]} is of a corpus to clean, {pairs[0]} of pairs: plan one at a time.")
+    return bool(corpus)
 
 
 def _check_figure(figure: Path, *, overwrite: bool) -> None:
@@ -278,8 +354,10 @@ def _show(
     machine: Machine,
     figure: Path | None,
     sampled: Forecast | None,
+    needs: ClusterNeeds | None,
 ) -> None:
     """The question, the ways side by side, then why."""
+    from nearkin.cli.plan_cluster import show_needs
     from nearkin.cli.plan_words import many_text, share_text
     from nearkin.cli.printing import shown
     from nearkin.reports.quantities import counted
@@ -310,6 +388,7 @@ def _show(
         )
     if figure is not None:
         say(f"Recall against cost is drawn in [bold]{shown(figure)}[/]")
+    show_needs(console, needs, question.cores, question.n_documents)
 
 
 def _told_by(question: Question, sampled: Forecast | None) -> str:

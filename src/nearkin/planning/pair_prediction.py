@@ -186,6 +186,8 @@ class Prediction:
         Comparisons over all pairs, with the time for sorting told in comparisons.
     n_candidates : float
         Pairs whose cosine is computed for being near by signature, each counted once.
+    n_hits : float
+        The same, as often as they are found: in several orders.
     n_pairs : float
         That are reported.
     memory_bytes : int
@@ -202,6 +204,7 @@ class Prediction:
     n_comparisons: float
     relative_cost: float
     n_candidates: float
+    n_hits: float
     n_pairs: float
     memory_bytes: int
     signing_s: float
@@ -241,7 +244,9 @@ def predict(search: PairSearch, question: Question) -> Prediction:
         pair_ns = costs.comparison_ns(search.bits, question.n_right)
         near_ns = n_candidates * costs.candidate_ns(question.right_terms)
         n_compared = float(question.n_pairs)
-        return _told(search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, near_ns)
+        return _told(
+            search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, n_candidates, near_ns
+        )
     lengths = np.array(question.prefix.lengths(question.n_documents, search.window))
     found = chances.found(lengths, np.array([float(search.permutations)]))[:, 0, near]
     high, recall, low = (min(1.0, float(one)) for one in found @ chances.sought[near])
@@ -252,7 +257,7 @@ def predict(search: PairSearch, question: Question) -> Prediction:
     n_hits = question.n_pairs * search.permutations * float(in_one)
     near_ns = float(_checking_ns(question, np.asarray(n_candidates), np.asarray(n_hits)))
     n_compared = search.permutations * float(in_windows)
-    return _told(search, question, (low, recall, high), n_compared, pair_ns, n_candidates, near_ns)
+    return _told(search, question, (low, recall, high), n_compared, pair_ns, n_candidates, n_hits, near_ns)
 
 
 def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_candidates: F64, n_hits: F64) -> F64:
@@ -278,6 +283,7 @@ def _told(
     n_comparisons: float,
     pair_ns: float,
     n_candidates: float = 0.0,
+    n_hits: float = 0.0,
     near_ns: float = 0.0,
 ) -> Prediction:
     costs, low, recall, high = question.costs, *recalls
@@ -289,7 +295,7 @@ def _told(
     return Prediction(
         low, recall, high,
         n_comparisons, (n_comparisons + in_comparisons) / question.n_pairs,
-        n_candidates, recall * question.n_sought,
+        n_candidates, n_hits, recall * question.n_sought,
         memory_bytes(search, question, n_candidates, recall * question.n_sought),
         signing_s, sorting_s, comparing_s, checking_s,
         (signing_s + sorting_s + comparing_s + checking_s) / question.cores,

@@ -9,7 +9,7 @@ from pathlib import Path
 from nearkin.errors import DocumentError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.planning.curve import missed
-from nearkin.planning.search import BandPlan, plan_bands, plan_sampling
+from nearkin.planning.search import BandPlan
 from nearkin.records import Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
@@ -23,7 +23,7 @@ from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability
+from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
 from nearkin.workflows.dedup.reading import SPOOL, STOPPED, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
@@ -105,7 +105,7 @@ def find(
         raise nothing_readable(places, len(corpus))
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
-        plan = _plan(corpus, options)
+        plan = plan_search(look(corpus, options.shingle), options)
         progress.say(describe_plan(plan, options))
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
@@ -192,12 +192,6 @@ def _judge(
         return judge_across(corpus, options, sizes, matches)
     grouping = group_texts(matches, preference.node_order, options, store, threads=threads)
     return judge_groups(corpus, options, sizes, preference, matches, grouping)
-
-
-def _plan(corpus: Corpus, options: DedupOptions) -> Plan:
-    sample = look(corpus, options.shingle)
-    planner = plan_bands if options.measure == "jaccard" else plan_sampling
-    return planner(options.threshold, options.recall, sample)
 
 
 def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resources: Resources) -> Search:

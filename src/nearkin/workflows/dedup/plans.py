@@ -8,11 +8,28 @@ from dataclasses import asdict
 import numpy as np
 
 from nearkin.kernels.chances import found_by_sample
-from nearkin.planning.search import BandPlan, SamplingPlan
+from nearkin.planning.search import BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
 from nearkin.records import F64, Matches
+from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.options import DedupOptions
 
 Plan = BandPlan | SamplingPlan
+
+
+def plan_search(sample: Sample, options: DedupOptions) -> Plan:
+    """Choose the search by what a look at some texts told."""
+    planner = plan_bands if options.measure == "jaccard" else plan_sampling
+    return planner(options.threshold, options.recall, sample)
+
+
+def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[float, float]:
+    """Keys of bands, and other ones, that a text is found by: means over a sample."""
+    if not isinstance(plan, BandPlan):
+        return 0.0, plan.rate * sample.mean_size
+    keys, sizes = BandKeys(plan, options), sample.sizes
+    n_other = keys.prefixes.lengths(sizes[sizes <= keys.most_for_prefix]).sum()
+    n = max(len(sizes), 1)
+    return plan.bands * int((sizes >= plan.exact_below).sum()) / n, int(n_other) / n
 
 
 def found_probability(matches: Matches, plan: Plan) -> F64:

@@ -33,9 +33,18 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, shingle, is_against=corpus.is_against)
 
 
+def look_ahead(corpus: Corpus, n_texts: int, shingle: Shingling) -> Sample:
+    """What `look` would tell of a collection of so many texts like those of a corpus, which has no more of them."""
+    nodes = _spread(corpus.n_nodes, n_texts)
+    nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
+    texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
+    return sample_of(texts, np.ones(len(nodes), np.bool_), n_texts, n_texts, shingle, is_against=False)
+
+
 def chosen_nodes(n_mine: int, n_others: int) -> U64:
     """The texts that are looked at, in rising order."""
-    return np.concatenate([_spread(n_mine), _spread(n_others) + np.uint64(n_mine)])
+    mine, others = _spread(n_mine, n_mine), _spread(n_others, n_others)
+    return np.concatenate([mine, others + np.uint64(n_mine)])
 
 
 def compared(nodes: U64, n_characters: I64) -> U64:
@@ -77,9 +86,9 @@ def sample_of(
     )
 
 
-def _spread(n_nodes: int) -> U64:
-    """Some numbers below ``n_nodes``, in rising order: one from each of as many equal stretches."""
-    n = min(max(_LEAST, math.isqrt(n_nodes)), _MOST)
+def _spread(n_nodes: int, n_texts: int) -> U64:
+    """Some numbers below ``n_nodes``, in rising order, one from each of as many equal stretches; for ``n_texts``."""
+    n = min(max(_LEAST, math.isqrt(n_texts)), _MOST)
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)
     bounds = np.arange(n + 1, dtype=np.uint64) * np.uint64(n_nodes) // np.uint64(n)

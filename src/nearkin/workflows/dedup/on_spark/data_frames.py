@@ -23,13 +23,13 @@ from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
 from nearkin.workflows.dedup.on_spark.partitions import repeated_ids
-from nearkin.workflows.dedup.on_spark.planning import look, plan_search
+from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.streams import CANDIDATES, COPIES, COUNTED, GROUPS, MATCHES, MEMBERS, SUSPECTS
 from nearkin.workflows.dedup.on_spark.texts import find_texts
 from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import Plan, describe_plan
+from nearkin.workflows.dedup.plans import Plan, describe_plan, plan_search
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
-from nearkin.planning.search import BandPlan
+from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64, ShingleSets
 from nearkin.runs.files import published
 from nearkin.stages.search.linking import LEAST_PIVOTS, sort_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, MARKS, PAIRS
-from nearkin.workflows.dedup.plans import Plan
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import Plan, keys_a_text
 
 MEETING_BYTES = 48 << 20
 """Of the entries that meet in one task, about."""
@@ -25,8 +26,8 @@ MEETING_BYTES = 48 << 20
 class Meetings:
     """Which task entries meet in.
 
-    Every band is cut into as many ranges of its keys, and so are the loose entries, which belong to no band; one task
-    takes one range of many entries, or several bands of few.
+    Every band is cut into as many ranges of its keys; one task takes one range of many entries, or several bands of
+    few. Loose entries, which belong to no band, are cut into a range for each task.
 
     Parameters
     ----------
@@ -42,19 +43,26 @@ class Meetings:
     n_targets: int
 
     @classmethod
-    def of(cls, plan: Plan, n_texts: int, n_least: int) -> Meetings:
-        """For so many texts, and at least so many tasks if there are as many bands."""
+    def of(cls, plan: Plan, sample: Sample, options: DedupOptions, n_least: int) -> Meetings:
+        """For the texts that the sample is of, and at least so many tasks."""
+        of_bands, others = keys_a_text(sample, plan, options)
+        n_bytes = sample.n_documents * ENTRIES.row_bytes
+        n_targets = max(n_least, 1 + int(max(of_bands, others) * n_bytes) // MEETING_BYTES)
         n_bands = plan.bands if isinstance(plan, BandPlan) else 0
-        n_bytes = n_texts * ENTRIES.row_bytes
-        n_ranges = 1 + n_bytes // MEETING_BYTES
-        n_parts = (n_bands + 1) * n_ranges
-        return cls(n_bands, n_ranges, min(n_parts, max(n_least, 1 + (n_bands + 1) * n_bytes // MEETING_BYTES)))
+        return cls(n_bands, 1 + n_bytes // MEETING_BYTES, n_targets)
 
     def at(self, band: int, keys: U64) -> I64:
         """The task of each key of a band; ``n_bands`` stands for the loose entries."""
-        of_key = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
-        part = of_key.astype(np.int64) + band * self.n_ranges
-        return part * self.n_targets // ((self.n_bands + 1) * self.n_ranges)
+        if band == self.n_bands:
+            return _ranges(keys, self.n_targets)
+        n_parts = self.n_bands * self.n_ranges
+        part = _ranges(keys, self.n_ranges) + band * self.n_ranges
+        return part * min(self.n_targets, n_parts) // n_parts
+
+
+def _ranges(keys: U64, n_ranges: int) -> I64:
+    """In which of so many equal ranges each key is."""
+    return ((keys >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
 class HomeEntries:

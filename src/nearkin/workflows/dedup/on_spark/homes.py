@@ -49,9 +49,7 @@ class Homes:
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         order = np.lexsort((numbers, parts))
         starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
-        home_bytes = int(n_bytes.sum()) // (_HOMES_A_CORE * n_at_a_time)
-        home_bytes = min(max(home_bytes, LEAST_HOME_BYTES), MOST_HOME_BYTES)
-        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes
+        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes_of(int(n_bytes.sum()), n_at_a_time)
         is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         first_chunk = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
@@ -90,6 +88,11 @@ class Homes:
             )
             for i in range(first, after)
         )
+
+
+def home_bytes_of(total_bytes: float, n_at_a_time: int) -> int:
+    """How large homes are, where so many tasks run at a time."""
+    return min(max(int(total_bytes) // (_HOMES_A_CORE * n_at_a_time), LEAST_HOME_BYTES), MOST_HOME_BYTES)
 
 
 def at_home(target: int, blocks: Sequence[Block]) -> Iterator[Block]:

@@ -25,7 +25,7 @@ from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import HomeSizes
 from nearkin.workflows.dedup.on_spark.linking import link_all
-from nearkin.workflows.dedup.on_spark.planning import look, plan_search
+from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.reading import read_all, split
 from nearkin.workflows.dedup.on_spark.streams import (
     CANDIDATES,
@@ -41,7 +41,7 @@ from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import describe_plan, found_probability
+from nearkin.workflows.dedup.plans import describe_plan, found_probability, plan_search
 from nearkin.workflows.dedup.reading import SPOOL, STOPPED
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, locate

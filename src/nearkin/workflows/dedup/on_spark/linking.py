@@ -57,7 +57,7 @@ def link_all(
 ) -> Linked:
     """Pair the texts that share a key."""
     folder.mkdir(exist_ok=True)
-    meetings = Meetings.of(plan, sample.n_documents, stages.n_at_a_time)
+    meetings = Meetings.of(plan, sample, options, stages.n_at_a_time)
     ratio = options.threshold if options.measure == "jaccard" else 0.0
     meeting = Meeting(homes, meetings, ratio)
     keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))

@@ -1,4 +1,4 @@
-"""The plan of a run on a cluster, from the same sample of texts that one machine looks at."""
+"""The sample of texts that a run on a cluster is planned by: the same that one machine looks at."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.planning.search import Sample, plan_bands, plan_sampling
+from nearkin.planning.search import Sample
 from nearkin.records import I64
 from nearkin.runs.spool import texts_of
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
-
-
-def plan_search(sample: Sample, options: DedupOptions) -> Plan:
-    """Choose the search by what a look at some texts told."""
-    planner = plan_bands if options.measure == "jaccard" else plan_sampling
-    return planner(options.threshold, options.recall, sample)
 
 
 def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:

@@ -68,7 +68,7 @@ def find_texts(
     Without ids of the user's there are no suspects.
     """
     folder.mkdir(exist_ok=True)
-    n_meetings = 1 + homes.n_documents // _DOCUMENTS_A_TASK
+    n_meetings = max(stages.n_at_a_time, 1 + homes.n_documents // _DOCUMENTS_A_TASK)
     return stages.kept(
         "texts",
         lambda: (

@@ -27,7 +27,7 @@ from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, check_not_too_many
 
-_PART = 1 << 15
+PART = 1 << 15
 """Documents that one task signs and sends; a tile is a part of each side."""
 _ROWS_A_MEETING = 1 << 11
 _TILES_A_ROUND = 1 << 12
@@ -68,7 +68,7 @@ def search_all(
     ParameterError, ResumeError
         As on one machine.
     """
-    files = VectorFiles.of(vectors, arrays, _PART)
+    files = VectorFiles.of(vectors, arrays, PART)
     meetings = Meetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
     _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {len(rounds)} rounds")
@@ -135,8 +135,8 @@ def _orders(
     """Some orders of a sliding window a round: sorted, then compared."""
     window, n_documents = SlidingWindow(way.permutations, way.window, seed), files.parts.n_documents
     row_bytes = entries_of(signatures.n_words).row_bytes
-    cuts = Cuts.of(window, signatures, -(-n_documents // chunk_size(way.window, row_bytes)))
-    step = max(1, _ROUND_BYTES // (n_documents * row_bytes))
+    cuts = Cuts.of(window, signatures, n_chunks_of(n_documents, way.window, row_bytes))
+    step = orders_a_round(n_documents, row_bytes)
 
     def begin(number: int, orders: range) -> Blocks:
         chunks, n_chunks = ChunkFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
@@ -149,6 +149,16 @@ def _orders(
     return [
         partial(begin, number, range(first, min(first + step, way.permutations))) for number, first in enumerate(starts)
     ]
+
+
+def orders_a_round(n_documents: int, row_bytes: int) -> int:
+    """Sorted orders whose chunks stand in the folder of work at the same time, at most."""
+    return max(1, _ROUND_BYTES // (n_documents * row_bytes))
+
+
+def n_chunks_of(n_documents: int, window: int, row_bytes: int) -> int:
+    """How many chunks an order is cut into."""
+    return -(-n_documents // chunk_size(window, row_bytes))
 
 
 def chunk_size(window: int, row_bytes: int) -> int:

@@ -1,0 +1,120 @@
+"""What cleaning a corpus would take, by a sample of its documents: nothing is searched."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.planning.search import BandPlan, Sample
+from nearkin.runs.files import printable
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup.corpus import UNREADABLE, survey
+from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.dedup.job import nothing_readable
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
+from nearkin.workflows.dedup.reading import SPOOL, read_all
+from nearkin.workflows.dedup.sampling import look_ahead
+from nearkin.workflows.dedup.sourcing import Files
+from nearkin.workflows.dedup.tables import locate
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a sample tells of a corpus.
+
+    Parameters
+    ----------
+    n_documents, n_texts : int
+        Of the corpus, and how many of them have a text of their own: as large a share as in the sample, which is an
+        upper limit, since what is sampled has fewer copies in it.
+    n_sampled : int
+        Documents of the sample.
+    document_bytes : float
+        Of a document where the run writes it down, a mean.
+    sample : Sample
+        The texts that were compared with one another.
+    plan : BandPlan or SamplingPlan
+    n_band_keys, n_other_keys : float
+        Keys that a text is found by, a mean: bands, and shingles.
+    """
+
+    n_documents: int
+    n_texts: int
+    n_sampled: int
+    document_bytes: float
+    sample: Sample
+    plan: Plan
+    n_band_keys: float
+    n_other_keys: float
+
+    @property
+    def is_sampling(self) -> bool:
+        """The texts are found by sampled shingles, not by bands."""
+        return not isinstance(self.plan, BandPlan)
+
+    @property
+    def share_by_bands(self) -> float:
+        """Of texts, those that are found by bands."""
+        return self.n_band_keys / self.plan.bands if isinstance(self.plan, BandPlan) else 0.0
+
+
+def forecast(
+    files: Files,
+    options: DedupOptions,
+    *,
+    n_documents: int | None,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> Forecast:
+    """Read a sample, compare some of its documents, and plan the search of a corpus of any size like it.
+
+    Parameters
+    ----------
+    files : Files
+        The sample: some thousands of documents.
+    options : DedupOptions
+    n_documents : int or None
+        Of the corpus; None: as many as in the sample.
+    resources : Resources
+    progress : Progress, optional
+
+    Raises
+    ------
+    SourceError
+        No document can be read.
+    InputError, ParameterError
+        See `nearkin.errors`.
+    """
+    meter = Meter(progress or Silent())
+    with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
+        found = resolve_sources(
+            files.inputs, file_format=files.file_format, text=files.text, encoding=files.encoding, stdin=files.stdin
+        )
+        for guess in found.guesses:
+            meter.progress.say(guess)
+        check_columns(found.sources, encoding=files.encoding, stdin=files.stdin)
+        inputs = file_inputs(found.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
+        spool = Spool(Path(work) / SPOOL)
+        with meter.stage("read", sum(one.size_bytes for one in inputs), "bytes") as shown:
+            read_all(
+                inputs, spool, options.normalise, on_error="skip", threads=resources.n_threads, progress=shown
+            )  # fmt: skip
+        chunks = spool.chunks()
+        with meter.stage("compare", 0, "steps"):
+            corpus = survey(chunks, chunks[-1].end if chunks else 0, is_against=False)
+            if not (corpus.status != UNREADABLE).any():
+                names = [printable(name) for one in inputs for name in one.names]
+                raise nothing_readable(locate(corpus, names, has_integer_ids=False), len(corpus))
+            n_documents = n_documents or len(corpus)
+            n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
+            sample = look_ahead(corpus, n_texts, options.shingle)
+        n_bytes = sum(chunk.path.stat().st_size for chunk in corpus.chunks)
+    plan = plan_search(sample, options)
+    keys = keys_a_text(sample, plan, options)
+    return Forecast(n_documents, n_texts, len(corpus), n_bytes / len(corpus), sample, plan, *keys)

@@ -1,0 +1,76 @@
+"""What cleaning a corpus takes on a cluster, from what a sample tells of it."""
+
+from __future__ import annotations
+
+from nearkin.planning.cluster_needs import ClusterNeeds, Shuffle
+from nearkin.workflows.dedup.forecast import Forecast
+from nearkin.workflows.dedup.on_spark.entries import Meetings
+from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
+from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
+from nearkin.workflows.dedup.on_spark.streams import (
+    ASKS,
+    COPIES,
+    DIGESTS,
+    ENTRIES,
+    IDS,
+    MATCHES,
+    PAIRS,
+    PROFILE_ROWS,
+    SET_ROWS,
+    TEXTS,
+)
+from nearkin.workflows.dedup.options import DedupOptions
+
+_HASH_BYTES = 8
+_PYTHON_BYTES = 350 << 20
+"""The interpreter with numba, Arrow and the kernels."""
+_KEPT_BYTES = 300
+"""A document in the tables and in what stages keep, about."""
+_DRIVER_BYTES = 60
+
+
+def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
+    """What a run takes on a cluster of so many cores, without what pairs of near-duplicates add.
+
+    Candidates are those that the sample shows: pairs of strangers. They are told by their profiles, so that no shingle
+    set of theirs travels. Each pair that is found adds `ClusterNeeds.pair_bytes`.
+    """
+    n, n_texts, plan = told.n_documents, told.n_texts, told.plan
+    meetings = Meetings.of(plan, told.sample, options, n_cores)
+    total_bytes = n * told.document_bytes
+    home_bytes = home_bytes_of(total_bytes, n_cores)
+    n_homes = max(1, round(total_bytes / home_bytes))
+    candidates, away = plan.expected_candidates, 1 - 1 / n_homes
+    profile_bytes = PROFILE_ROWS.row_bytes + n_bins_for(told.sample.mean_size)
+    sampled = "sampled shingles" if told.is_sampling else "rare shingles of short texts"
+    shuffles = (
+        ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
+        ("texts", "distinct texts, and copies", n_texts * TEXTS.row_bytes + (n - n_texts) * COPIES.row_bytes),
+        ("bands", "keys of bands", n_texts * told.n_band_keys * ENTRIES.row_bytes),
+        ("bands" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
+        ("matches", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
+        ("matches", "profiles of one text of each", candidates * away * profile_bytes),
+    )
+    return ClusterNeeds(
+        tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
+        max(n_homes, meetings.n_targets),
+        int(_core_bytes(told, home_bytes)),
+        _PYTHON_BYTES + n * _DRIVER_BYTES,
+        int(total_bytes) + n * _KEPT_BYTES,
+        int(_pair_bytes(told, profile_bytes)),
+    )
+
+
+def _core_bytes(told: Forecast, home_bytes: float) -> float:
+    """Of one task: a home with the keys of its texts, or with the shingles of all of them."""
+    n_texts = home_bytes / told.document_bytes
+    keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
+    sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
+    return _PYTHON_BYTES + home_bytes + max(keys, sets)
+
+
+def _pair_bytes(told: Forecast, profile_bytes: int) -> float:
+    """Found once or in some bands, screened, verified, and brought to where its group is."""
+    candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
+    sets = SET_ROWS.row_bytes + _HASH_BYTES * told.sample.mean_size
+    return candidate + sets + 3 * MATCHES.row_bytes + COPIES.row_bytes
