@@ -127,7 +127,7 @@ spread; with some, it measures that.
 
 With [bold]--sample[/] and without two sides the search of nearkin dedup is planned, for a corpus like the sample:
 
-  nearkin plan --documents 1B --sample crawl/part-0.parquet --engine spark --machine cores=512
+  nearkin plan --documents 1B --sample some.parquet --engine spark --machine cores=512
 """
 
 Samples = tuple[tuple[list[str], str | None], tuple[list[str], str | None]]

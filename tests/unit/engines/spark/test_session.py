@@ -16,8 +16,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pyspark import SparkConf
 
-from nearkin.engines.spark.session import Cluster, session
+from nearkin.engines.spark.session import Cluster, _set_defaults, session
 from nearkin.errors import EngineError, MissingExtraError, ParameterError
 from nearkin.runs.progress import Silent
 
@@ -149,6 +150,21 @@ attempt(Cluster(None, {"spark.driver.memory": "many"}), shown)
     assert lines[6] == "EngineError: Spark's Java does not start: Invalid maximum heap size: -Xmxmany"
     assert Path(lines[5].partition(": ")[2].partition(": ")[2]).read_text().startswith("Invalid maximum heap size")
     assert (ended.err, ended.code) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("master", "given", "expected"),
+    [
+        ("spark://one:7077", {}, {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}),
+        ("yarn", {"spark.executor.extraJavaOptions": "-Da=b"}, {"spark.executor.extraJavaOptions": "-Da=b"}),
+        ("local[2]", {}, {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}),
+        ("local", {"spark.driver.host": "h"}, {"spark.driver.host": "h", "spark.driver.bindAddress": "127.0.0.1"}),
+    ],
+)
+def test_what_nobody_says_anything_about(master, given, expected):
+    conf = SparkConf(loadDefaults=False).setAll(given.items())
+    _set_defaults(conf, master)
+    assert dict(conf.getAll()) == expected
 
 
 @pytest.mark.slow
