@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,17 +14,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import wikipedia_dumps
 from functional.conftest import some_records
 from in_process import InProcess
 from made_up_prose import Prose
+from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.runs.spool import Spool
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, texts
 from nearkin.workflows.dedup.on_spark.job import find
+from nearkin.workflows.dedup.on_spark.reading import Reading
+from nearkin.workflows.dedup.on_spark.task_input import TaskInput
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
 Records = Sequence[Mapping[str, object]]
@@ -229,3 +235,19 @@ def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
     case = cases()["broken records"]
     with pytest.raises(DocumentError, match=r"mine-0\.jsonl:2"):
         found_by(case, tmp_path, "tasks", lambda *asked, **how: in_this_process(*asked, **(how | {"on_error": "stop"})))
+
+
+def test_what_is_read_twice(tmp_path):
+    """A task whose executor is lost is made again: the second time it says the same, though all of it is read."""
+    page = wikipedia_dumps.page("a", wikipedia_dumps.PROSE, number=1)
+    away = wikipedia_dumps.page("b", "#REDIRECT [[a]]", number=2, redirect="a")
+    path = tmp_path / "dewiki-pages-articles.xml"
+    path.write_bytes(wikipedia_dumps.dump(page, away))
+    [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, keep_column=None, encoding="utf-8")
+    spool = Spool(tmp_path / "spool")
+    spool.path.mkdir()
+    reading = Reading(spool, DedupOptions.of().normalise, "skip")
+    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
+    first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
+    assert "notes" in dict(first)
+    assert again == first

@@ -264,7 +264,7 @@ def kept_stages(out: Path) -> dict[str, int]:
 def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
     """The run goes on where it was, though the cluster has grown; on another engine it does not."""
     monkeypatch.setattr(homes, "LEAST_HOME_BYTES", 1)
-    case = in_many_files(cases()["of every kind"])
+    case = in_many_files(cases()["of every kind"], 36)  # so that there could be more homes than there were
     expected = found(case, tmp_path, tmp_path / "local")
     out = tmp_path / "spark"
     process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
@@ -275,6 +275,8 @@ def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
         process.kill()
         process.communicate()
     before = kept_stages(out)
+    n_homes = len(list((out / ".work/texts").iterdir()))
+    assert n_homes < 12, "as many as on the larger cluster"
     assert {"read", "texts"} <= before.keys()
     assert "matches" not in before
     assert not (out / "manifest.json").exists()

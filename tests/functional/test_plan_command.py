@@ -116,6 +116,9 @@ def test_a_plan_is_quick():
         (("--paper", "--left", "5"), "--paper"),
         (("--left", "5", "--right", "5", "--engine", "flink"), "local or spark"),
         (("--documents", "5"), "--sample is needed"),
+        (("--documents", __file__, "--sample", __file__), "documents to go by are given as --sample."),
+        (("--documents", "", "--sample", __file__), "such as 1,470,000"),
+        (("--left", "5", "--right", "5", "--machine", "cores=1000000000"), "from 1 to 1,000,000"),
         (("--documents", "5", "--left", "5"), "--documents is of a corpus to clean, --left of pairs"),
         (("--shingle", "words:5", "--paper"), "--shingle is of a corpus to clean, --paper of pairs"),
         (("--sample", __file__, "--documents", "many"), "such as 1,470,000"),
@@ -159,13 +162,13 @@ def test_a_corpus_to_clean(tmp_path):
     prose = Prose(1)
     path = tmp_path / "some.jsonl"
     path.write_text("".join(json.dumps({"text": prose.text(300)}) + "\n" for _ in range(400)), encoding="utf-8")
-    told = planned("--sample", path, "--documents", "20M", "--engine", "spark", "--machine", "cores=64")
-    assert (told["documents"], told["distinct_texts"], told["sample"]["documents"]) == (20_000_000, 20_000_000, 400)
+    told = planned("--sample", path, "--documents", "1M", "--engine", "spark", "--machine", "cores=64")
+    assert (told["documents"], told["distinct_texts"], told["sample"]["documents"]) == (1_000_000, 1_000_000, 400)
     assert told["sample"]["mean_shingles"] == pytest.approx(296, abs=1)
     assert told["plan"]["kind"] == "bands"
     sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
-    assert sent["digests of texts and of ids"] == 20_000_000 * 56
-    assert sent["keys of bands"] == 20_000_000 * 17 * told["plan"]["bands"]
+    assert sent["digests of texts and of ids"] == 1_000_000 * 56
+    assert sent["keys of bands"] == 1_000_000 * 17 * told["plan"]["bands"]
     alone = planned("--sample", path)
     assert alone["documents"] == 400
     assert alone["plan"]["bands"] < told["plan"]["bands"]
@@ -186,4 +189,13 @@ def test_a_sample_without_documents(tmp_path):
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
     ended = nearkin_here("plan", "--sample", tmp_path / "empty.jsonl")
     assert ended.code == 3
-    assert "Traceback" not in ended.err
+    assert "holds no documents: there is nothing to go by" in ended.err
+
+
+def test_a_small_sample_and_too_many_documents(tmp_path):
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"text": "one"}\n', encoding="utf-8")
+    assert "So few documents tell little of a corpus" in nearkin_here("plan", "--sample", path).out
+    ended = nearkin_here("plan", "--sample", path, "--documents", "5B")
+    assert ended.code == 3
+    assert "at most 4,294,967,294 documents" in ended.err

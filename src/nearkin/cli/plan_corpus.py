@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from nearkin.workflows.dedup.options import DedupOptions
 
 
+_FEW = 300
+
+
 class Chosen(TypedDict):
     """Options of ``nearkin dedup``; None: its default."""
 
@@ -104,4 +107,6 @@ def _show(console: Console, told: Forecast, options: DedupOptions, needs: Cluste
         "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so: "
         f"{many_text(told.plan.expected_candidates)}, {each:,.1f} a document. Near-duplicates are not foreseen.[/]"
     )
+    if n_compared < _FEW:
+        say("[yellow]So few documents tell little of a corpus: give some thousands, drawn from all of it.[/]")
     show_needs(console, needs, n_cores, told.n_documents)

@@ -14,6 +14,7 @@ from nearkin.errors import ParameterError
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 _MOST = 10**12
+_MOST_CORES = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def parse_count(text: str, option: str) -> int:
     [3440000, 200000, 1470000]
     """
     read = _COUNT.fullmatch(text.strip())
-    if read is None and Path(text).exists():
-        sample = f"--sample-{option.removeprefix('--')}"
+    if read is None and Path(text).is_file():
+        sample = "--sample" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
         raise typer.BadParameter(f"{option} is a number of documents; documents to go by are given as {sample}.")
     if read is None:
         raise typer.BadParameter(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
@@ -99,8 +100,8 @@ def parse_machine(text: str, cores_here: int) -> Machine:
         raise typer.BadParameter(
             f"--machine must have numbers after cores= and speed=. Got {text!r} instead."
         ) from None
-    if cores < 1 or not 0 < speed < math.inf:
-        raise ParameterError.of("machine", "plan", "of cores >= 1 and a speed above 0", text)
+    if not 1 <= cores <= _MOST_CORES or not 0 < speed < math.inf:
+        raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MOST_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)
 
 

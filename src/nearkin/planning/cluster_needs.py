@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PYTHON_BYTES = 350 << 20
+"""The interpreter with numba, Arrow and the kernels."""
+DRIVER_BYTES = 60
+"""A document in the memory of the driver, about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:

@@ -54,7 +54,7 @@ def claimed(
         folder.mkdir(parents=True, exist_ok=True)
     place = folder / _IDENTITY
     if resume and place.exists():
-        stored = json.loads(place.read_text(encoding="utf-8"))
+        stored = _stored(place)
         if different := [name for name in wanted if stored.get(name) != wanted[name]]:
             raise ResumeError(
                 f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
@@ -66,6 +66,15 @@ def claimed(
     else:
         write_json(place, wanted)
     return folder
+
+
+def _stored(place: Path) -> Mapping[str, object]:
+    """What a run is, as it was written; nothing if that cannot be read."""
+    try:
+        stored = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> Stages:

@@ -138,4 +138,6 @@ def _reason(log: Path) -> str:
     chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
     said = [line for line in lines if line and not chatter.match(line)]
     thrown = [line for line in said if "Exception: " in line]
+    if said[:1] == ["Error occurred during initialization of VM"]:
+        said = said[1:]
     return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(said), "")

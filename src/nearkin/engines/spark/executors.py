@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import secrets
 import threading
 import time
@@ -77,7 +78,7 @@ def check_executors(
     OutputError
         The folder cannot be written here.
     """
-    if tuple(map(int, spark.version.split(".")[:2])) < OLDEST:
+    if tuple(map(int, re.findall(r"\d+", spark.version)[:2])) < OLDEST:
         raise EngineError(
             f"Spark {spark.version} is too old: Nearkin needs {'.'.join(map(str, OLDEST))} or newer, on the cluster as "
             "well as here."

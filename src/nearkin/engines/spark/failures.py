@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator
 
 from nearkin import errors
@@ -38,7 +39,7 @@ _PRECISELY = (  # the first that is found in what Spark says; what Spark says of
     (r"SparkContext was shut down|stopped SparkContext|SparkContext has been shutdown|cancelled",
      "The Spark application was stopped.", "Start it again"),
 )  # fmt: skip
-_GONE = "The driver's Java has ended, or its connection broke. More memory may help: --conf spark.driver.memory=4g."
+GONE = "The driver's Java has ended, or its connection broke. More memory may help: --conf spark.driver.memory=4g."
 _OURS = re.compile(
     r"^nearkin\.errors\.(\w+)(?:: (.*?))?(?=\n+\s+at |\n+Driver stacktrace|\n+JVM stacktrace|"
     r"\n+\s*SQLSTATE: |\n+During handling of|\n+The above exception|\s*\Z)",
@@ -47,6 +48,7 @@ _OURS = re.compile(
 _OF_A_TASK = re.compile(r"most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(([^)\s]*)[^)]*\): (.*)")
 _CALLING = re.compile(r"\AAn error occurred while calling .*\n:? ?")
 _TRACEBACK = "Traceback (most recent call last):"
+_SAYS_NOTHING = r".*(Exception thrown in awaitResult|Error while instantiating|An error has occurred)"
 _KIND = re.compile(r"\A(?:[a-z]\w*\.)+\w+: ")
 
 
@@ -63,12 +65,13 @@ def engine_errors() -> Iterator[None]:
     NearkinError
         As the task raised it.
     """
+    before = sys.exc_info()[1]
     try:
         yield
     except NearkinError:
         raise
     except Exception as error:
-        interrupt = _interrupt(error)
+        interrupt = _interrupt(error, before)
         if interrupt is not None:
             raise interrupt from None
         told = _told(error)
@@ -95,9 +98,12 @@ def of_a_task(text: str) -> NearkinError | None:
     return EngineError(f"{found[-1][1]}: {message}")
 
 
-def _interrupt(error: BaseException) -> KeyboardInterrupt | SystemExit | None:
-    """What Spark was interrupted by, if Java ended of the same signal and Spark stumbled over that."""
-    while error.__context__ is not None:
+def _interrupt(error: BaseException, before: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
+    """What Spark was interrupted by, if Java ended of the same signal and Spark stumbled over that.
+
+    What was being handled ``before`` is not of it.
+    """
+    while error.__context__ is not None and error.__context__ is not before:
         error = error.__context__
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             return error
@@ -109,7 +115,7 @@ def _told(error: Exception) -> NearkinError | None:
     from pyspark.errors import PySparkException
 
     if isinstance(error, (Py4JNetworkError, ConnectionError)) or type(error) is Py4JError:
-        return EngineError(_GONE)
+        return EngineError(GONE)
     if not isinstance(error, (PySparkException, Py4JError)):
         return None
     if isinstance(error, (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, ImportError)):
@@ -143,7 +149,7 @@ def _reason(text: str) -> tuple[str, str]:
     task = _OF_A_TASK.search(text)
     where, rest = (f" on {task[1]}", text[task.start(2) :]) if task and task[1] else ("", text)
     python = re.search(r"\n(\S[^\n]*)", rest[rest.rfind(_TRACEBACK) :]) if _TRACEBACK in rest else None
-    if python is None and "Exception thrown in awaitResult" in rest:  # which says nothing
+    if python is None and re.match(_SAYS_NOTHING, rest):
         rest = rest.rpartition("Caused by: ")[2]
     line = python[1] if python else next(filter(None, map(str.strip, rest.splitlines())), "nothing")
     return where, _KIND.sub("", line).partition(". Consider setting")[0].rstrip(". ")

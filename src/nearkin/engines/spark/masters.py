@@ -20,6 +20,8 @@ _FORMS = (
     rf"sc://{_HOST}(:\d+)?(/.*)?",
 )
 _CONNECT_PORT = 15002
+_KUBERNETES_PORT = 443
+_MOST_PORT = 65_535
 _PATIENCE_S = 3.0
 
 
@@ -41,6 +43,8 @@ def check_form(master: str) -> None:
     """
     if not any(re.fullmatch(form, master) for form in _FORMS):
         raise ParameterError.of("master", "Spark", RULE, master)
+    if any(not 0 < port <= _MOST_PORT for _, port in addresses(master)):
+        raise ParameterError.of("master", "Spark", f"one with ports from 1 to {_MOST_PORT}", master)
 
 
 def is_local(master: str) -> bool:
@@ -57,6 +61,8 @@ def is_on_this_machine(master: str) -> bool:
     """Whether the executors find the files that this process sees: they are local, or the master is on loopback."""
     if master.startswith("local"):
         return True
+    if master.startswith("k8s://"):
+        return False  # but in containers
     hosts = [host for host, _ in addresses(master)]
     return bool(hosts) and all(host in ("localhost", "::1") or host.startswith("127.") for host in hosts)
 
@@ -68,16 +74,21 @@ def addresses(master: str) -> list[tuple[str, int]]:
     --------
     >>> addresses("spark://one:7077,[::1]:7078"), addresses("sc://one/;token=x"), addresses("yarn")
     ([('one', 7077), ('::1', 7078)], [('one', 15002)], [])
+    >>> addresses("k8s://https://one:6443")
+    [('one', 6443)]
     """
     scheme, _, rest = master.partition("://")
-    if scheme not in ("spark", "sc"):
+    if scheme not in ("spark", "sc", "k8s"):
         return []
+    rest = re.sub(r"^https?://", "", rest)
+    usual = _KUBERNETES_PORT if scheme == "k8s" else _CONNECT_PORT
     found = []
     for address in rest.split("/")[0].split(","):
         host, colon, port = address.rpartition(":")
         if not colon or address.endswith("]"):
-            host, port = address, str(_CONNECT_PORT)
-        found.append((host.strip("[]"), int(port)))
+            host, port = address, str(usual)
+        if port.isascii() and port.isdigit():
+            found.append((host.strip("[]"), int(port)))
     return found
 
 
@@ -92,13 +103,15 @@ def check_answers(master: str) -> None:
     for host, port in addresses(master):
         try:
             socket.create_connection((host, port), _PATIENCE_S).close()
-        except (OSError, OverflowError) as error:  # the latter for a port above 65535
+        except OSError as error:
             failed.append(f"{host}:{port}: {getattr(error, 'strerror', None) or error}")
         else:
             return
     if not failed:
         return
-    if is_connect(master):
+    if master.startswith("k8s://"):
+        start = "kubectl cluster-info tells the address of the cluster."
+    elif is_connect(master):
         start = "A server of Spark Connect is started by start-connect-server.sh; --master 'local[*]' needs none."
     else:
         start = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import sys
 import warnings
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.spark.driver import handled_as_before, java, logged, quiet_console, stop_quietly
-from nearkin.engines.spark.failures import engine_errors
+from nearkin.engines.spark.failures import GONE, engine_errors
 from nearkin.engines.spark.java import check_java
 from nearkin.engines.spark.masters import check_answers, check_form, is_connect, is_local, is_on_this_machine
 from nearkin.errors import EngineError, MissingExtraError
@@ -182,7 +183,7 @@ def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSe
             check_answers(master)
         _set_defaults(conf, master)
         # Spark's own handler of Ctrl-C speaks to Java in the middle of another call
-        with handled_as_before(signal.SIGINT), _masters_answering(master, log), engine_errors():
+        with handled_as_before(signal.SIGINT), _reasons_told(master, log), engine_errors():
             made = _started(conf, gateway)
         with quiet_console(made.sparkContext):
             try:
@@ -205,12 +206,19 @@ def _started(conf: SparkConf, gateway: JavaGateway) -> SparkSession:
 
 
 @contextlib.contextmanager
-def _masters_answering(master: str, log: BinaryIO) -> Iterator[None]:
-    """Spark says only that its context is stopped where something listens at the address that is no master."""
+def _reasons_told(master: str, log: BinaryIO) -> Iterator[None]:
+    """Spark says only that its context is stopped where something listens at the address that is no master.
+
+    And nothing at all where its Java ends of what it does not like.
+    """
     try:
         yield
     except EngineError as error:
-        if b"All masters are unresponsive" not in Path(log.name).read_bytes():
+        said = Path(log.name).read_text(encoding="utf-8", errors="replace")
+        complaints = re.findall(r" ERROR (\w+: .*)", said)
+        if str(error) == GONE and complaints:
+            raise EngineError(f"Spark does not start: {complaints[-1].rstrip('.')}.") from error
+        if "All masters are unresponsive" not in said:
             raise
         raise EngineError(
             f"Something listens at {master}, but it does not answer as a Spark master does. Is it a web page, or a "

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DONE = "_SUCCESS"
 _FOLDER = "stages"
+_AT_A_TIME = "at-a-time.txt"
 _LOOK_S = 0.5
 
 
@@ -89,9 +90,19 @@ class Stages:
 
     @property
     def n_at_a_time(self) -> int:
-        """Tasks that run at the same time, about; a server of Spark Connect does not tell."""
-        context = getattr(self.spark, "_sc", None)
-        return 8 if context is None else max(1, int(context.defaultParallelism))
+        """Tasks that run at the same time, about; a server of Spark Connect does not tell.
+
+        What is kept is cut for so many: a run that goes on has the number that it was begun with.
+        """
+        place = self.folder / _AT_A_TIME
+        if not place.exists():
+            context = getattr(self.spark, "_sc", None)
+            n = 8 if context is None else max(1, int(context.defaultParallelism))
+            self.folder.mkdir(parents=True, exist_ok=True)
+            aside = place.with_suffix(".part")
+            aside.write_text(str(n), "ascii")
+            aside.replace(place)
+        return int(place.read_text("ascii"))
 
     def given(self, blocks: Sequence[Block]) -> Blocks:
         """Blocks that the driver has."""

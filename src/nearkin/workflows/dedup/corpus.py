@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin import kernels
+from nearkin.errors import SourceError
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
 
+MOST_DOCUMENTS = 2**32 - 2
+"""Rows are numbered in 32 bits, of which the last number stands for none."""
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE = 0, 1, 2
 MINE, THEIRS = np.uint8(1), np.uint8(2)
@@ -83,12 +86,31 @@ class Corpus:
         return sides
 
 
+def check_not_too_many(n_documents: int) -> None:
+    """That rows can be numbered.
+
+    Raises
+    ------
+    SourceError
+
+    Examples
+    --------
+    >>> check_not_too_many(5_000_000_000)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.SourceError: A run takes at most 4,294,967,294 documents. Got 5,000,000,000 instead.
+    """
+    if n_documents > MOST_DOCUMENTS:
+        raise SourceError(f"A run takes at most {MOST_DOCUMENTS:,} documents. Got {n_documents:,} instead.")
+
+
 def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:
     """Gather what later stages need of every document and find the exact copies.
 
     Copies are texts that have the same SHA-256 once they are normalised.
     """
     n_documents = chunks[-1].end if chunks else 0
+    check_not_too_many(n_documents)
     status = np.zeros(n_documents, np.uint8)
     n_characters = np.zeros(n_documents, np.int64)
     keep_value = np.full(n_documents, np.nan)

@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from nearkin.errors import SourceError
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
@@ -13,7 +14,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup.corpus import UNREADABLE, survey
+from nearkin.workflows.dedup.corpus import UNREADABLE, check_not_too_many, survey
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.job import nothing_readable
 from nearkin.workflows.dedup.options import DedupOptions, Resources
@@ -108,10 +109,13 @@ def forecast(
         chunks = spool.chunks()
         with meter.stage("compare", 0, "steps"):
             corpus = survey(chunks, chunks[-1].end if chunks else 0, is_against=False)
+            if not len(corpus):
+                raise SourceError(f"{', '.join(files.inputs[:3])}: holds no documents: there is nothing to go by.")
             if not (corpus.status != UNREADABLE).any():
                 names = [printable(name) for one in inputs for name in one.names]
                 raise nothing_readable(locate(corpus, names, has_integer_ids=False), len(corpus))
             n_documents = n_documents or len(corpus)
+            check_not_too_many(n_documents)
             n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
             sample = look_ahead(corpus, n_texts, options.shingle)
         n_bytes = sum(chunk.path.stat().st_size for chunk in corpus.chunks)

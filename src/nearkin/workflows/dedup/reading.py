@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError
 from nearkin.records import I64
 from nearkin.runs.files import write_json
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
@@ -102,7 +102,10 @@ def read_one(
     mark = _mark(spool, index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        return InputRead(**json.loads(mark.read_text()))
+        stored = json.loads(mark.read_text())
+        for message in stored["said"]:
+            progress.say(message)
+        return InputRead(stored["n_documents"], stored["has_integer_ids"])
 
     if not one.can_be_read_again:  # what an earlier run read of a pipe does not come again, something else may
         spool.forget(index)
@@ -117,12 +120,27 @@ def read_one(
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
         spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))
 
-    seen = _Seen()
-    for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(progress))), threads=threads):
+    seen, heard = _Seen(), _Heard(progress)
+    for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(heard))), threads=threads):
         pass
     read = InputRead(seen.n_documents, seen.has_integer_ids)
-    write_json(mark, {"n_documents": read.n_documents, "has_integer_ids": read.has_integer_ids}, durable=False)
+    write_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
+
+
+class _Heard(Silent):
+    """Passes on what is done and said, and remembers the latter: whoever goes on with the run is told as well."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.said: list[str] = []
+        self._progress = progress
+
+    def advance(self, n: int) -> None:
+        self._progress.advance(n)
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+        self._progress.say(message)
 
 
 class _Seen:

@@ -137,3 +137,12 @@ def test_interrupted_while_java_ends_too(kind):
 
     with pytest.raises(kind), engine_errors():
         job()
+
+
+def test_interrupted_before():
+    """A notebook that tries again after Ctrl-C is told what then goes wrong."""
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with pytest.raises(EngineError, match="connection broke"), engine_errors():
+            raise Py4JNetworkError("Answer from Java side is empty") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.planning.cluster_needs import ClusterNeeds, Shuffle
+from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
 from nearkin.workflows.dedup.forecast import Forecast
 from nearkin.workflows.dedup.on_spark.entries import Meetings
 from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
@@ -22,11 +22,8 @@ from nearkin.workflows.dedup.on_spark.streams import (
 from nearkin.workflows.dedup.options import DedupOptions
 
 _HASH_BYTES = 8
-_PYTHON_BYTES = 350 << 20
-"""The interpreter with numba, Arrow and the kernels."""
 _KEPT_BYTES = 300
 """A document in the tables and in what stages keep, about."""
-_DRIVER_BYTES = 60
 
 
 def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
@@ -38,7 +35,7 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
     meetings = Meetings.of(plan, told.sample, options, n_cores)
     total_bytes = n * told.document_bytes
-    home_bytes = home_bytes_of(total_bytes, n_cores)
+    home_bytes = min(home_bytes_of(total_bytes, n_cores), total_bytes)
     n_homes = max(1, round(total_bytes / home_bytes))
     candidates, away = plan.expected_candidates, 1 - 1 / n_homes
     profile_bytes = PROFILE_ROWS.row_bytes + n_bins_for(told.sample.mean_size)
@@ -55,7 +52,7 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
         tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
         max(n_homes, meetings.n_targets),
         int(_core_bytes(told, home_bytes)),
-        _PYTHON_BYTES + n * _DRIVER_BYTES,
+        PYTHON_BYTES + n * DRIVER_BYTES,
         int(total_bytes) + n * _KEPT_BYTES,
         int(_pair_bytes(told, profile_bytes)),
     )
@@ -66,7 +63,7 @@ def _core_bytes(told: Forecast, home_bytes: float) -> float:
     n_texts = home_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
     sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
-    return _PYTHON_BYTES + home_bytes + max(keys, sets)
+    return PYTHON_BYTES + home_bytes + max(keys, sets)
 
 
 def _pair_bytes(told: Forecast, profile_bytes: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U32
 from nearkin.runs.spool import Chunk, Spool
+from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
 MOST_HOME_BYTES, LEAST_HOME_BYTES = 192 << 20, 16 << 20
@@ -44,9 +45,16 @@ class Homes:
     def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Homes:
         """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean.
 
-        There are homes for so many tasks at a time, if there are as many documents. No result depends on it.
+        There are homes for so many tasks at a time, if there are as many documents. No result depends on it, but
+        whatever is kept does.
+
+        Raises
+        ------
+        SourceError
+            More documents than rows can be numbered.
         """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
+        check_not_too_many(int(n_documents.sum()))
         order = np.lexsort((numbers, parts))
         starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
         of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes_of(int(n_bytes.sum()), n_at_a_time)

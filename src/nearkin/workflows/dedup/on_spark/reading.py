@@ -79,6 +79,7 @@ class Reading:
             threads=1,
             progress=notes,
         )
+        given.checked()  # lines of a file that changed meanwhile are another's
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from nearkin.planning.cluster_needs import ClusterNeeds, Shuffle
+from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
 from nearkin.planning.pair_search import PairSearch, Prediction, Question
 from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.on_spark.searching import PART, n_chunks_of, orders_a_round
 from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, PAIRS, entries_of
 
-_PYTHON_BYTES = 350 << 20
-"""The interpreter with numba, Arrow and the kernels."""
 _ENTRY_BYTES = 8
 """A term of a vector, and its weight."""
-_DRIVER_BYTES = 60
-"""Rows and offsets of a document; vectors are mapped from the folder."""
 
 
 def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> ClusterNeeds:
@@ -23,8 +19,9 @@ def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> C
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)
     found = told.n_pairs * PAIRS.row_bytes
     folder = vectors + 8 * words * n + found
-    part_terms = PART * (question.left_terms + question.right_terms)
-    of_part = _PYTHON_BYTES + 3 * (_ENTRY_BYTES * part_terms + 2 * 8 * words * PART)
+    n_left, n_right = min(PART, question.n_left), min(PART, question.n_right)
+    part_terms = n_left * question.left_terms + n_right * question.right_terms
+    of_part = PYTHON_BYTES + 3 * (_ENTRY_BYTES * part_terms + 8 * words * (n_left + n_right))
     if search.method != "window":
         n_tasks, core, sent = parts.n_left_parts * parts.n_right_parts, of_part, _of_tiles(found)
     else:
@@ -32,10 +29,10 @@ def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> C
         n_orders = min(search.permutations, orders_a_round(n, entry))
         n_chunks = n_chunks_of(n, search.window, entry)
         n_tasks, sent = n_chunks * n_orders, _of_orders(n, search, told, entry)
-        core = max(of_part, _PYTHON_BYTES + 4 * entry * (n // n_chunks + search.window))
+        core = max(of_part, PYTHON_BYTES + 4 * entry * (n // n_chunks + search.window))
         folder += n_orders * n * entry
     shuffles = tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in sent if n_bytes >= 1)
-    driver = _PYTHON_BYTES + _DRIVER_BYTES * n + 2 * found
+    driver = PYTHON_BYTES + DRIVER_BYTES * n + 2 * found
     return ClusterNeeds(shuffles, n_tasks, int(core), int(driver), int(folder), 0)
 
 
