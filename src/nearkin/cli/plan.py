@@ -115,6 +115,9 @@ with every other; signatures, each compared with those near it in sorted orders.
 decides, so nothing under the threshold is reported. Without a look at documents the model assumes how cosines are \
 spread; with some, it measures that.
 
+With [bold]--sample[/], and without two sides, it is the search of nearkin dedup that is planned, for a corpus like the \
+sample.
+
 [bold]Examples[/]
 
   nearkin plan --left 3.44M --right 1.47M --threshold 0.3 --recall 0.9 --machine cores=128
@@ -124,8 +127,6 @@ spread; with some, it measures that.
   nearkin plan --left 3.44M --right 1.47M --sample-left some.de.parquet --sample-right some.en.parquet
 
   nearkin plan --paper
-
-With [bold]--sample[/] and without two sides the search of nearkin dedup is planned, for a corpus like the sample:
 
   nearkin plan --documents 1B --sample some.parquet --engine spark --machine cores=512
 """
