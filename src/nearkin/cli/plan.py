@@ -115,8 +115,8 @@ with every other; signatures, each compared with those near it in sorted orders.
 decides, so nothing under the threshold is reported. Without a look at documents the model assumes how cosines are \
 spread; with some, it measures that.
 
-With [bold]--sample[/], and without two sides, it is the search of nearkin dedup that is planned, for a corpus like the \
-sample.
+With [bold]--sample[/], and without two sides, it is the search of nearkin dedup that is planned, for a corpus like \
+the sample.
 
 [bold]Examples[/]
 
