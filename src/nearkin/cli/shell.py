@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import sys
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -91,9 +93,18 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     return error.exit_code
 
 
+def _out_of(arguments: list[str]) -> Path:
+    """The folder of results that was asked for."""
+    for one, following in pairwise([*arguments, ""]):
+        name, _, value = one.partition("=")
+        if name == "--out":
+            return Path(value or following)
+    return Path()
+
+
 def _say_interrupted(arguments: list[str]) -> None:
     hint = ""
-    if not {"dedup", "families"}.isdisjoint(arguments):
+    if not {"dedup", "families"}.isdisjoint(arguments) and (_out_of(arguments) / ".work").exists():
         hint = " What was done is kept: the same command with --resume goes on from there."
     elif "pairs" in arguments:
         hint = " A search is kept once a minute: after that, the same command with --resume goes on from there."

@@ -49,6 +49,10 @@ def test_the_last_of_two_settings_counts():
         (("spark", "spark://one", None), "'master' parameter of Spark"),
         (("spark", "", None), "'master' parameter of Spark"),
         (("spark", "local[0]", None), "'master' parameter of Spark"),
+        (
+            ("spark", "local[2]", ["spark.master=local[1]"]),
+            r"'master' .* must be that of --conf, local\[1\], or left out",
+        ),
     ],
 )
 def test_refusals(arguments, rule):
