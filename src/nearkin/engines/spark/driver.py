@@ -86,13 +86,12 @@ def stop_quietly(stop: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def quiet_console(context: SparkContext) -> Iterator[None]:
-    """Where a connection to Java breaks, Spark prints tracebacks of threads of its own; the error itself is raised."""
+def quiet_logs() -> Iterator[None]:
+    """Where a connection to Java breaks, Spark's libraries log tracebacks; the error itself is raised."""
 
     def is_foreign(record: logging.LogRecord) -> bool:
         return not record.pathname.endswith(("py4j/clientserver.py", "py4j/java_gateway.py"))
 
-    context._accumulatorServer.handle_error = lambda *request: None  # type: ignore[method-assign]
     loggers = [logging.getLogger(name) for name in (None, "py4j.clientserver", "py4j.java_gateway")]
     for logger in loggers:
         logger.addFilter(is_foreign)
@@ -101,6 +100,11 @@ def quiet_console(context: SparkContext) -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(is_foreign)
+
+
+def quieten(context: SparkContext) -> None:
+    """A thread of Spark's own prints a traceback as well where the connection breaks."""
+    context._accumulatorServer.handle_error = lambda *request: None  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from nearkin.engines.spark.driver import handled_as_before, java, logged, quiet_console, stop_quietly
+from nearkin.engines.spark.driver import handled_as_before, java, logged, quiet_logs, quieten, stop_quietly
 from nearkin.engines.spark.failures import GONE, engine_errors
 from nearkin.engines.spark.java import check_java
 from nearkin.engines.spark.masters import check_answers, check_form, is_connect, is_local, is_on_this_machine
@@ -171,7 +171,7 @@ def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSe
     settings.setIfMissing("spark.ui.showConsoleProgress", "false")  # it would fill the log with bars
     if cluster.master is not None:
         settings.setMaster(cluster.master)
-    with java(settings, log) as gateway:
+    with quiet_logs(), java(settings, log) as gateway:
         conf = SparkConf(_jvm=gateway.jvm)  # with what spark-submit found in files
         for key, value in settings.getAll():
             conf.set(key, value)
@@ -185,12 +185,12 @@ def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSe
         # Spark's own handler of Ctrl-C speaks to Java in the middle of another call
         with handled_as_before(signal.SIGINT), _reasons_told(master, log), engine_errors():
             made = _started(conf, gateway)
-        with quiet_console(made.sparkContext):
-            try:
-                _choose_python(made.sparkContext, master)
-                yield made
-            finally:
-                stop_quietly(made.stop)
+        try:
+            quieten(made.sparkContext)
+            _choose_python(made.sparkContext, master)
+            yield made
+        finally:
+            stop_quietly(made.stop)
 
 
 def _started(conf: SparkConf, gateway: JavaGateway) -> SparkSession:
