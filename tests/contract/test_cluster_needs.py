@@ -66,7 +66,7 @@ def test_what_a_pair_adds(tmp_path):
     some = [(f"{i}-{copy}", prose.altered(text, copy)) for i, text in enumerate(texts) for copy in (0, 1)]
     needs, stages, n_candidates = both(corpus(tmp_path, some), tmp_path, DedupOptions.of())
     assert n_candidates > 140
-    streams = ("pairs", "asks", "profiles", "set hashes", "matches", "labels")
+    streams = ("pairs", "asks", "profiles", "sets", "matches", "labels")
     beside = sum(stages.sent[name] for name in streams) / n_candidates
     # in one home nothing is asked for, and no set travels
     at_home = needs.pair_bytes - 8 * 196 - 300

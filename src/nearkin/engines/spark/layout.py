@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Column = NDArray[Any]
 MOST_BLOCK_BYTES = 256 << 10
 """Of one block: of larger ones Java's heap takes more care than they are worth."""
+_LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +114,41 @@ class Layout:
             for column, value in zip(found, self.joined([block]), strict=True):
                 column[block.target] = value[0]
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Rows, and numbers that go with them: both stand in one block, so that they do not part on the way.
+
+    Parameters
+    ----------
+    stream : str
+    rows : Layout
+
+    Examples
+    --------
+    >>> sets = Attached("sets", Layout("set rows", (("node", "<u4"), ("size", "<u4"))))
+    >>> block = sets.block(7, (np.array([3, 5]), np.array([1, 2])), np.array([10, 20, 30], np.uint64))
+    >>> columns, numbers = sets.joined([block, block], np.uint64)
+    >>> [column.tolist() for column in columns], [one.tolist() for one in numbers]
+    ([[3, 5, 3, 5], [1, 2, 1, 2]], [[10, 20, 30], [10, 20, 30]])
+    """
+
+    stream: str
+    rows: Layout
+
+    def block(self, target: int, columns: Sequence[Column], numbers: Column) -> Block:
+        """Some rows, for one target."""
+        rows = self.rows.bytes_of(*columns)
+        return Block(self.stream, target, len(rows).to_bytes(_LENGTH_BYTES, "little") + rows + numbers.tobytes())
+
+    def joined(self, blocks: Iterable[Block], kind: type[np.generic]) -> tuple[tuple[Column, ...], list[Column]]:
+        """The columns of all blocks of the stream, and the numbers of each."""
+        rows, numbers = [], []
+        for block in blocks:
+            if block.stream == self.stream:
+                data = memoryview(block.data)
+                end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+                rows.append(Block(self.rows.stream, block.target, data[_LENGTH_BYTES:end]))
+                numbers.append(np.frombuffer(data, kind, offset=end))
+        return self.rows.joined(rows), numbers

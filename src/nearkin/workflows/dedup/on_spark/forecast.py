@@ -15,8 +15,8 @@ from nearkin.workflows.dedup.on_spark.streams import (
     IDS,
     MATCHES,
     PAIRS,
-    PROFILE_ROWS,
-    SET_ROWS,
+    PROFILES,
+    SETS,
     TEXTS,
 )
 from nearkin.workflows.dedup.options import DedupOptions
@@ -38,7 +38,7 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
     home_bytes = min(home_bytes_of(total_bytes, n_cores), total_bytes)
     n_homes = max(1, round(total_bytes / home_bytes))
     candidates, away = plan.expected_candidates, 1 - 1 / n_homes
-    profile_bytes = PROFILE_ROWS.row_bytes + n_bins_for(told.sample.mean_size)
+    profile_bytes = PROFILES.rows.row_bytes + n_bins_for(told.sample.mean_size)
     sampled = "sampled shingles" if told.is_sampling else "rare shingles of short texts"
     shuffles = (
         ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
@@ -69,5 +69,5 @@ def _core_bytes(told: Forecast, home_bytes: float) -> float:
 def _pair_bytes(told: Forecast, profile_bytes: int) -> float:
     """Found once or in some bands, screened, verified, and brought to where its group is."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
-    sets = SET_ROWS.row_bytes + _HASH_BYTES * told.sample.mean_size
+    sets = SETS.rows.row_bytes + _HASH_BYTES * told.sample.mean_size
     return candidate + sets + 3 * MATCHES.row_bytes + COPIES.row_bytes

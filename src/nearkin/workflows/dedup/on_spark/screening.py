@@ -13,11 +13,10 @@ from nearkin.records import U8, U32, Matches
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import HomeSizes
 from nearkin.workflows.dedup.on_spark.profiles import most_common
-from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, PAIRS, PROFILE_ROWS
+from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, PAIRS, PROFILES
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
-_PROFILES = "profiles"
 _BYTES_A_BLOCK = 1 << 18
 _ROUNDING = 1e-9
 
@@ -60,8 +59,7 @@ class Profiling:
             at = texts.at(wanted)
             for start in range(0, len(at), step):
                 some = at[start : start + step]
-                rows = PROFILE_ROWS.bytes_of(texts.first[some], sizes.n_shingles[some])
-                yield Block(_PROFILES, home, len(rows).to_bytes(8, "little") + rows + sizes.profiles[some].tobytes())
+                yield PROFILES.block(home, (texts.first[some], sizes.n_shingles[some]), sizes.profiles[some])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +90,12 @@ class Screening:
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
         """Of the texts that are here, and those that came: which, how many shingles, profiles."""
         texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
-        rows: list[Block] = []
-        profiles = [sizes.profiles]
-        for block in blocks:
-            if block.stream == _PROFILES:
-                data = memoryview(block.data)
-                n_bytes = int.from_bytes(data[:8], "little")
-                rows.append(Block(PROFILE_ROWS.stream, target, data[8 : 8 + n_bytes]))
-                came = np.frombuffer(data, np.uint8, offset=8 + n_bytes)
-                profiles.append(came.reshape(-1, sizes.profiles.shape[1]))
-        nodes, n_shingles = PROFILE_ROWS.joined(rows)
+        (nodes, n_shingles), came = PROFILES.joined(blocks, np.uint8)
+        n_bins = sizes.profiles.shape[1]
         return (
             np.concatenate([texts.first, nodes]),
             np.concatenate([sizes.n_shingles, n_shingles]),
-            np.concatenate(profiles),
+            np.concatenate([sizes.profiles, *(profiles.reshape(-1, n_bins) for profiles in came)]),
         )
 
 

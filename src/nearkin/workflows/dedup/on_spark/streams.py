@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.engines.spark.layout import Layout
+from nearkin.engines.spark.layout import Attached, Layout
 
 CHUNKS = Layout(
     "chunks",
@@ -43,8 +43,8 @@ PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
 """Candidates; ``tag`` is the component that asks for the pair, 0 if none does."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
 """Whose shingles are wanted where."""
-SET_ROWS = Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8")))
-SET_HASHES = Layout("set hashes", (("hash", "<u8"),))
+SETS = Attached("sets", Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8"))))
+"""Texts with the hashes of their shingles."""
 MATCHES = Layout(
     "matches",
     (
@@ -54,7 +54,8 @@ MATCHES = Layout(
 )  # fmt: skip
 CANDIDATES = Layout("candidates", (("n_pairs", "<i8"),))
 """How many different pairs there were."""
-PROFILE_ROWS = Layout("profile rows", (("node", "<u4"), ("n_shingles", "<u4")))
+PROFILES = Attached("profiles", Layout("profile rows", (("node", "<u4"), ("n_shingles", "<u4"))))
+"""Texts with the counts of `profiles`."""
 MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8")))
 """Texts that match another, with the text that is the principal of their group, and the row to be kept of it."""
 GROUPS = Layout(

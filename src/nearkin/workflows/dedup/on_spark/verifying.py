@@ -16,7 +16,7 @@ from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import sets_at
 from nearkin.workflows.dedup.on_spark.screening import Asking, Profiling, Screening
-from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, SET_HASHES, SET_ROWS
+from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, SETS
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
@@ -97,28 +97,18 @@ class TextSets:
         of_block = (np.cumsum(sizes) - sizes) // _HASHES_A_BLOCK
         for part in np.split(np.arange(len(at)), np.flatnonzero(np.diff(of_block)) + 1):
             some = at[part]
-            rows = SET_ROWS.bytes_of(self.nodes[some], sizes[part], self.best[some], self.code[some])
-            hashes = self.hashes[ranges(self.offsets[some], sizes[part])]
-            # rows and hashes of one block must not part
-            yield Block(SET_HASHES.stream, target, len(rows).to_bytes(8, "little") + rows + hashes.tobytes())
+            columns = self.nodes[some], sizes[part], self.best[some], self.code[some]
+            yield SETS.block(target, columns, self.hashes[ranges(self.offsets[some], sizes[part])])
 
     @classmethod
     def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
         """Those that came, after those that are here."""
-        rows: list[Block] = []
-        hashes = [mine.hashes]
-        for block in blocks:
-            if block.stream == SET_HASHES.stream:
-                data = memoryview(block.data)
-                n_bytes = int(np.frombuffer(data, np.int64, 1)[0])
-                rows.append(Block(SET_ROWS.stream, block.target, data[8 : 8 + n_bytes]))
-                hashes.append(np.frombuffer(data, np.uint64, offset=8 + n_bytes))
-        nodes, sizes, best, code = SET_ROWS.joined(rows)
+        (nodes, sizes, best, code), hashes = SETS.joined(blocks, np.uint64)
         offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes, dtype=np.int64)])
         return cls(
             np.concatenate([mine.nodes, nodes]),
             offsets,
-            np.concatenate(hashes),
+            np.concatenate([mine.hashes, *hashes]),
             np.concatenate([mine.best, best]),
             np.concatenate([mine.code, code]),
         )
