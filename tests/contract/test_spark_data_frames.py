@@ -154,7 +154,7 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
     df, work = frame(spark, some_texts, range(len(some_texts)), 3), tmp_path / "work"
     with pytest.raises(CutOff):
         nearkin.spark.dedup(df, id="id", work=work, progress=Cutting("bands"))
-    with pytest.raises(OutputExistsError, match=r"is not empty\. Add resume=True to go on"):
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
         nearkin.spark.dedup(df, id="id", work=work)
     with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun"):
         nearkin.spark.dedup(df, id="id", work=work, threshold=0.5, resume=True)

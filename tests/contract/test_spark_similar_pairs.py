@@ -135,7 +135,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
     for stage in ("weigh-right", "pairs-000"):
         with pytest.raises(CutOff):
             nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting(stage), resume=stage == "pairs-000")
-    with pytest.raises(OutputExistsError, match=r"is not empty\. Add resume=True to go on"):
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
         nearkin.spark.similar_pairs(left, right, **chosen)
     with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun, or name a new folder"):
         nearkin.spark.similar_pairs(left, right, **chosen, top=3, resume=True)

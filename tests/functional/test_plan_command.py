@@ -155,7 +155,10 @@ def test_pairs_on_a_cluster():
     assert "spark" not in planned(*WIKIPEDIA)
     ended = nearkin_here("plan", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
     assert "On Spark, 128 cores, before Spark compresses it, is shuffled:" in ended.out
-    assert "(spark.executor.memoryOverhead)" in ended.out
+    assert (
+        "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead="
+        in ended.out
+    )
 
 
 def test_a_corpus_to_clean(tmp_path):

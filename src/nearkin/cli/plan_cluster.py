@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _HEAP_BYTES = 1 << 30
 """Of Java, for each core."""
+_CORES = 4
+"""Of an executor, at most: more of them share one Java's heap and its disks."""
 
 
 def summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
@@ -39,9 +41,17 @@ def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_doc
     console.print(rows)
     if needs.pair_bytes:
         say(f"Each pair of near-duplicates adds about {size_text(needs.pair_bytes)}.")
-    core, driver = size_text(needs.core_bytes), size_text(needs.driver_bytes)
-    say(f"Up to {counted(needs.n_tasks, 'task')} a stage. Memory: for each core {core} of Python "
-        f"(spark.executor.memoryOverhead) and {size_text(_HEAP_BYTES)} of Java (spark.executor.memory); the driver's "
-        f"Python {driver}.")  # fmt: skip
-    say(f"Disk: {size_text(needs.folder_bytes)} in the folder that all machines see; spark.local.dir, on all machines "
-        "together, what is shuffled.")  # fmt: skip
+    cores = min(n_cores, _CORES)
+    python, java = (-(-cores * n_bytes // (1 << 30)) for n_bytes in (needs.core_bytes, _HEAP_BYTES))
+    say(
+        f"Up to {counted(needs.n_tasks, 'task')} a stage. Memory: {size_text(needs.core_bytes)} of Python and "
+        f"{size_text(_HEAP_BYTES)} of Java for each core; the driver's Python {size_text(needs.driver_bytes)}."
+    )
+    say(
+        f"With {counted(cores, 'core')} an executor: --conf spark.executor.cores={cores} --conf "
+        f"spark.executor.memory={java}g --conf spark.executor.memoryOverhead={python}g"
+    )
+    say(
+        f"Disk: {size_text(needs.folder_bytes)} in the folder that all machines see; in spark.local.dir, on all "
+        f"machines together, {size_text(needs.shuffled_bytes)}."
+    )

@@ -61,8 +61,8 @@ def claimed(
                 f"{wanted[different[0]]}. Run it as it was begun, or name a new folder."
             )
     elif any(folder.iterdir()):
-        hint = " Add resume=True to go on with the run that was interrupted there." if place.exists() else ""
-        raise OutputExistsError(f"{folder} is not empty.{hint} Name a new folder of work.")
+        hint = ", or add resume=True to go on with the run that was begun there" if place.exists() else ""
+        raise OutputExistsError(f"{folder} is not empty. Name a new folder of work{hint}.")
     else:
         write_json(place, wanted)
     return folder

@@ -62,7 +62,9 @@ def stages_on(cluster: Cluster, work: Path, meter: Meter) -> Iterator[Stages]:
     MissingExtraError, EngineError, OutputError
         See `session` and `check_executors`.
     """
-    with session(cluster, meter.progress) as spark:
+    with contextlib.ExitStack() as stack:
+        with meter.stage("start", 0, "steps"):
+            spark = stack.enter_context(session(cluster, meter.progress))
         with meter.stage("executors", 0, "steps"):
             check_executors(spark, work, meter.progress)
         yield Stages(spark, work / _FOLDER, meter)

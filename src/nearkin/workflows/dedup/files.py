@@ -137,7 +137,7 @@ def run_files(
         sourced = Sourced.of(files, out, options, progress, twice=ending.twice)
         if cluster is not None:
             check_for_cluster(sourced)
-        identity = {**sourced.identity(ending.command, options), **({"engine": "spark"} if cluster else {})}
+        identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
             meter = Meter(progress)
             saved = save_stdin(sourced.found.sources, files.stdin, directory.work) if ending.twice else None

@@ -102,7 +102,7 @@ def pair_files(
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
-    identity = {**_identity(given, sides, table, options), **({"engine": "spark"} if cluster else {})}
+    identity = {**_identity(given, sides, table, options), "engine": "spark" if cluster else "local"}
     overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
     with (
         directory.claimed(identity, resume=resume, overwrite=overwrite),
