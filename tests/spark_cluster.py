@@ -227,7 +227,7 @@ def _wait_until(holds: Callable[[], bool], process: subprocess.Popen[bytes] | No
     for _ in range(600):
         if process is not None and process.poll() is not None:
             raise RuntimeError(f"a part of the cluster ended: {log.read_text()}")
-        with contextlib.suppress(OSError):  # it does not listen yet
+        with contextlib.suppress(OSError, json.JSONDecodeError):  # it does not listen yet, or has nothing but a page
             if holds():
                 return
         time.sleep(0.1)
