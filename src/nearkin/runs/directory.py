@@ -14,6 +14,7 @@ from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs.files import write_json, writing
 
 MANIFEST = "manifest.json"
+LOCK = ".lock"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
     "pairs.tsv", "known.tsv", "report.html",
@@ -73,7 +74,7 @@ class RunDirectory:
         """
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-        with _locked(self.path / ".lock"):
+        with locked(self.path / LOCK):
             self._prepare(identity, resume=resume, overwrite=overwrite)
             try:
                 yield
@@ -102,7 +103,7 @@ class RunDirectory:
             raise OutputExistsError(
                 f"{self.path} holds an unfinished run. Add --resume to go on with it, or --overwrite to start anew."
             )
-        elif others := [p.name for p in self.path.iterdir() if p.name != ".lock"]:
+        elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
             raise OutputExistsError(
                 f"{self.path} is not empty ({', '.join(sorted(others)[:3])}, …) and not a run of Nearkin. "
                 "Choose a new directory for --out."
@@ -131,7 +132,7 @@ class RunDirectory:
         """
         written = self._written()
         is_a_run = written is not None or self.work.exists()
-        if not is_a_run and any(p.name != ".lock" for p in self.path.iterdir()):
+        if not is_a_run and any(p.name != LOCK for p in self.path.iterdir()):
             raise OutputExistsError(
                 f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
             )
@@ -209,8 +210,16 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system lets go of it whenever the process ends."""
+def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
+    """Hold an exclusive lock on a file; the system lets go of it whenever the process ends.
+
+    Raises
+    ------
+    RunError
+        Another process, or thread, holds it; ``other`` is what to choose then.
+    OutputError
+        There can be no file.
+    """
     try:
         import fcntl
     except ImportError:  # no such locks on Windows; two runs in one directory are then the user's to avoid
@@ -222,7 +231,7 @@ def _locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise RunError(f"Another run is writing to {path.parent}. Wait for it, or choose another --out.") from error
+            raise RunError(f"Another run is writing to {path.parent}. Wait for it, or choose {other}.") from error
         if not _is_same(file.fileno(), path):
             raise RunError(f"Another run has just finished in {path.parent}. Try again.")
         try:

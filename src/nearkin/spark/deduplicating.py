@@ -137,8 +137,8 @@ def dedup_result(
     _check_columns(df, columns, prefix)
     spark, meter = df.sparkSession, Meter(progress or Silent())
     identity = {"command": "dedup", "parameters": options.in_words(), "columns": [text, id], "schema": df.dtypes}
-    folder = claimed(spark, work, identity, resume=resume, of=_OF)
-    found = dedup_frame(df, columns, options, folder, stages_in(spark, folder, folder, meter), prefix=prefix)
+    with claimed(spark, work, identity, resume=resume, of=_OF) as folder:
+        found = dedup_frame(df, columns, options, folder, stages_in(spark, folder, folder, meter), prefix=prefix)
     manifest: dict[str, object] = {
         "nearkin": __version__,
         "command": "dedup",

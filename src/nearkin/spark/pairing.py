@@ -125,10 +125,10 @@ def similar_pairs(
         "schema": [side.frame.dtypes for side in sides],
     }
     spark, meter = left.sparkSession, Meter(progress or Silent())
-    folder = claimed(spark, work, identity, resume=resume, of=_OF)
-    pairs, inside = folder / "pairs.parquet", folder / ".work"
-    if not pairs.exists():
-        pair_frames(sides, translation, options, pairs, inside, stages_in(spark, folder, inside, meter), meter)
+    with claimed(spark, work, identity, resume=resume, of=_OF) as folder:
+        pairs, inside = folder / "pairs.parquet", folder / ".work"
+        if not pairs.exists():
+            pair_frames(sides, translation, options, pairs, inside, stages_in(spark, folder, inside, meter), meter)
     return pairs_in(pairs, left)
 
 

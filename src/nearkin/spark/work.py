@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.masters import is_local
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
+from nearkin.runs.directory import LOCK, locked
 from nearkin.runs.files import write_json, writing
 from nearkin.runs.meter import Meter
 
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 _IDENTITY = "run.json"
 
 
+@contextlib.contextmanager
 def claimed(
     spark: SparkSession, work: str | Path | None, identity: Mapping[str, object], *, resume: bool, of: str
-) -> Path:
-    """The folder of work, new, or that of the same run.
+) -> Iterator[Path]:
+    """The folder of work, new, or that of the same run; other processes are kept out while the block runs.
 
     Parameters
     ----------
@@ -47,11 +50,20 @@ def claimed(
         There is no folder that every executor sees.
     OutputExistsError, ResumeError
         It holds something else.
+    RunError
+        Another process works there.
     """
     folder = _folder(spark, work, of)
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / LOCK, other="another folder of work"):
+        _prepare(folder, wanted, resume=resume)
+        yield folder
+
+
+def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
+    """Take the folder for a run that is new, or see that it is the same."""
     place = folder / _IDENTITY
     if resume and place.exists():
         stored = _stored(place)
@@ -60,12 +72,11 @@ def claimed(
                 f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
                 f"{wanted[different[0]]}. Run it as it was begun, or name a new folder."
             )
-    elif any(folder.iterdir()):
+    elif any(one.name != LOCK for one in folder.iterdir()):
         hint = ", or add resume=True to go on with the run that was begun there" if place.exists() else ""
         raise OutputExistsError(f"{folder} is not empty. Name a new folder of work{hint}.")
     else:
         write_json(place, wanted)
-    return folder
 
 
 def _stored(place: Path) -> Mapping[str, object]:
