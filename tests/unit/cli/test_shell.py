@@ -65,16 +65,21 @@ def test_errors_end_with_their_code_and_say_why(ends, error):
     assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")
 
 
-def test_ctrl_c_says_how_to_go_on(ends):
-    code, out, err = ends("dedup", "x", doing=raising(KeyboardInterrupt()))
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])
+def test_ctrl_c_says_how_to_go_on(ends, tmp_path, interrupt):
+    (tmp_path / ".work").mkdir()
+    code, out, err = ends("dedup", "x", "--out", str(tmp_path), doing=raising(interrupt))
     assert (code, out) == (130, "")
     assert "--resume" in err
-    code, _, err = ends("dedup", "x", doing=raising(typer.Abort()))
-    assert (code, "--resume" in err) == (130, True)
 
 
 def test_ctrl_c_where_nothing_can_be_resumed(ends):
     code, _, err = ends("regroup", "x", doing=raising(KeyboardInterrupt()))
+    assert (code, "--resume" in err) == (130, False)
+
+
+def test_ctrl_c_before_anything_was_kept(ends, tmp_path):
+    code, _, err = ends("dedup", "x", "--out", str(tmp_path), doing=raising(KeyboardInterrupt()))
     assert (code, "--resume" in err) == (130, False)
 
 
