@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""Nobody else needs to reach a driver whose executors are its own threads."""
 _PYTHON = "spark.pyspark.python"
 _EXECUTORS = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-"""Java only moves blocks, and Python works beside it: compiling less of it took a fifth off the time of all processors.
-"""
+"""Java only moves blocks, and Python works beside it: compiled less, all processors took a fifth less time."""
 
 
 class Voice(Protocol):
@@ -228,9 +228,7 @@ def _reasons_told(master: str, log: BinaryIO) -> Iterator[None]:
 
 def _set_defaults(conf: SparkConf, master: str) -> None:
     """What Nearkin would have, where neither the user nor a file says anything."""
-    for key, value in (
-        _LOOPBACK if is_local(master) else _EXECUTORS
-    ).items():  # nobody else needs to reach the loopback
+    for key, value in (_LOOPBACK if is_local(master) else _EXECUTORS).items():
         conf.setIfMissing(key, value)
 
 

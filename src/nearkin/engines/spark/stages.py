@@ -18,7 +18,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.session import Cluster, Voice, session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrameReader, SparkSession
 
 _DONE = "_SUCCESS"
 _FOLDER = "stages"
@@ -133,9 +133,13 @@ class Stages:
                     # numbers do not compress, and trying costs more than writing
                     writer = made.frame.write.mode("overwrite").option("compression", "none")
                     writer.option("parquet.enable.dictionary", "false").parquet(place)
-            # a path in which "*" and "[" are a name's own
-            read = self.spark.read.schema(COLUMNS).option("__globPaths__", "false").parquet(place)
+            read = parquet_reader(self.spark).schema(COLUMNS).parquet(place)
             return Blocks(read, kept=(Kept(self.folder / name),))
+
+
+def parquet_reader(spark: SparkSession) -> DataFrameReader:
+    """One for which "*" and "[" in a path are a name's own."""
+    return spark.read.option("__globPaths__", "false")
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
-from nearkin.engines.spark.stages import Stages
+from nearkin.engines.spark.stages import Stages, parquet_reader
 from nearkin.records import I32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -116,9 +116,7 @@ def pair_frames(
 def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
     """The pairs of a file, as a data frame of the session of another one."""
     with engine_errors():
-        # a path in which "*" and "[" are a name's own
-        reader = frame.sparkSession.read.option("__globPaths__", "false")
-        return reader.parquet(f"file://{path}").drop("known")
+        return parquet_reader(frame.sparkSession).parquet(f"file://{path}").drop("known")
 
 
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
