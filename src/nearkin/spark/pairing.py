@@ -96,6 +96,8 @@ def similar_pairs(
         Executors without Nearkin, or that do not see the folder; a cluster that gave up.
     OutputExistsError, ResumeError
         The folder holds something else.
+    RunError
+        Another process works in the folder.
 
     Examples
     --------
