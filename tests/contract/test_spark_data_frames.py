@@ -15,9 +15,9 @@ import pytest
 import nearkin
 import nearkin.spark
 from contract import test_engines_dedup
+from cut_off import CutOff, Cutting
 from made_up_prose import Prose
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
-from nearkin.runs.progress import Silent
 
 ADDED = ["group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason"]
 PAIRS = ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a"]
@@ -38,22 +38,6 @@ ODD = {
     "bit": "cast(null as boolean)",
     "a.b`c": "1",
 }
-
-
-class CutOff(Exception):
-    """A machine without power."""
-
-
-class Cutting(Silent):
-    """Remembers the stages that began; one of them ends the run."""
-
-    def __init__(self, stage: str = "") -> None:
-        self.stage, self.begun = stage, []
-
-    def start(self, stage: str, total: int, unit: str) -> None:
-        self.begun.append(stage)
-        if stage == self.stage:
-            raise CutOff
 
 
 @pytest.fixture(scope="module")

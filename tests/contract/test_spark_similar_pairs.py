@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin.spark
+from cut_off import CutOff, Cutting
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
-from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
@@ -23,22 +23,6 @@ from translated_corpus import TranslatedCorpus, translated_corpus
 COLUMNS = ["left_id", "right_id", "cosine", "rank", "terms"]
 WINDOW = {"method": "window", "bits": 64, "distance": 26, "permutations": 2, "window": 40}
 PROSE = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in range(24)]
-
-
-class CutOff(Exception):
-    """A machine without power."""
-
-
-class Cutting(Silent):
-    """Remembers the stages that began; one of them ends the run."""
-
-    def __init__(self, stage: str = "") -> None:
-        self.stage, self.begun = stage, []
-
-    def start(self, stage: str, total: int, unit: str) -> None:
-        self.begun.append(stage)
-        if stage == self.stage:
-            raise CutOff
 
 
 @pytest.fixture(autouse=True)
