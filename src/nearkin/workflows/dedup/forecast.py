@@ -8,21 +8,19 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.planning.search import BandPlan, Sample
-from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup.corpus import UNREADABLE, check_not_too_many, survey
+from nearkin.workflows.dedup.corpus import UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.inputs import file_inputs
-from nearkin.workflows.dedup.job import nothing_readable
+from nearkin.workflows.dedup.job import collect, nothing_readable
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
-from nearkin.workflows.dedup.reading import SPOOL, read_all
+from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.sampling import look_ahead
 from nearkin.workflows.dedup.sourcing import Files
-from nearkin.workflows.dedup.tables import locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +100,15 @@ def forecast(
         check_columns(found.sources, encoding=files.encoding, stdin=files.stdin)
         inputs = file_inputs(found.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
         spool = Spool(Path(work) / SPOOL)
-        with meter.stage("read", sum(one.size_bytes for one in inputs), "bytes") as shown:
-            read_all(
-                inputs, spool, options.normalise, on_error="skip", threads=resources.n_threads, progress=shown
-            )  # fmt: skip
-        chunks = spool.chunks()
+        corpus, places = collect(inputs, None, spool, options, on_error="skip", resources=resources, meter=meter)
+        if not len(corpus):
+            raise SourceError(f"{', '.join(files.inputs[:3])}: holds no documents: there is nothing to go by.")
+        if not (corpus.status != UNREADABLE).any():
+            raise nothing_readable(places, len(corpus))
+        n_documents = n_documents or len(corpus)
+        check_not_too_many(n_documents)
+        n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
         with meter.stage("compare", 0, "steps"):
-            corpus = survey(chunks, chunks[-1].end if chunks else 0, is_against=False)
-            if not len(corpus):
-                raise SourceError(f"{', '.join(files.inputs[:3])}: holds no documents: there is nothing to go by.")
-            if not (corpus.status != UNREADABLE).any():
-                names = [printable(name) for one in inputs for name in one.names]
-                raise nothing_readable(locate(corpus, names, has_integer_ids=False), len(corpus))
-            n_documents = n_documents or len(corpus)
-            check_not_too_many(n_documents)
-            n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
             sample = look_ahead(corpus, n_texts, options.shingle)
         n_bytes = sum(chunk.path.stat().st_size for chunk in corpus.chunks)
     plan = plan_search(sample, options)

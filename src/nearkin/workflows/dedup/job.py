@@ -99,7 +99,7 @@ def find(
     if is_cold():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / SPOOL)
-    corpus, places = _collect(inputs, others, spool, options, on_error=on_error, resources=resources, meter=meter)
+    corpus, places = collect(inputs, others, spool, options, on_error=on_error, resources=resources, meter=meter)
     if len(corpus) and not (corpus.status != UNREADABLE).any():
         spool.remove()  # nothing in it is worth going on with
         raise nothing_readable(places, len(corpus))
@@ -125,7 +125,7 @@ def write(result: Result, out: Path, meter: Meter) -> None:
         write_tables(out, result.corpus, result.sizes, result.judged, result.places)
 
 
-def _collect(
+def collect(
     inputs: Sequence[Input],
     others: Sequence[Input] | None,
     spool: Spool,
@@ -135,7 +135,7 @@ def _collect(
     resources: Resources,
     meter: Meter,
 ) -> tuple[Corpus, Places]:
-    """Read everything, and find the exact copies."""
+    """Read everything, and find the exact copies; parameters are those of `find`."""
     everything = [*inputs, *(others or ())]
     with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(
