@@ -132,12 +132,16 @@ def resolve_sources(
     asked = _Asked(text, doc_id, text_optional, check_encoding(encoding), stdin)
     guesses: list[str] = []
     found: dict[str, Found] = {}
+    repeated: list[str] = []
     for argument in arguments:
         for one in find(argument, file_format, guesses):
             known = found.setdefault(identity(one.path), one)
             if known is not one:
-                guesses.append(f"{max(one.path, known.path)} was named before or is the same file, and is read once")
+                repeated.append(max(one.path, known.path))
                 found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
+    if repeated:
+        others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
+        guesses.append(f"{repeated[0]}{others} was named before or is the same file, and is read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     sources = []
