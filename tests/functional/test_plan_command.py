@@ -122,6 +122,13 @@ def test_a_plan_is_quick():
         (("--documents", "5", "--left", "5"), "--documents is of a corpus to clean, --left of pairs"),
         (("--shingle", "words:5", "--paper"), "--shingle is of a corpus to clean, --paper of pairs"),
         (("--sample", __file__, "--documents", "many"), "such as 1,470,000"),
+        (("--sample", __file__, "--machine", "cores=4"), "Of a corpus --machine is cores=N"),
+        (
+            ("--sample", __file__, "--engine", "spark", "--machine", "cores=4,speed=2"),
+            "Of a corpus --machine is cores=N",
+        ),
+        (("--sample", __file__, "--overwrite"), "--sample is of a corpus to clean, --overwrite of pairs"),
+        (("--paper", "--engine", "spark"), "--engine away"),
     ],
 )
 def test_wrong_usage(arguments, said):

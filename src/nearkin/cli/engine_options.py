@@ -40,6 +40,17 @@ Conf = Annotated[
 ]
 
 
+def check_engine(engine: str) -> None:
+    """Refuse what is none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if engine not in ("local", "spark"):
+        raise ParameterError.of("engine", "nearkin", "local or spark", engine)
+
+
 def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Cluster | None:
     """What the three options say together; None for the local engine.
 
@@ -55,8 +66,7 @@ def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> C
     >>> cluster_of("spark", "local[2]", ["spark.ui.enabled=false"])
     Cluster(master='local[2]', settings={'spark.ui.enabled': 'false'})
     """
-    if engine not in ("local", "spark"):
-        raise ParameterError.of("engine", "nearkin", "local or spark", engine)
+    check_engine(engine)
     pairs = [setting.partition("=") for setting in conf or ()]
     if engine == "local":
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from nearkin.cli.engine_options import check_engine
 from nearkin.cli.options import JsonSummary, Overwrite
 from nearkin.cli.shell import app
-from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +27,9 @@ _told = partial(typer.Option, rich_help_panel="Output", show_default=False)
 
 _sample = partial(typer.Option, rich_help_panel="Documents to calibrate by", show_default=False)
 
-_corpus = partial(typer.Option, rich_help_panel="A corpus to clean, instead", show_default=False)
+_CORPUS = "A corpus to clean, instead"
+_OF_BOTH = {"--threshold", "--recall", "--text", "--machine", "--engine", "--json"}
+_corpus = partial(typer.Option, rich_help_panel=_CORPUS, show_default=False)
 
 Left = Annotated[
     str | None,
@@ -138,6 +140,7 @@ _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signa
 
 @app.command(help=_HELP)
 def plan(
+    context: typer.Context,
     left: Left = None,
     right: Right = None,
     threshold: LeastCosine = None,
@@ -166,39 +169,34 @@ def plan(
     overwrite: Overwrite = False,
 ) -> None:
     """Plan a search for pairs, or of a corpus."""
-    from nearkin.cli.plan_cluster import summary_of
     from nearkin.cli.plan_words import parse_machine
-    from nearkin.cli.printing import tell
-    from nearkin.planning.pair_search import choose
     from nearkin.workflows.dedup.options import Resources
-    from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.options import PairOptions
 
-    _check_engine(engine)
-    of_pairs = {
-        "left": left, "right": right, "terms": terms, "sample-left": sample_left, "sample-right": sample_right,
-        "table": table, "left-text": left_text, "right-text": right_text, "method": method, "bits": bits,
-        "distance": distance, "permutations": permutations, "window": window, "figure": figure, "paper": paper or None,
-    }  # fmt: skip
-    of_corpus = {"documents": documents, "sample": corpus_sample, "shingle": shingle, "measure": measure}
-    if _is_of_corpus(of_pairs, of_corpus):
+    check_engine(engine)
+    given, wanted = _given(context), parse_machine(machine, Resources(0).n_threads)
+    if _is_of_corpus(given):
         from nearkin.cli.plan_corpus import Chosen, plan_corpus
 
-        wanted = parse_machine(machine, Resources(0).n_threads)
+        if "--machine" in given and (engine == "local" or wanted.speed != 1):
+            raise typer.BadParameter(
+                "Of a corpus --machine is cores=N, and says how large the cluster of --engine spark is."
+            )
         options = Chosen(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
         plan_corpus(documents, corpus_sample or (), text, options, wanted, engine, as_json=as_json)
         return
-    threshold, recall = 0.3 if threshold is None else threshold, 0.9 if recall is None else recall
     if figure is not None:
         _check_figure(figure, overwrite=overwrite)
     if paper:
-        if left is not None or right is not None:
-            raise typer.BadParameter("--paper has documents of its own: leave --left and --right away.")
+        if left is not None or right is not None or engine != "local":
+            raise typer.BadParameter(
+                "--paper has documents and machines of its own: leave --left, --right and --engine away."
+            )
         from nearkin.cli.plan_paper import tell_paper
 
         tell_paper(figure, as_json=as_json)
         return
-    wanted = parse_machine(machine, Resources(0).n_threads)
+    threshold, recall = 0.3 if threshold is None else threshold, 0.9 if recall is None else recall
     PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
     samples = None
     if sample_left or sample_right or table:
@@ -206,14 +204,37 @@ def plan(
             raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
         samples = (sample_left, left_text or text), (sample_right, right_text or text)
     question, sampled = _question((left, right), threshold, recall, terms, wanted, samples, table, is_quiet=as_json)
-    planned = choose(
-        question,
-        method=method,  # type: ignore[arg-type]  # it checks the method
-        bits=bits,
-        distance=distance,
-        permutations=permutations,
-        window=window,
-    )
+    fixed = Fixed(method=method, bits=bits, distance=distance, permutations=permutations, window=window)
+    _plan_pairs(question, sampled, fixed, wanted, figure, engine, as_json=as_json)
+
+
+class Fixed(TypedDict):
+    """What of a way is not to be chosen; None: it is."""
+
+    method: str | None
+    bits: int | None
+    distance: int | None
+    permutations: int | None
+    window: int | None
+
+
+def _plan_pairs(
+    question: Question,
+    sampled: Forecast | None,
+    fixed: Fixed,
+    machine: Machine,
+    figure: Path | None,
+    engine: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Choose the way, and tell it."""
+    from nearkin.cli.plan_cluster import summary_of
+    from nearkin.cli.printing import tell
+    from nearkin.planning.pair_search import choose
+    from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
+
+    planned = choose(question, **fixed)  # type: ignore[arg-type]  # it checks the method
     if figure is not None:
         from nearkin.cli.plan_figure import write_figure
 
@@ -221,21 +242,25 @@ def plan(
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
         lambda: _summary(question, planned, sampled) | summary_of(needs),
-        lambda console: _show(console, question, planned, wanted, figure, sampled, needs),
+        lambda console: _show(console, question, planned, machine, figure, sampled, needs),
         as_json=as_json,
     )
 
 
-def _check_engine(engine: str) -> None:
-    if engine not in ("local", "spark"):
-        raise ParameterError.of("engine", "plan", "local or spark", engine)
+def _given(context: typer.Context) -> dict[str, str | None]:
+    """The options that were given, and where --help shows them."""
+    found = {}
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if source is not None and source.name == "COMMANDLINE":
+            found[option.opts[0]] = getattr(option, "rich_help_panel", None)
+    return found
 
 
-def _is_of_corpus(of_pairs: Mapping[str, object], of_corpus: Mapping[str, object]) -> bool:
+def _is_of_corpus(given: Mapping[str, str | None]) -> bool:
     """Which of both is planned; options of both do not go together."""
-    pairs, corpus = (
-        [f"--{name}" for name, value in given.items() if value is not None] for given in (of_pairs, of_corpus)
-    )
+    corpus = [name for name, panel in given.items() if panel == _CORPUS]
+    pairs = [name for name in given if name not in corpus and name not in _OF_BOTH]
     if pairs and corpus:
         raise typer.BadParameter(f"{corpus[0]} is of a corpus to clean, {pairs[0]} of pairs: plan one at a time.")
     return bool(corpus)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nearkin.workflows.dedup.forecast import Forecast
     from nearkin.workflows.dedup.options import DedupOptions
 
-
 _FEW = 300
+"""Texts that are compared, at least, wherever there are as many."""
 
 
 class Chosen(TypedDict):
@@ -101,7 +101,8 @@ def _show(console: Console, told: Forecast, options: DedupOptions, needs: Cluste
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
         say(
             f"{share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter than a "
-            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} a text, mean of all."
+            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} a text, mean of all. How many strangers those "
+            "bring together is not foreseen: all texts are reckoned as bands would find them."
         )
     say(
         "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so: "
