@@ -126,7 +126,9 @@ def opened(
     )
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
     if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
-        raise ParameterError("Standard input (-) is read once, and an audit needs the documents again: save it first.")
+        raise ParameterError(
+            "Standard input (-) is read once, and its documents are needed again: save them in a file first."
+        )
     for source in sides[1].sources:
         if (Path(source.path).resolve(), source.text) in ours:
             raise ParameterError(

@@ -59,13 +59,13 @@ def link_all(
     folder.mkdir(exist_ok=True)
     meetings = Meetings.of(plan, sample, options, stages.n_at_a_time)
     ratio = options.threshold if options.measure == "jaccard" else 0.0
-    meeting = Meeting(homes, meetings, ratio)
+    linking = LinkingEntries(homes, meetings, ratio)
     keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
-    linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, meeting))
+    linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))
     if isinstance(plan, BandPlan) and _save_counts(linked, folder):
         prefixes = PrefixKeying(folder, BandKeys(plan, options), meetings)
         short = stages.kept(
-            "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, meeting)
+            "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
         )
         linked = linked.and_those_of(short)
     crowded, n_not_compared = link_crowds(stages, linked, homes, texts, folder, meetings, ratio)
@@ -84,7 +84,7 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class LinkingEntries:
     """Pair the texts that have a key in common; those of crowded keys are set aside."""
 
     homes: Homes

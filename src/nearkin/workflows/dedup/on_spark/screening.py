@@ -36,7 +36,7 @@ class Asking:
         is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
         yield from PAIRS.packed(target, left[is_first], right[is_first], tag[is_first])
         yield from CANDIDATES.packed(target, np.array([is_first.sum()]))
-        yield from _asked(self.homes, target, right)
+        yield from _wanted(self.homes, target, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Screening:
         passes = at_most.similarity(self.options.measure) >= self.options.threshold - _ROUNDING
         passes |= is_unknown
         yield from PAIRS.packed(target, left[passes], right[passes], tag[passes])
-        yield from _asked(self.homes, target, right[passes])
+        yield from _wanted(self.homes, target, right[passes])
 
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
         """Of the texts that are here, and those that came: which, how many shingles, profiles."""
@@ -99,7 +99,7 @@ class Screening:
         )
 
 
-def _asked(homes: Homes, target: int, right: U32) -> Iterator[Block]:
+def _wanted(homes: Homes, target: int, right: U32) -> Iterator[Block]:
     """Ask for texts that are not at home here."""
     wanted = np.unique(right)
     home = homes.at(wanted)

@@ -73,7 +73,7 @@ def find_texts(
         "texts",
         lambda: (
             stages.parts(len(homes), Digesting(homes, keep, n_meetings, has_ids))
-            .exchanged(n_meetings, Meeting(homes, is_against))
+            .exchanged(n_meetings, MatchingDigests(homes, is_against))
             .exchanged(max(len(homes), 1), Settling(homes, folder))
         ),
     )
@@ -106,7 +106,7 @@ class Digesting:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class MatchingDigests:
     """Find equal digests, and equal hashes of ids."""
 
     homes: Homes

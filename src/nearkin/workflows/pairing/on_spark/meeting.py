@@ -38,7 +38,7 @@ class Meetings:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class Verifying:
     """Verify the candidates that are here, and keep them with the pairs that are known already.
 
     Parameters

@@ -18,7 +18,7 @@ from nearkin.stages.search.stretches import rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.kept_search import check_same
 from nearkin.workflows.pairing.on_spark.comparing import Comparing
-from nearkin.workflows.pairing.on_spark.meeting import Meeting, Meetings
+from nearkin.workflows.pairing.on_spark.meeting import Meetings, Verifying
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
 from nearkin.workflows.pairing.on_spark.sorting import ChunkFiles, Cuts, Emitting, Sorting
 from nearkin.workflows.pairing.on_spark.streams import CHUNKS, COSTS, FOUND, PAIRS, entries_of
@@ -72,21 +72,21 @@ def search_all(
     meetings = Meetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
     _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {len(rounds)} rounds")
-    meeting = Meeting(files, threshold, top)
+    verifying = Verifying(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
-        found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), meeting))
+        found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), verifying))
         shutil.rmtree(_chunks(work, number), ignore_errors=True)
         (n_pairs,) = FOUND.joined(found.of(FOUND.stream).collected())
         check_not_too_many(int(n_pairs.sum()), threshold)
     return _gathered(found)
 
 
-def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, meeting: Meeting) -> Blocks:
+def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Verifying) -> Blocks:
     new = begin()
     if so_far is not None:
         new = new.and_those_of(so_far.of(PAIRS.stream, COSTS.stream))
-    return new.exchanged(n_meetings, meeting)
+    return new.exchanged(n_meetings, verifying)
 
 
 def _gathered(found: Blocks | None) -> FoundPairs:
