@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,16 +21,17 @@ from functional.conftest import some_records
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
-from nearkin.errors import DocumentError, SourceError
+from nearkin.errors import DocumentError, EngineError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, texts
+from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import Reading
+from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.on_spark.task_input import TaskInput
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
@@ -206,6 +209,32 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
     assert expected["counted"].split(b", ")[1] != b"0"  # so many pairs were left out
 
 
+@pytest.mark.parametrize("name", ["a crowded key", "crowded against another collection"])
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
+    """Their pairs are not all at their own home."""
+    monkeypatch.setattr(popular, "MANY", 300)
+    monkeypatch.setattr(popular, "_SOME", 1)
+    case = cases()[name]
+    case = replace(case, options={**case.options, "keep": keep})
+    n_of_homes: Counter[int] = Counter()
+    spread = []
+
+    class Watched(verifying.Asking):
+        def __call__(self, target, blocks):
+            left, right, _ = PAIRS.joined(blocks)
+            assert (self.homes.at(left) == target).all()
+            n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
+            spread.append((left > right).any())
+            return super().__call__(target, blocks)
+
+    monkeypatch.setattr(verifying, "Asking", Watched)
+    expected = by_local(case, tmp_path)
+    assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
+    assert any(spread)
+    assert max(n_of_homes.values()) < sum(n_of_homes.values()) / 3
+
+
 words = st.sampled_from([f"w{i}" for i in range(12)])
 some_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=25)
 
@@ -251,3 +280,6 @@ def test_what_is_read_twice(tmp_path):
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)
     assert again == first
+    next(spool.path.glob("*.arrow")).unlink()
+    with pytest.raises(EngineError, match="shows 0 documents, and 1 were written"):
+        list(reading(0, given))

@@ -77,9 +77,10 @@ def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> C
         if not is_set or not key.strip():
             raise ParameterError.of("conf", "nearkin", "KEY=VALUE", f"{key}{is_set}{value}")
     settings = {key.strip(): value.strip() for key, _, value in pairs}
-    if master is not None and settings.get("spark.master", master) != master:
-        raise ParameterError.of("master", "nearkin", f"that of --conf, {settings['spark.master']}, or left out", master)
+    named = settings.pop("spark.master", master)
+    if master is not None and named != master:
+        raise ParameterError.of("master", "nearkin", f"that of --conf, {named}, or left out", master)
     from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
 
     check_pyspark()
-    return Cluster(master, settings)
+    return Cluster(named, settings)

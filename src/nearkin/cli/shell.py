@@ -73,9 +73,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
     except MemoryError:
-        typer.echo(
-            "Not enough memory. Give --memory a smaller size, or close other programs, and add --resume.", err=True
-        )
+        _say_memory(arguments)
         code = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
     sys.exit(code if isinstance(code, int) else 0)
@@ -93,22 +91,36 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _out_of(arguments: list[str]) -> Path:
-    """The folder of results that was asked for."""
+def _value_of(option: str, arguments: list[str]) -> str:
+    """What was given for an option; nothing, if it was not."""
     for one, following in pairwise([*arguments, ""]):
         name, _, value = one.partition("=")
-        if name == "--out":
-            return Path(value or following)
-    return Path()
+        if name == option:
+            return value or following
+    return ""
 
 
 def _say_interrupted(arguments: list[str]) -> None:
     hint = ""
-    if not {"dedup", "families"}.isdisjoint(arguments) and (_out_of(arguments) / ".work").exists():
+    if not {"dedup", "families"}.isdisjoint(arguments) and (Path(_value_of("--out", arguments)) / ".work").exists():
         hint = " What was done is kept: the same command with --resume goes on from there."
+    elif "pairs" in arguments and _is_on_a_cluster(arguments):
+        hint = " Stages that were done are kept: the same command with --resume goes on behind them."
     elif "pairs" in arguments:
         hint = " A search is kept once a minute: after that, the same command with --resume goes on from there."
     typer.echo(f"\nInterrupted.{hint}", err=True)
+
+
+def _say_memory(arguments: list[str]) -> None:
+    if _is_on_a_cluster(arguments):
+        hint = "The driver of a cluster holds some 60 bytes a document: run it on a larger machine, and add --resume."
+    else:
+        hint = "Give --memory a smaller size, or close other programs, and add --resume."
+    typer.echo(f"Not enough memory. {hint}", err=True)
+
+
+def _is_on_a_cluster(arguments: list[str]) -> bool:
+    return _value_of("--engine", arguments) == "spark"
 
 
 def _as_interrupt(number: int, frame: object) -> NoReturn:

@@ -31,6 +31,7 @@ def test_what_was_chosen():
     assert cluster.master == "spark://one:7077,two:7077"
     assert cluster.settings == {"a.b": "c", "spark.driver.extraJavaOptions": "-Da=b -Dc=d"}
     assert cluster_of("spark", None, None).master is None
+    assert cluster_of("spark", None, ["spark.master=local[3]"]) == cluster_of("spark", "local[3]", [])
 
 
 def test_the_last_of_two_settings_counts():
@@ -48,6 +49,7 @@ def test_the_last_of_two_settings_counts():
         (("spark", "one:7077", None), r"'master' parameter of Spark must be local\[\*\], .*Got 'one:7077'"),
         (("spark", "spark://one", None), "'master' parameter of Spark"),
         (("spark", "", None), "'master' parameter of Spark"),
+        (("spark", None, ["spark.master=spark://one"]), "'master' parameter of Spark"),
         (("spark", "local[0]", None), "'master' parameter of Spark"),
         (
             ("spark", "local[2]", ["spark.master=local[1]"]),

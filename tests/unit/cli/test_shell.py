@@ -73,6 +73,14 @@ def test_ctrl_c_says_how_to_go_on(ends, tmp_path, interrupt):
     assert "--resume" in err
 
 
+@pytest.mark.parametrize("engine", [["--engine", "spark"], ["--engine=spark"]])
+def test_on_a_cluster_other_words_help(ends, engine):
+    _, _, err = ends("pairs", *engine, doing=raising(KeyboardInterrupt()))
+    assert ("Stages that were done" in err, "once a minute" in err) == (True, False)
+    code, _, err = ends("dedup", *engine, doing=raising(MemoryError()))
+    assert (code, "--memory" in err, "driver" in err) == (1, False, True)
+
+
 def test_ctrl_c_where_nothing_can_be_resumed(ends):
     code, _, err = ends("regroup", "x", doing=raising(KeyboardInterrupt()))
     assert (code, "--resume" in err) == (130, False)

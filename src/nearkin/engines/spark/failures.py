@@ -16,8 +16,9 @@ INSTALL = (
 )
 ONE_PYTHON = "Every worker must have the Python of the driver: --conf spark.pyspark.python=/path/of/it/on/the/workers"
 _MORE_MEMORY = (
-    "Give every executor more, --conf spark.executor.memory=4g, and what Python takes beside Java, "
-    "--conf spark.executor.memoryOverhead=2g; or cut the work smaller: --conf spark.sql.shuffle.partitions=1000"
+    "Give Java more: --conf spark.executor.memory=4g, and what Python takes beside it, --conf "
+    "spark.executor.memoryOverhead=8g; where the master is local[...] it is --conf spark.driver.memory=4g. Or let "
+    "fewer tasks run beside each other: --conf spark.task.cpus=2"
 )
 _PRECISELY = (  # the first that is found in what Spark says; what Spark says of it is told as well
     (r"No module named '\w+", "Executors lack a part of Nearkin.", INSTALL),
@@ -37,7 +38,8 @@ _PRECISELY = (  # the first that is found in what Spark says; what Spark says of
     (r"Master removed our application", "The master ended the application.",
      "Executors do not start: the logs of the workers say why"),
     (r"SparkContext was shut down|stopped SparkContext|SparkContext has been shutdown|cancelled",
-     "The Spark application was stopped.", "Start it again"),
+     "The Spark application was stopped.", "If nobody stopped it, its Java had too little memory: --conf "
+     "spark.driver.memory=4g; Spark's log says so"),
 )  # fmt: skip
 GONE = "The driver's Java has ended, or its connection broke. More memory may help: --conf spark.driver.memory=4g."
 _OURS = re.compile(

@@ -118,15 +118,14 @@ def _active_session() -> SparkSession | None:
         active = SparkSession.active()
     except PySparkRuntimeError:
         return None
-    context = getattr(active, "_sc", None)  # Spark Connect has none
-    is_stopped = getattr(active, "is_stopped", False) if context is None else context._jsc is None
+    is_stopped = getattr(active, "is_stopped", False) if _is_remote(active) else active._sc._jsc is None
     return None if is_stopped else active
 
 
 def _check_is_the_same(active: SparkSession, cluster: Cluster) -> None:
     """A running session cannot change its master, nor most settings: ignoring them would be worse than refusing."""
     wanted = dict(cluster.settings)
-    if cluster.master is not None and not is_connect(cluster.master):
+    if cluster.master is not None and not (is_connect(cluster.master) and _is_remote(active)):
         wanted["spark.master"] = cluster.master
     for key, value in wanted.items():
         has = active.conf.get(key, "")
@@ -135,6 +134,11 @@ def _check_is_the_same(active: SparkSession, cluster: Cluster) -> None:
                 f"This process has a Spark session already, with {key} {has or 'not set'}, and {value!r} was asked for."
                 " Stop it first, spark.stop(), or leave the master and the settings out: then it is used as it is."
             )
+
+
+def _is_remote(active: SparkSession) -> bool:
+    """Whether it is one of Spark Connect; which server it speaks to is not looked at, since one has many names."""
+    return getattr(active, "_sc", None) is None
 
 
 @contextlib.contextmanager

@@ -24,6 +24,14 @@ _DONE = "_SUCCESS"
 _FOLDER = "stages"
 _AT_A_TIME = "at-a-time.txt"
 _LOOK_S = 0.5
+_AS_PARQUET = {
+    # numbers do not compress, and trying costs more than writing
+    "compression": "none",
+    "parquet.enable.dictionary": "false",
+    # Java holds a group of rows while it writes, and up to 4,096 of them, a gigabyte of our blocks, while it reads
+    "parquet.block.size": str(8 << 20),
+    "parquet.page.size.row.check.min": "8",
+}
 
 
 class Progress(Voice, Protocol):
@@ -130,9 +138,7 @@ class Stages:
             if not self.is_kept(name):
                 made = make()
                 with self.meter.stage(name, made.n_tasks, "tasks") as progress, _watched(self.spark, progress):
-                    # numbers do not compress, and trying costs more than writing
-                    writer = made.frame.write.mode("overwrite").option("compression", "none")
-                    writer.option("parquet.enable.dictionary", "false").parquet(place)
+                    made.frame.write.mode("overwrite").options(**_AS_PARQUET).parquet(place)
             read = parquet_reader(self.spark).schema(COLUMNS).parquet(place)
             return Blocks(read, kept=(Kept(self.folder / name),))
 

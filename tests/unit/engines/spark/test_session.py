@@ -81,6 +81,7 @@ def test_an_active_session_is_used_and_goes_on(spark, cluster):
     ("chosen", "rule"),
     [
         (Cluster("local[*]"), r"has a Spark session already, with spark\.master spark://.*, and 'local\[\*\]' was"),
+        (Cluster("sc://nowhere"), r"with spark\.master spark://.*, and 'sc://nowhere' was asked for"),
         (Cluster(None, {"spark.executor.memory": "1g"}), r"spark\.executor\.memory 600m, and '1g'"),
         (Cluster(None, {"spark.no.such": "1"}), r"spark\.no\.such not set, and '1'"),
     ],

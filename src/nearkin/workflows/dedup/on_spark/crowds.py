@@ -17,20 +17,40 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32
 from nearkin.stages.search.linking import Linking, affordable_pivots
-from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_of_entries
+from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys
-from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, RANKED
+from nearkin.workflows.dedup.on_spark.popular import Popular, Tally
+from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, POPULAR, RANKED
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.searching import most_pairs_of
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
+@dataclass(frozen=True, slots=True)
+class Crowds:
+    """What crowded keys bring together.
+
+    Parameters
+    ----------
+    pairs : Blocks
+        `PAIRS`, some of them more than once.
+    n_not_compared : int
+        Pairs with a common key that are left out.
+    popular : Popular
+        Of all of them.
+    """
+
+    pairs: Blocks
+    n_not_compared: int
+    popular: Popular
+
+
 def link_crowds(
     stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: Meetings, ratio: float
-) -> tuple[Blocks | None, int]:
-    """Pair the texts of crowded keys.
+) -> Crowds | None:
+    """Pair the texts of crowded keys, if there are any.
 
     Parameters
     ----------
@@ -40,16 +60,10 @@ def link_crowds(
         Where the texts of homes stand, and the entries that stayed there.
     ratio : float
         See `Linking`.
-
-    Returns
-    -------
-    pairs : Blocks or None
-        `PAIRS`; None where no key is crowded.
-    n_not_compared : int
     """
     most_pivots = _most_pivots(linked, meetings)
     if not most_pivots:
-        return None, 0
+        return None
     crowded = stages.parts(len(homes), at_home).and_those_of(linked.of(CROWDED.stream))
     n, n_targets = max(len(homes), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
     hot = HotKeys.of(linked.of(HOT.stream).collected(), most_pivots)
@@ -65,7 +79,8 @@ def link_crowds(
         ),
     )
     (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
-    return made.of(PAIRS.stream), int(n_pairs.sum()) + hot.n_not_compared
+    popular = Popular.of(made.of(POPULAR.stream).collected())
+    return Crowds(made.of(PAIRS.stream), int(n_pairs.sum()) + hot.n_not_compared, popular)
 
 
 def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
@@ -143,11 +158,12 @@ class Crowd:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         columns = RANKED.joined(blocks)
+        tally = Tally()
         of_hot = self.hot.index_of(*columns[:2])
         for i in np.unique(of_hot[of_hot >= 0]).tolist():
             here = self.hot.with_members(i, tuple(column[of_hot == i] for column in columns))
             order = np.arange(len(here[0]), dtype=np.uint32)
-            yield from self._linked(here, order, int(self.hot.n_pivots[i]), [])
+            yield from self._linked(here, order, int(self.hot.n_pivots[i]), [], tally)
         columns = tuple(column[of_hot < 0] for column in columns)
         band, _, _, _, sides, codes, best = columns
         n_not_compared: list[int] = []
@@ -155,15 +171,18 @@ class Crowd:
             order = np.flatnonzero(band == one).astype(np.uint32)
             # where there is another collection its texts come first: they are what others are compared with
             order = order[np.lexsort((best[order], codes[order], sides[order] < 2))]
-            yield from self._linked(columns, order, self.most_pivots[one], n_not_compared)
+            yield from self._linked(columns, order, self.most_pivots[one], n_not_compared, tally)
         yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
+        yield from tally.told()
 
     def _linked(
-        self, columns: Sequence[Column], order: U32, most_pivots: int, n_not_compared: list[int]
+        self, columns: Sequence[Column], order: U32, most_pivots: int, n_not_compared: list[int], tally: Tally
     ) -> Iterator[Block]:
-        """Pairs of the entries in this order; how many were left out is added to the list."""
+        """Pairs of the entries in this order; how many were left out is added to the list, and texts to the tally."""
         _, keys, nodes, sizes, sides, *_ = columns
         linking = Linking(sizes, sides, self.least_size_ratio, most_pivots)
         for pairs, n in linking.link(keys[order], order):
             n_not_compared.append(n)
-            yield from pairs_of_entries(self.homes, nodes, pairs)
+            left, right = texts_of_entries(nodes, pairs)
+            tally.add(left, right)
+            yield from pairs_at_home(self.homes, left, right)

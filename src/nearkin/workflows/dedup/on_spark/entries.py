@@ -13,6 +13,7 @@ from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64, ShingleSets
 from nearkin.runs.files import published
 from nearkin.stages.search.linking import LEAST_PIVOTS, sort_entries
+from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, MARKS, PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
@@ -58,6 +59,10 @@ class Meetings:
         n_parts = self.n_bands * self.n_ranges
         part = _ranges(keys, self.n_ranges) + band * self.n_ranges
         return part * min(self.n_targets, n_parts) // n_parts
+
+    def of_shingles(self, buckets: I64) -> I64:
+        """The task in which it is added up how often the shingles of each bucket occur."""
+        return buckets * self.n_targets >> COUNT_BITS
 
 
 def _ranges(keys: U64, n_ranges: int) -> I64:
@@ -143,9 +148,13 @@ def load_crowded(folder: Path, home: int) -> tuple[Column, ...]:
     return tuple(map(np.concatenate, parts))
 
 
-def pairs_of_entries(homes: Homes, nodes: U32, pairs: U64) -> Iterator[Block]:
-    """Pairs of entries as pairs of texts, at the home of the left one."""
+def texts_of_entries(nodes: U32, pairs: U64) -> tuple[U32, U32]:
+    """Pairs of entries as pairs of texts, the lower row left."""
     a, b = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
     is_pair = a != b
-    left, right = np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
+    return np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
+
+
+def pairs_at_home(homes: Homes, left: U32, right: U32) -> Iterator[Block]:
+    """Pairs of texts, at the home of the left one."""
     yield from PAIRS.scattered(homes.at(left), left, right, np.zeros(len(left), np.uint32))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
+from nearkin.planning.search import BandPlan
+from nearkin.stages.search.prefixes import COUNT_BITS
+from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.forecast import Forecast
 from nearkin.workflows.dedup.on_spark.entries import Meetings
 from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
@@ -14,6 +19,7 @@ from nearkin.workflows.dedup.on_spark.streams import (
     ENTRIES,
     IDS,
     MATCHES,
+    OCCURRENCES,
     PAIRS,
     PROFILES,
     SETS,
@@ -44,6 +50,7 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
         ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
         ("texts", "distinct texts, and copies", n_texts * TEXTS.row_bytes + (n - n_texts) * COPIES.row_bytes),
         ("bands", "keys of bands", n_texts * told.n_band_keys * ENTRIES.row_bytes),
+        ("bands", "how often shingles of short texts occur", _counted_bytes(told, options, n_homes)),
         ("bands" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
         ("matches", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
         ("matches", "profiles of one text of each", candidates * away * profile_bytes),
@@ -51,19 +58,31 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
     return ClusterNeeds(
         tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
         max(n_homes, meetings.n_targets),
-        int(_core_bytes(told, home_bytes)),
+        int(_core_bytes(told, home_bytes, candidates / n_homes, profile_bytes)),
         PYTHON_BYTES + n * DRIVER_BYTES,
         int(total_bytes) + n * _KEPT_BYTES,
         int(_pair_bytes(told, profile_bytes)),
     )
 
 
-def _core_bytes(told: Forecast, home_bytes: float) -> float:
-    """Of one task: a home with the keys of its texts, or with the shingles of all of them."""
+def _counted_bytes(told: Forecast, options: DedupOptions, n_homes: int) -> float:
+    """Each home tells a number for each bucket that a shingle of its short texts is in; none is taken to be in two."""
+    if not isinstance(told.plan, BandPlan):
+        return 0.0
+    sizes = told.sample.sizes
+    n_of_short = int(sizes[sizes <= BandKeys(told.plan, options).most_for_prefix].sum()) / max(len(sizes), 1)
+    n_buckets = 1 << COUNT_BITS
+    n_filled = n_buckets * -math.expm1(-n_of_short * told.n_texts / n_homes / n_buckets)
+    return n_homes * n_filled * OCCURRENCES.row_bytes
+
+
+def _core_bytes(told: Forecast, home_bytes: float, candidates: float, profile_bytes: int) -> float:
+    """Of one task: a home with the keys of its texts, with the shingles of all of them, or with profiles of others."""
     n_texts = home_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
     sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
-    return PYTHON_BYTES + home_bytes + max(keys, sets)
+    profiles = 2 * profile_bytes * (n_texts + candidates) + 2 * PAIRS.row_bytes * candidates
+    return PYTHON_BYTES + home_bytes + max(keys, sets, profiles)
 
 
 def _pair_bytes(told: Forecast, profile_bytes: int) -> float:

@@ -17,7 +17,7 @@ from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.tables import read_table
-from nearkin.workflows.dedup.on_spark.partitions import check_have_ids, read_partitions
+from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 NAME = "table"
 """Documents without an id are called ``table:1``, ``table:2``, … in the order of the partitions."""
+
+_CHUNKS_AN_ATTEMPT = 1 << 20
+_ATTEMPTS = (1 << 32) // _CHUNKS_AN_ATTEMPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def _reading(
     columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
 ) -> Callable[[int, Iterator[pa.RecordBatch]], Iterator[Block]]:
     def read(part: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-        number = 0
+        number = attempt() % _ATTEMPTS * _CHUNKS_AN_ATTEMPT
         for whole in batches:
             check_have_ids(whole, columns.doc_id)
             at = 0

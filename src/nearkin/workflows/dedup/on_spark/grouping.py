@@ -36,7 +36,7 @@ def group_all(
     Parameters
     ----------
     matches : Blocks
-        `MATCHES`, at the homes of their left texts.
+        `MATCHES`.
     n_matches : int
 
     Returns

@@ -23,7 +23,7 @@ from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.job import Result, nothing_readable, tell_of_long_documents
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.keying import HomeSizes
+from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.reading import read_all, split
@@ -150,7 +150,7 @@ def _verified(found: Blocks, corpus: Corpus) -> Verified:
 
 def _sizes(folder: Path, homes: Homes) -> Sizes:
     """Of all texts."""
-    parts = [HomeSizes.load(folder, home) for home in range(len(homes))]
+    parts = [load_sizes(folder, home) for home in range(len(homes))]
     none = np.zeros(0, np.uint32)
     return Sizes(
         np.concatenate([none, *(part.n_shingles for part in parts)]),

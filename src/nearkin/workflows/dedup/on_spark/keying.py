@@ -24,6 +24,7 @@ from nearkin.workflows.dedup.on_spark.streams import OCCURRENCES
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
+from nearkin.workflows.dedup.searching import Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,14 @@ class HomeSizes:
     @classmethod
     def load(cls, folder: Path, home: int) -> HomeSizes:
         """As `Keying` wrote them."""
-        with np.load(folder / f"sizes-{home:09d}.npz") as stored:
+        with np.load(_sizes_place(folder, home)) as stored:
             return cls(stored["n_shingles"], stored["n_units"], stored["profiles"])
+
+
+def load_sizes(folder: Path, home: int) -> Sizes:
+    """Those of the texts of a home, without their profiles, which are many times as large."""
+    with np.load(_sizes_place(folder, home)) as stored:
+        return Sizes(stored["n_shingles"], stored["n_units"])
 
 
 def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
@@ -96,7 +103,7 @@ class Keying:
         self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
         yield from entries.sent(crowded_place(self.folder, "bands", target))
         buckets = np.flatnonzero(counts)
-        yield from OCCURRENCES.packed(0, buckets, counts[buckets])
+        yield from OCCURRENCES.scattered(self.meetings.of_shingles(buckets), buckets, counts[buckets])
 
     def _add_bands(
         self,
@@ -120,7 +127,7 @@ class Keying:
                 entries.add(band, of_band, *long)
 
     def _save(self, home: int, sizes: HomeSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
-        place = self.folder / f"sizes-{home:09d}.npz"
+        place = _sizes_place(self.folder, home)
         with published(place, durable=False) as aside, open(aside, "wb") as file:
             np.savez(file, n_shingles=sizes.n_shingles, n_units=sizes.n_units, profiles=sizes.profiles)
         if small:
@@ -161,6 +168,10 @@ class PrefixKeying:
 def counts_place(folder: Path) -> Path:
     """Where it stands how often each shingle of short texts occurs."""
     return folder / "counts.npy"
+
+
+def _sizes_place(folder: Path, home: int) -> Path:
+    return folder / f"sizes-{home:09d}.npz"
 
 
 def _small_place(folder: Path, home: int) -> Path:

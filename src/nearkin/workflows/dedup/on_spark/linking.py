@@ -18,9 +18,10 @@ from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.crowds import link_crowds
-from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_of_entries
+from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import Keying, PrefixKeying, counts_place
+from nearkin.workflows.dedup.on_spark.popular import Spreading
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES, PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
@@ -37,7 +38,7 @@ class Linked:
     Parameters
     ----------
     pairs : Blocks
-        `PAIRS`, each at the home of its left text, some of them more than once.
+        `PAIRS`, some of them more than once.
     n_not_compared : int
         See `workflows.dedup.searching.Runs`.
     """
@@ -68,9 +69,14 @@ def link_all(
             "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
         )
         linked = linked.and_those_of(short)
-    crowded, n_not_compared = link_crowds(stages, linked, homes, texts, folder, meetings, ratio)
     pairs = linked.of(PAIRS.stream)
-    return Linked(pairs if crowded is None else pairs.and_those_of(crowded), n_not_compared)
+    crowds = link_crowds(stages, linked, homes, texts, folder, meetings, ratio)
+    if crowds is None:
+        return Linked(pairs, 0)
+    pairs = pairs.and_those_of(crowds.pairs)
+    if len(crowds.popular):
+        pairs = pairs.mapped(Spreading(homes, crowds.popular))
+    return Linked(pairs, crowds.n_not_compared)
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
@@ -120,7 +126,7 @@ class LinkingEntries:
             keys, order = keys[~is_crowded], order[~is_crowded]
         linking = Linking(sizes, sides, self.least_size_ratio)
         for pairs, _ in linking.link_sorted(keys, order):
-            yield from pairs_of_entries(self.homes, nodes, pairs)
+            yield from pairs_at_home(self.homes, *texts_of_entries(nodes, pairs))
 
     def _told(self, band: int, keys: U64, parts: I64) -> Iterator[Block]:
         """How many texts have each crowded key."""

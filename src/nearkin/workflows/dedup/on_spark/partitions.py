@@ -51,6 +51,17 @@ def read_partitions(
         return Blocks(numbered.mapInArrow(run, COLUMNS))
 
 
+def attempt() -> int:
+    """The number of this attempt at a task, which no other attempt at any task has.
+
+    Rows may come in another order each time: what a lost executor, or a second copy of the task, still writes must not
+    mix with the files of the attempt that counts.
+    """
+    from pyspark import TaskContext
+
+    return cast("TaskContext", TaskContext.get()).taskAttemptId()
+
+
 def check_have_ids(rows: pa.RecordBatch, column: str | None) -> None:
     """ParameterError where some rows have none in the column of ids."""
     if column is not None and rows[column].null_count:

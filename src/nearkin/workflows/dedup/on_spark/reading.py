@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
+from nearkin.errors import EngineError
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -87,6 +88,12 @@ class Reading:
                 n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
             numbers.append(int(path.stem.partition("-")[2]))
             n_bytes.append(path.stat().st_size)
+        if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
+            raise EngineError(
+                f"{self.spool.path} shows {sum(n_documents):,} documents, and {read.n_documents:,} were written: some "
+                "of its files are gone, or this worker does not see them yet. Go on with --resume, or, if they are "
+                "gone, begin anew."
+            )
         yield from notes.blocks(target, target=target)
         yield from INPUTS.packed(target, np.array([read.has_integer_ids]))
         yield from CHUNKS.packed(

@@ -40,7 +40,9 @@ HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8")))
 """Keys that so many texts have that no task should hold them all."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
-"""Candidates; ``tag`` is the component that asks for the pair, 0 if none does."""
+"""Candidates, at the home of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
+POPULAR = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
+"""How many candidates of a task are of a text, if they are more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
 """Whose shingles are wanted where."""
 SETS = Attached("sets", Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8"))))

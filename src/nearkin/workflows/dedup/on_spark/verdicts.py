@@ -10,7 +10,7 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.keying import HomeSizes
+from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.names import asked
 from nearkin.workflows.dedup.on_spark.streams import COPIES, GROUPS, MATCHES, MEMBERS, ROW_PAIRS, VERDICTS
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
@@ -30,7 +30,7 @@ class Telling:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
+        texts, sizes = HomeTexts.load(self.texts, target), load_sizes(self.sizes, target)
         principal, similarity = texts.best.copy(), np.ones(len(texts.first))
         members, _, of_member, to_principal = MEMBERS.joined(blocks)
         at = texts.at(members)

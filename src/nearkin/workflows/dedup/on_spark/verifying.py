@@ -38,7 +38,7 @@ def verify_all(
     Returns
     -------
     Blocks
-        `MATCHES`, at the homes of their left texts, and `CANDIDATES`.
+        `MATCHES`, each at the home of one of its texts, and `CANDIDATES`.
     """
     n, (texts, sizes) = max(len(homes), 1), folders
     return stages.kept(
@@ -149,7 +149,7 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class Verifying:
-    """Verify the pairs whose left text is at home here."""
+    """Verify the pairs whose left text is at home here; of matches the left text is the lower row."""
 
     homes: Homes
     texts: Path
@@ -166,6 +166,7 @@ class Verifying:
         mine = np.unique(np.concatenate([left, right[is_here]]))
         texts = HomeTexts.load(self.texts, target)
         sets = TextSets.joined(blocks, TextSets.at_home(self.homes, texts, target, mine, self.options))
+        left, right = np.minimum(left, right), np.maximum(left, right)
         by_node = np.argsort(sets.nodes)
         place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)
         found = verify(Candidates(place[0], place[1]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])

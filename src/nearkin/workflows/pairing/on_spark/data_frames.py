@@ -26,7 +26,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.dedup.on_spark.partitions import check_have_ids, read_partitions, repeated_ids
+from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
 from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, splitting
@@ -134,8 +134,8 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     counting = Counting(files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
-    (has_integer_ids,) = READ.joined(told)
-    parts = (files.load(block.target) for block in told)
+    numbers, has_integer_ids = READ.joined(told)
+    parts = map(files.load, numbers.tolist())
     counted = joined(parts, count_places(arrays, name), has_integer_ids=bool(has_integer_ids.all()))
     if side.doc_id is not None:
         _check_distinct(counted.documents["id"], side.doc_id, f" of {called}")
@@ -186,8 +186,9 @@ class Counting:
     def __call__(self, part: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         """See `read_partitions`."""
         texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), "skip")
-        found = self.files.count(part, texts, self.split, Silent())
-        yield from READ.packed(part, np.array([found.has_integer_ids]))
+        number = attempt()
+        found = self.files.count(number, texts, self.split, Silent())
+        yield from READ.packed(part, np.array([number]), np.array([found.has_integer_ids]))
 
 
 @dataclass(frozen=True, slots=True)

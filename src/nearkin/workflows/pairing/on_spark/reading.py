@@ -77,8 +77,8 @@ def collect_all(
     counting = Counting(files, split, reading.on_error)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
-    (has_integer_ids,) = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
-    parts = (files.load(task) for task in range(len(tasks)))
+    numbers, has_integer_ids = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
+    parts = map(files.load, numbers.tolist())
     counted = joined(parts, count_places(arrays, side), has_integer_ids=bool(has_integer_ids.all()))
     return collected(counted, texts, inputs, side)
 
@@ -120,40 +120,41 @@ class CountFiles:
 
     folder: Path
 
-    def count(self, task: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
-        """Read texts, and write what is counted; files of a task that is done twice are whole at any time."""
-        terms, counts = (published(self._place(task, name), durable=False) for name in ("terms", "counts"))
+    def count(self, number: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
+        """Read texts, and write what is counted; files that are written twice are whole at any time."""
+        terms, counts = (published(self._place(number, name), durable=False) for name in ("terms", "counts"))
         with terms as terms_aside, counts as counts_aside:
             found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
-        with published(self._place(task, "offsets"), durable=False) as aside, open(aside, "wb") as file:
+        with published(self._place(number, "offsets"), durable=False) as aside, open(aside, "wb") as file:
             np.save(file, found.counts.offsets)
-        self._write(task, "documents", found.documents)
-        self._write(task, "words", pa.table([found.vocabulary.words], _WORDS))
+        self._write(number, "documents", found.documents)
+        self._write(number, "words", pa.table([found.vocabulary.words], _WORDS))
         return found
 
-    def load(self, task: int) -> Part:
+    def load(self, number: int) -> Part:
         """The same, mapped into memory."""
         terms, counts = (
-            mapped_array(self._place(task, name), kind) for name, kind in (("terms", np.int32), ("counts", np.float32))
+            mapped_array(self._place(number, name), kind)
+            for name, kind in (("terms", np.int32), ("counts", np.float32))
         )
-        own = TermCounts(terms, counts, np.load(self._place(task, "offsets")))  # type: ignore[arg-type]
-        words = self._read(task, "words")["word"].combine_chunks()
-        return Part(self._read(task, "documents"), words, own)
+        own = TermCounts(terms, counts, np.load(self._place(number, "offsets")))  # type: ignore[arg-type]
+        words = self._read(number, "words")["word"].combine_chunks()
+        return Part(self._read(number, "documents"), words, own)
 
-    def _write(self, task: int, name: str, table: pa.Table) -> None:
+    def _write(self, number: int, name: str, table: pa.Table) -> None:
         with (
-            published(self._place(task, name), durable=False) as aside,
+            published(self._place(number, name), durable=False) as aside,
             pa.OSFile(str(aside), "wb") as file,
             pa.ipc.new_file(file, table.schema) as writer,
         ):
             writer.write_table(table)
 
-    def _read(self, task: int, name: str) -> pa.Table:
-        with pa.memory_map(str(self._place(task, name))) as file:
+    def _read(self, number: int, name: str) -> pa.Table:
+        with pa.memory_map(str(self._place(number, name))) as file:
             return pa.ipc.open_file(file).read_all()
 
-    def _place(self, task: int, name: str) -> Path:
-        return self.folder / f"{task:09d}-{name}"
+    def _place(self, number: int, name: str) -> Path:
+        return self.folder / f"{number:09d}-{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,4 +170,4 @@ class Counting:
         notes = Notes()
         found = self.files.count(target, texts_of(task_input(blocks), self.on_error), self.split, notes)
         yield from notes.blocks(target, target=target)
-        yield from READ.packed(target, np.array([found.has_integer_ids]))
+        yield from READ.packed(target, np.array([target]), np.array([found.has_integer_ids]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nearkin.engines.spark.layout import Layout
 
-READ = Layout("read", (("has_integer_ids", "|u1"),))
+READ = Layout("read", (("files", "<u4"), ("has_integer_ids", "|u1")))
+"""What a task has read: the number of its files."""
 """Of an input."""
 CHUNKS = Layout("chunks", (("n_signatures", "<i8"),))
 """How many signatures a chunk of a sorted order has, its own ones."""

@@ -1,0 +1,108 @@
+"""Texts that are compared with very many others: their pairs are spread over the homes of those.
+
+Pairs are verified at the home of one of their texts. Those of the most preferred texts of a crowded key would all be at
+one home, a task's, which would ask for the shingles of the whole crowd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.engines.spark.layout import Block
+from nearkin.records import I64, U32, U64
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.streams import PAIRS, POPULAR
+
+MANY = 1 << 14
+"""Pairs of one text; fewer may be where they are."""
+_SOME = 256
+
+
+class Tally:
+    """How many pairs of a task each text has."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[U32, I64]] = []
+
+    def add(self, left: U32, right: U32) -> None:
+        """Count some pairs."""
+        nodes, n_pairs = np.unique(np.concatenate([left, right]), return_counts=True)
+        is_worth_it = n_pairs >= _SOME
+        self._parts.append((nodes[is_worth_it].astype(np.uint32), n_pairs[is_worth_it]))
+
+    def told(self) -> Iterator[Block]:
+        """Those that have more than a few."""
+        for nodes, n_pairs in self._parts:
+            yield from POPULAR.packed(0, nodes, n_pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Popular:
+    """The texts that very many pairs are of.
+
+    Parameters
+    ----------
+    nodes : uint32 array, shape (n_texts,)
+        In rising order.
+    n_pairs : int64 array, shape (n_texts,)
+    """
+
+    nodes: U32
+    n_pairs: I64
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Popular:
+        """From blocks of `POPULAR`."""
+        told, n_told = POPULAR.joined(blocks)
+        nodes, place = np.unique(told, return_inverse=True)
+        n_pairs = np.bincount(place, n_told, len(nodes)).astype(np.int64)
+        is_popular = n_pairs >= MANY
+        return cls(nodes[is_popular], n_pairs[is_popular])
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def n_of(self, nodes: U32) -> I64:
+        """The pairs of each text; 0 of those that have fewer than `MANY`.
+
+        Examples
+        --------
+        >>> popular = Popular(np.array([3, 8], np.uint32), np.array([20_000, 30_000]))
+        >>> popular.n_of(np.array([8, 5, 3, 9], np.uint32)).tolist()
+        [30000, 0, 20000, 0]
+        """
+        at = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        return np.where(self.nodes[at] == nodes, self.n_pairs[at], 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spreading:
+    """Send each pair to the home of that text of it which has fewer of them, and the same pair only once from here.
+
+    The rule knows of nothing but the pair: wherever it was found, it comes to the same home.
+    """
+
+    homes: Homes
+    popular: Popular
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        left, right, _ = PAIRS.joined(blocks)
+        left, right = _distinct(left, right)
+        n_left, n_right = self.popular.n_of(left), self.popular.n_of(right)
+        is_even = (left ^ right) & np.uint32(1) == 0  # where all are compared with all, none has fewer
+        swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
+        here, there = np.where(swap, right, left), np.where(swap, left, right)
+        yield from PAIRS.scattered(self.homes.at(here), here, there, np.zeros(len(here), np.uint32))
+
+
+def _distinct(left: U32, right: U32) -> tuple[U32, U32]:
+    pairs: U64 = left.astype(np.uint64) << np.uint64(32) | right
+    pairs.sort()
+    is_first = np.ones(len(pairs), np.bool_)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    pairs = pairs[is_first]
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
