@@ -105,8 +105,9 @@ def _show(console: Console, told: Forecast, options: DedupOptions, needs: Cluste
             "bring together is not foreseen: all texts are reckoned as bands would find them."
         )
     say(
-        "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so: "
-        f"{many_text(told.plan.expected_candidates)}, {each:,.1f} a document. Near-duplicates are not foreseen.[/]"
+        "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so, from "
+        f"{many_text(len(told.sample.similarity))} of the sample: {many_text(told.plan.expected_candidates)}, "
+        f"{each:,.1f} a document. Another sample may tell another number. Near-duplicates are not foreseen.[/]"
     )
     if n_compared < _FEW:
         say("[yellow]So few documents tell little of a corpus: give some thousands, drawn from all of it.[/]")

@@ -1,0 +1,33 @@
+"""Stages are kept in files: in which form they stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from nearkin.engines.spark.layout import MOST_BLOCK_BYTES, Block, Layout
+from nearkin.engines.spark.stages import Stages
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+
+NUMBERS = Layout("numbers", (("number", "<u8"),))
+N_BLOCKS = 200
+
+
+def many_blocks(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    yield from NUMBERS.packed(target, np.arange(N_BLOCKS * MOST_BLOCK_BYTES // 8, dtype=np.uint64))
+
+
+def test_large_blocks_are_kept_in_small_groups_of_rows(tmp_path: Path, spark) -> None:
+    """Java holds a whole group when it writes, and up to 4,096 rows of it when it reads."""
+    stages = Stages(spark, tmp_path, Meter(Silent()))
+    found = stages.kept("many", lambda: stages.parts(1, many_blocks))
+    [path] = (tmp_path / "many").glob("*.parquet")
+    groups = pq.read_metadata(path)
+    assert groups.num_rows == N_BLOCKS
+    assert max(groups.row_group(i).total_byte_size for i in range(groups.num_row_groups)) < 16 << 20
+    (numbers,) = NUMBERS.joined(found.collected())
+    assert (np.sort(numbers) == np.arange(N_BLOCKS * MOST_BLOCK_BYTES // 8)).all()
