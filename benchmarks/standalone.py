@@ -158,9 +158,8 @@ class Standalone:
     def _wait_until(self, holds: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline and all(process.poll() is None for process in self._running):
-            with contextlib.suppress(
-                OSError, json.JSONDecodeError
-            ):  # it does not listen yet, or has nothing but a page
+            # it does not listen yet, or has nothing but a page
+            with contextlib.suppress(OSError, json.JSONDecodeError):
                 if holds():
                     return
             time.sleep(0.1)

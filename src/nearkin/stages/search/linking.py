@@ -75,7 +75,7 @@ class Linking:
                 room *= 2
                 continue
             start = after
-            yield _sorted_distinct(pairs[:n_pairs]), n_not_compared
+            yield sorted_distinct(pairs[:n_pairs]), n_not_compared
 
 
 def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
@@ -143,14 +143,14 @@ def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]
             end = len(run) if bound is None else int(np.searchsorted(run, bound, side="right"))
             parts.append(run[at[i] : end])
             at[i] = end
-        merged = _sorted_distinct(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
+        merged = sorted_distinct(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
         if len(merged):
             yield Candidates((merged >> np.uint64(32)).astype(np.uint32), merged.astype(np.uint32))
         if bound is None:
             return
 
 
-def _sorted_distinct(values: U64) -> U64:
+def sorted_distinct(values: U64) -> U64:
     """Sort in place; each value once.
 
     ``np.unique`` looks numbers up in a hash table since numpy 2.3; sorting is up to 77 times faster (5 million pairs).

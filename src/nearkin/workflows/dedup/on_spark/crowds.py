@@ -20,7 +20,7 @@ from nearkin.stages.search.linking import Linking, affordable_pivots
 from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys
-from nearkin.workflows.dedup.on_spark.popular import Popular, Tally
+from nearkin.workflows.dedup.on_spark.popular import Popular, Spreading, Tally
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, POPULAR, RANKED
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.searching import most_pairs_of
@@ -28,42 +28,30 @@ from nearkin.workflows.dedup.searching import most_pairs_of
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True, slots=True)
-class Crowds:
-    """What crowded keys bring together.
-
-    Parameters
-    ----------
-    pairs : Blocks
-        `PAIRS`, some of them more than once.
-    n_not_compared : int
-        Pairs with a common key that are left out.
-    popular : Popular
-        Of all of them.
-    """
-
-    pairs: Blocks
-    n_not_compared: int
-    popular: Popular
-
-
 def link_crowds(
     stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: Meetings, ratio: float
-) -> Crowds | None:
-    """Pair the texts of crowded keys, if there are any.
+) -> tuple[Blocks, int]:
+    """Pair the texts of crowded keys as well.
 
     Parameters
     ----------
     linked : Blocks
-        `CROWDED`, `LENGTHS` and `HOT`, among others.
+        `PAIRS` of the other keys; `CROWDED`, `LENGTHS` and `HOT`.
     texts, folder : Path
         Where the texts of homes stand, and the entries that stayed there.
     ratio : float
         See `Linking`.
+
+    Returns
+    -------
+    pairs : Blocks
+        `PAIRS` of all keys, some of them more than once.
+    n_not_compared : int
+        Pairs with a common key that are left out.
     """
-    most_pivots = _most_pivots(linked, meetings)
+    pairs, most_pivots = linked.of(PAIRS.stream), _most_pivots(linked, meetings)
     if not most_pivots:
-        return None
+        return pairs, 0
     crowded = stages.parts(len(homes), at_home).and_those_of(linked.of(CROWDED.stream))
     n, n_targets = max(len(homes), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
     hot = HotKeys.of(linked.of(HOT.stream).collected(), most_pivots)
@@ -79,8 +67,11 @@ def link_crowds(
         ),
     )
     (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
+    pairs = pairs.and_those_of(made.of(PAIRS.stream))
     popular = Popular.of(made.of(POPULAR.stream).collected())
-    return Crowds(made.of(PAIRS.stream), int(n_pairs.sum()) + hot.n_not_compared, popular)
+    if len(popular):
+        pairs = pairs.mapped(Spreading(homes, popular))
+    return pairs, int(n_pairs.sum()) + hot.n_not_compared
 
 
 def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:

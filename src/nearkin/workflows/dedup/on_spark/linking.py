@@ -21,9 +21,8 @@ from nearkin.workflows.dedup.on_spark.crowds import link_crowds
 from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import Keying, PrefixKeying, counts_place
-from nearkin.workflows.dedup.on_spark.popular import Spreading
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
-from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES, PAIRS
+from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
 
@@ -69,14 +68,7 @@ def link_all(
             "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
         )
         linked = linked.and_those_of(short)
-    pairs = linked.of(PAIRS.stream)
-    crowds = link_crowds(stages, linked, homes, texts, folder, meetings, ratio)
-    if crowds is None:
-        return Linked(pairs, 0)
-    pairs = pairs.and_those_of(crowds.pairs)
-    if len(crowds.popular):
-        pairs = pairs.mapped(Spreading(homes, crowds.popular))
-    return Linked(pairs, crowds.n_not_compared)
+    return Linked(*link_crowds(stages, linked, homes, texts, folder, meetings, ratio))
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:

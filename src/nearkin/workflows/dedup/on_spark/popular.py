@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.engines.spark.layout import Block
-from nearkin.records import I64, U32, U64
+from nearkin.records import I64, U32
+from nearkin.stages.search.linking import sorted_distinct
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.streams import PAIRS, POPULAR
 
@@ -91,18 +92,10 @@ class Spreading:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         left, right, _ = PAIRS.joined(blocks)
-        left, right = _distinct(left, right)
+        pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
+        left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
         n_left, n_right = self.popular.n_of(left), self.popular.n_of(right)
         is_even = (left ^ right) & np.uint32(1) == 0  # where all are compared with all, none has fewer
         swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
         here, there = np.where(swap, right, left), np.where(swap, left, right)
         yield from PAIRS.scattered(self.homes.at(here), here, there, np.zeros(len(here), np.uint32))
-
-
-def _distinct(left: U32, right: U32) -> tuple[U32, U32]:
-    pairs: U64 = left.astype(np.uint64) << np.uint64(32) | right
-    pairs.sort()
-    is_first = np.ones(len(pairs), np.bool_)
-    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
-    pairs = pairs[is_first]
-    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
