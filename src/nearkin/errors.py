@@ -6,7 +6,8 @@
     ├── ParameterError (ValueError)      a parameter breaks its rule
     ├── InputError                       the input as a whole cannot be used
     │   ├── SourceError                  a file, a folder or a column of it
-    │   └── DocumentError                one document, when bad documents stop the run
+    │   │   └── TruncatedInputError      a file that ends before its end, or whose rest is damaged
+    │   └── DocumentError                documents that cannot be read, where they stop the run
     ├── RunError                         a run directory cannot be used
     │   ├── OutputExistsError            it already holds results, or an unfinished run
     │   ├── ResumeError                  what is there was made from something else
@@ -59,8 +60,14 @@ class SourceError(InputError):
     """A file, a folder or a column of it cannot be used."""
 
 
+class TruncatedInputError(SourceError):
+    """A file ends before its end, or the rest of it is damaged: how many documents are missing is not known."""
+
+    exit_code = 13
+
+
 class DocumentError(InputError):
-    """One document is bad and the run was told to stop at bad documents."""
+    """Documents cannot be read: one, where the run was told to stop at it, or more than the run puts up with."""
 
     exit_code = 4
 
@@ -107,7 +114,9 @@ class CollectionError(NearkinError):
 
 
 class CollectionBusyError(CollectionError):
-    """Another process is writing to the collection."""
+    """Another process is writing to the collection. Nothing is wrong with it: try again."""
+
+    exit_code = 9
 
 
 class UnknownDocumentError(CollectionError, KeyError):

@@ -49,8 +49,8 @@ def _root(
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code.
 
-    0 done, 2 wrong usage, 3 input, 4 a bad document, 5 output, 6 a missing extra, 7 a collection, 8 a cluster,
-    130 Ctrl-C.
+    0 done, 2 wrong usage, 3 input, 4 unreadable documents, 5 output, 6 a missing extra, 7 a collection, 8 a cluster,
+    9 a busy collection, 13 truncated input, 130 Ctrl-C.
     """
     from nearkin.cli import commands  # noqa: F401  (registers the commands)
 
