@@ -97,6 +97,15 @@ def cases() -> dict[str, Case]:
         "the first": Case(in_files(families, 2), options={"keep": "first", "shingle": "chars:6"}),
         "against another collection": Case(third[:2], against=third[1:]),
         "against, by containment": Case(third[:1], against=third, options={"measure": "containment"}),
+        "a short text in very many": Case(
+            in_files(named([f"{Prose(i).text(25)} {one_text[:60]}" for i in range(150)] + [one_text[:60]] + short), 3),
+            options={"measure": "containment"},
+        ),
+        "crowded short texts, contained": Case(
+            in_files(named([f"{Prose(i).text(i % 40)} {' '.join(short)} {i // 7}" for i in range(400)]), 3),
+            against=in_files(named([f"{short[i % 2]} {i // 7}" for i in range(300)], "t"), 2),
+            options={"measure": "containment", "threshold": 0.6},
+        ),
         "against none": Case(third[:1], against=[[]]),
         "all equal": Case(in_files(named([one_text] * 500), 5)),
         "all empty": Case(in_files(named([""] * 20), 2)),

@@ -17,10 +17,10 @@ from functional.conftest import nearkin, nearkin_here, run_here, write_jsonl
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RunError, SourceError
 from nearkin.stages.search import inverted
+from nearkin.stages.search.linking import CrowdedRuns
 from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import MOST_MISSED, Audited, AuditOptions, MissedPairs
-from nearkin.workflows.dedup import searching
 from nearkin.workflows.dedup.files import Delivery, Files
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.dedup.regrouping import regroup
@@ -208,7 +208,7 @@ def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
     """A crowd under one key: the run cannot say what it missed, the audit can."""
     texts = [f"{' '.join(map(str, range(60)))} x{i} y{i % 7} z{i}" for i in range(300)]
     path = write_jsonl(tmp_path / "in.jsonl", [{"id": str(i), "text": text} for i, text in enumerate(texts)])
-    monkeypatch.setattr(searching, "affordable_pivots", lambda lengths, most_pairs: 1)
+    monkeypatch.setattr(CrowdedRuns, "affordable_pivots", lambda runs, most_pairs: 1)
     manifest = run_here([str(path)], tmp_path / "out", threshold=0.8)
     assert manifest["counts"]["pairs_not_compared"] > 0
     audited = audit(tmp_path / "out", AuditOptions(sample=50, threads=2))

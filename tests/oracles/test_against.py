@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import random
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import nearkin
-from oracles.brute_force import Collection, Likeness, Verdict, across
+from made_up_prose import Prose
+from oracles.brute_force import Collection, Likeness, Verdict, across, shingles
+from oracles.chance import SIGMAS
 from oracles.texts import families
 
 CERTAIN = 0.999_999_999
@@ -104,3 +110,55 @@ def test_documents_alike_among_themselves_are_none_of_its_business():
 def test_nothing_on_the_other_side():
     result = nearkin.dedup([NEAR, NEAR], against=[])
     assert result.documents["keep"].to_pylist() == [True, True]
+
+
+# -- passages cut out of a corpus of short texts: what a training set has of an evaluation set ------------------------
+
+
+def passages(n_words: int, *, seed: int = 0) -> tuple[list[str], list[str]]:
+    """A corpus of texts of 12 to 260 words, and items of which every other one is a passage of one of them."""
+    chance, prose = random.Random(seed), Prose(seed)
+    corpus = [prose.text(chance.choice([12, 30, 60, 260])) for _ in range(1200)]
+    items = []
+    for source in chance.sample([text for text in corpus if len(text.split()) >= n_words], 60):
+        words = source.split()
+        start = chance.randrange(len(words) - n_words + 1)
+        items += [" ".join(words[start : start + n_words]), prose.text(n_words)]
+    return corpus, items
+
+
+@pytest.mark.parametrize("n_words", [5, 7, 10, 20, 40, 100, 200])
+def test_passages_are_found_as_surely_as_asked_whichever_side_they_are_on(n_words):
+    corpus, items = passages(n_words)
+    sets = [[shingles(text, "words", 5) for text in side] for side in (corpus, items)]
+    truth = {
+        (a, b)
+        for a, mine in enumerate(sets[0])
+        for b, theirs in enumerate(sets[1])
+        if (n_common := len(mine & theirs)) and n_common / min(len(mine), len(theirs)) >= 0.8
+    }
+    assert len(truth) >= 60
+    for inputs, against, is_turned in ((corpus, items, False), (items, corpus, True)):
+        result = nearkin.dedup(
+            list(enumerate(inputs)), against=list(enumerate(against)), measure="containment", threshold=0.8
+        )
+        pairs = result.pairs.select(["id_a", "id_b"]).to_pylist()
+        found = {(pair["id_b"], pair["id_a"]) if is_turned else (pair["id_a"], pair["id_b"]) for pair in pairs}
+        plan = result.manifest["plan"]
+        assert found <= truth
+        assert plan["recall_at_threshold"] >= 0.99
+        if n_words - 4 < plan["exact_below"]:
+            assert found == truth
+        assert len(truth - found) <= 0.01 * len(truth) + SIGMAS * math.sqrt(0.01 * len(truth)) + 1
+
+
+def test_the_seed_decides_which_contained_texts_are_missed():
+    corpus, items = passages(200)
+    asked = {"against": list(enumerate(corpus)), "measure": "containment", "threshold": 0.8, "recall": 0.1}
+    found = [
+        frozenset((pair["id_a"], pair["id_b"]) for pair in result.pairs.to_pylist())
+        for seed in (0, 0, 1, 2)
+        for result in [nearkin.dedup(list(enumerate(items)), seed=seed, **asked)]
+    ]
+    assert found[0] == found[1]
+    assert len(set(found)) == 3

@@ -79,6 +79,38 @@ def test_of_long_texts_as_many_are_found_as_predicted(threshold, recall, n_words
     assert result.manifest["counts"]["pairs_not_compared"] == 0
 
 
+def clustered(seed: int, *, n_clusters: int, size: int, n_words: int, most_edits: int) -> list[str]:
+    """Versions of a few texts, each with words of its own: nearly all pairs lie in large groups."""
+    chance = random.Random(seed)
+    texts = []
+    for _ in range(n_clusters):
+        base = [f"w{chance.randrange(10**6)}" for _ in range(n_words)]
+        for _ in range(size):
+            version = list(base)
+            for at in chance.sample(range(n_words), chance.randint(1, most_edits)):
+                version[at] = f"v{chance.randrange(10**9)}"
+            texts.append(" ".join(version))
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "n_words", "most_edits"),
+    [(10, 60, 300, 8), (20, 40, 160, 5)],  # in the second, documents are hardly longer than those searched exactly
+)
+def test_in_clusters_as_many_are_missed_as_estimated(n_clusters, size, n_words, most_edits):
+    texts = clustered(1, n_clusters=n_clusters, size=size, n_words=n_words, most_edits=most_edits)
+    n_pairs = len(all_matches([shingles(text, "words", 5) for text in texts], 0.8))
+    n_missed, estimated = [], []
+    for seed in range(12):
+        result = nearkin.dedup(list(enumerate(texts)), threshold=0.8, seed=seed)
+        assert (result.documents["n_shingles"].to_numpy() >= result.manifest["plan"]["exact_below"]).all()
+        n_missed.append(n_pairs - len(result.pairs))
+        estimated.append(result.manifest["estimated_missed_pairs"])
+    # pairs of a cluster are missed together: the spread over seeds is that of the misses themselves
+    error = SIGMAS * np.std(n_missed, ddof=1) / math.sqrt(len(n_missed))
+    assert abs(np.mean(n_missed) - np.mean(estimated)) <= error + 0.05
+
+
 def made_up_names(seed: int, n: int) -> list[str]:
     """Names of a few syllables, some of them misspelt: short texts that share all they are made of with many others."""
     chance = random.Random(seed)

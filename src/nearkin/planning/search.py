@@ -10,11 +10,14 @@ import numpy as np
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
 from nearkin.planning.curve import bands_for
-from nearkin.records import F64, I64
+from nearkin.planning.sketch_recall import SketchRecall
+from nearkin.records import F64, I64, U32
 
 MOST_SLOTS = 4096
 _MOST_ROWS = 32
-_SHORT = 0.05
+_MOST_EXACT = 4096
+KEYS_OF_A_LEAD = 3
+"""Entries of a rare shingle of a small document: its own, and those of the documents that have it too."""
 
 # Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
 # the plan, and with it the result, depends on nothing but the input and the parameters.
@@ -33,7 +36,8 @@ class BandPlan:
     ----------
     bands, rows : int
     recall_at_threshold : float
-        The probability that a pair exactly at the threshold becomes a candidate; pairs above it more likely so.
+        The least probability that a pair exactly at the threshold becomes a candidate: that of very long documents. Of
+        shorter ones, and above the threshold, it is higher.
     expected_candidates : float
         Pairs of documents that will be compared without being near-duplicates, extrapolated from a sample.
     exact_below : int
@@ -51,9 +55,33 @@ class BandPlan:
         """Slots of a signature."""
         return self.bands * self.rows
 
-    def found_probability(self, similarity: F64) -> F64:
-        """Of pairs that bands had to find."""
-        return found_by_bands(similarity, self.bands, self.rows)
+    def exact_up_to(self, threshold: float) -> int:
+        """The largest number of shingles with which documents find each other exactly.
+
+        A document just below `exact_below` may match one that is longer, up to this size: that one is searched for
+        exactly, too, and so are all pairs of such.
+        """
+        return math.ceil((self.exact_below - 1) / threshold + 1e-9)
+
+    def found_probability(self, n_common: I64 | U32, n_left: I64 | U32, n_right: I64 | U32, threshold: float) -> F64:
+        """The probability of each pair at or above the threshold of the search to become a candidate.
+
+        Parameters
+        ----------
+        n_common, n_left, n_right : int arrays, shape (n_pairs,)
+            Shingles in both documents, and in each.
+        threshold : float
+            That of the search.
+        """
+        common, left, right = (n.astype(np.int64) for n in (n_common, n_left, n_right))
+        is_exact = (np.minimum(left, right) < self.exact_below) | (
+            np.maximum(left, right) <= self.exact_up_to(threshold)
+        )
+        found = np.ones(len(common))
+        found[~is_exact] = SketchRecall(self.bands, self.rows).found(
+            common[~is_exact], (left + right - common)[~is_exact]
+        )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +93,22 @@ class SamplingPlan:
     rate : float
         Of the shingles that become keys.
     recall_at_threshold : float
-        The mean, over the sampled documents, of the probability that one contained at exactly the threshold becomes a
-        candidate.
+        The least probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
+        that are found by their sample. Larger ones are found more likely.
     expected_candidates : float
         See `BandPlan`.
+    exact_below : int
+        Documents with fewer shingles than this find those that contain them by rare shingles, which misses none.
     """
 
     rate: float
     recall_at_threshold: float
     expected_candidates: float
+    exact_below: int = 0
+
+    def found_probability(self, n_common: I64 | U32, n_smaller: I64 | U32) -> F64:
+        """Of pairs with so many common shingles, and so many in the smaller document of each."""
+        return np.where(n_smaller < self.exact_below, 1.0, found_by_sample(n_common, self.rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +123,6 @@ class Sample:
         Pairs of them that may match: all, or those across two collections.
     sizes : int64 array, shape (n_sampled,)
         Shingles of the sampled documents.
-    sought_sizes : int64 array
-        Of those sampled documents that are looked for: all, or those to clean in a run against another collection.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
         Jaccard similarity and common shingles of the sampled pairs that may match.
     """
@@ -97,14 +130,13 @@ class Sample:
     n_documents: int
     n_pairs: float
     sizes: I64
-    sought_sizes: I64
     similarity: F64
     n_common: I64
 
     @classmethod
     def of_one(cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64) -> Sample:
         """Of one collection, in which every document may match every other."""
-        return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, sizes, similarity, n_common)
+        return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, similarity, n_common)
 
     @property
     def scale(self) -> float:
@@ -166,33 +198,55 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
-    """The lowest sampling rate that reaches the recall at the threshold.
+    """The cheapest sampling rate, and the size up to which documents are searched exactly, that reach the recall.
 
-    A short document has few shingles to be found by. The rate is such that nineteen in twenty of the documents that are
-    looked for reach the recall each by itself, and all of them in the mean.
+    A pair is found by the shingles that the smaller document shares with the larger one. Few shingles need a high rate,
+    which is dear in all other documents; rare shingles of the small documents alone are cheap. So whatever the sizes,
+    every pair at the threshold is found with at least this probability.
 
     Examples
     --------
     >>> sizes, none = np.full(50, 400), np.zeros(1225, np.int64)
-    >>> plan_sampling(0.8, 0.99, Sample.of_one(1000, sizes, none.astype(np.float64), none)).rate < 0.02
-    True
+    >>> plan = plan_sampling(0.8, 0.99, Sample.of_one(1000, sizes, none.astype(np.float64), none))
+    >>> plan.rate < 0.02, plan.recall_at_threshold >= 0.99
+    (True, True)
     """
-    shared = np.ceil(threshold * sample.sought_sizes[sample.sought_sizes > 0] - 1e-9)
-    short = np.quantile(shared, _SHORT, method="lower") if len(shared) else 1.0
+    plans: list[tuple[float, SamplingPlan]] = []
+    for exact_below in _sizes_to_try(sample):
+        n_common = _n_common_at(threshold, exact_below)
+        rate = min(1.0, math.ceil((1.0 - (1.0 - recall) ** (1.0 / n_common)) * 1e5) / 1e5)
+        candidates = float(found_by_sample(sample.n_common, rate).sum()) * sample.scale
+        reached = float(found_by_sample(n_common, rate))
+        plan = SamplingPlan(rate, reached, candidates, exact_below)
+        plans.append((_cost_of_sampling(plan, threshold, sample), plan))
+    return min(plans, key=lambda one: one[0])[1]
 
-    def recall_at(rate: float) -> float:
-        return float(found_by_sample(shared, rate).mean()) if len(shared) else 1.0
 
-    def reaches(rate: float) -> bool:
-        return recall_at(rate) >= recall and bool(found_by_sample(short, rate) >= recall)
+def _sizes_to_try(sample: Sample) -> list[int]:
+    """Numbers of shingles from which on documents might be sampled, an eighth apart."""
+    largest = min(int(sample.sizes.max(initial=1)) + 1, _MOST_EXACT)
+    sizes = [1]
+    while sizes[-1] < largest:
+        sizes.append(min(sizes[-1] + 1 + sizes[-1] // 8, largest))
+    return sizes
 
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    rate = min(1.0, math.ceil(high * 10_000) / 10_000)
-    candidates = float(found_by_sample(sample.n_common, rate).sum()) * sample.scale
-    return SamplingPlan(rate, recall_at(rate), candidates)
+
+def _n_common_at(threshold: float, n_smaller: int) -> int:
+    """Shingles that a pair at the threshold has in common."""
+    return max(1, math.ceil(threshold * n_smaller - 1e-9))
+
+
+def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> float:
+    """Nanoseconds for the whole collection."""
+    small = sample.sizes[(sample.sizes > 0) & (sample.sizes < plan.exact_below)]
+    n_sampled = plan.rate * float(sample.sizes.sum() - small.sum())
+    n_leading = float((small - np.ceil(threshold * small - 1e-9) + 1).sum())
+    # looked for in all documents, which are shingled once more for it
+    second_look = NS_SKETCH_SHINGLE * float(sample.sizes.sum()) if len(small) else 0.0
+    keys = NS_KEY * (n_sampled + KEYS_OF_A_LEAD * n_leading)
+    scale = sample.n_documents / max(len(sample.sizes), 1)
+    pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
+    return scale * (second_look + keys) + plan.expected_candidates * pair
 
 
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:

@@ -9,11 +9,23 @@ from hypothesis import strategies as st
 
 from nearkin.kernels import compiled, plain  # noqa: F401  (named here so that both are seen to be covered)
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import chains, grouping, identity, linking, overlap, prefixes, shingles, sketch, text
+from nearkin.kernels.compiled import (
+    chains,
+    grouping,
+    identity,
+    linking,
+    marks,
+    overlap,
+    prefixes,
+    shingles,
+    sketch,
+    text,
+)
 from nearkin.kernels.plain import chains as plain_chains
 from nearkin.kernels.plain import grouping as plain_grouping
 from nearkin.kernels.plain import identity as plain_identity
 from nearkin.kernels.plain import linking as plain_linking
+from nearkin.kernels.plain import marks as plain_marks
 from nearkin.kernels.plain import overlap as plain_overlap
 from nearkin.kernels.plain import prefixes as plain_prefixes
 from nearkin.kernels.plain import shingles as plain_shingles
@@ -105,7 +117,7 @@ def test_link_runs(data, most_pivots, most_pairs, room):
     keys = np.sort(np.array(data.draw(st.lists(st.integers(0, 6), max_size=30)), np.uint64))
     rows = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(keys), max_size=len(keys))), np.uint32)
     sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=10, max_size=10)), np.uint32)
-    sides = np.array(data.draw(st.lists(st.integers(1, 3), min_size=10, max_size=10)), np.uint8)
+    sides = np.array(data.draw(st.lists(st.integers(1, 7), min_size=10, max_size=10)), np.uint8)
     found = []
     for module in (linking, plain_linking):
         pairs = np.zeros(room, np.uint64)
@@ -122,6 +134,18 @@ def test_link_runs(data, most_pivots, most_pairs, room):
         )
         found.append((said, pairs[: said[0]].tolist()))
     assert found[0] == found[1]
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**64 - 1)), st.integers(0, 12))
+def test_marks(marked, asked, bits):
+    bitmaps = [np.zeros(1 << bits, np.uint8) for _ in range(2)]
+    wanted = np.array([*asked, *marked], np.uint64)
+    found = []
+    for module, bitmap in zip((marks, plain_marks), bitmaps, strict=True):
+        module.mark(np.array(marked, np.uint64), bitmap)
+        found.append(module.is_marked(wanted, bitmap))
+    same([bitmaps[0], found[0]], [bitmaps[1], found[1]])
+    assert found[0][len(asked) :].all()
 
 
 @given(sets, st.data())

@@ -11,6 +11,10 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands
 from nearkin.planning.curve import bands_for, missed
 from nearkin.planning.search import MOST_SLOTS, Sample, plan_bands, plan_sampling
+from nearkin.planning.sketch_recall import SketchRecall
+from nearkin.records import ShingleSets
+from nearkin.stages.signatures.minhash import MinHash
+from oracles.chance import is_plausible
 
 
 def strangers(n_documents: int, similarity: float, *, size: int = 300) -> Sample:
@@ -35,8 +39,10 @@ def test_a_plan_reaches_its_recall_within_the_slots(threshold, recall, n_documen
     assert plan.size == plan.bands * plan.rows <= MOST_SLOTS
     assert plan.exact_below >= 1
     assert plan.expected_candidates >= 0
-    similarities = np.linspace(threshold, 1, 20)
-    assert (np.diff(plan.found_probability(similarities)) >= -1e-12).all()
+    n_union = 10 * plan.size
+    n_common = np.ceil(np.linspace(threshold, 1, 20) * n_union).astype(np.int64)
+    each = np.full(20, n_union)
+    assert (np.diff(plan.found_probability(n_common, n_common, each, threshold)) >= -1e-9).all()
 
 
 def test_more_documents_and_more_likeness_make_stricter_bands():
@@ -49,7 +55,7 @@ def test_a_plan_for_nothing():
     assert plan_bands(0.8, 0.99, nothing).expected_candidates == 0
     assert 0 < plan_sampling(0.8, 0.99, nothing).rate <= 1
     empty_texts = Sample.of_one(3, np.zeros(3, np.int64), np.zeros(3), np.zeros(3, np.int64))
-    assert plan_sampling(0.8, 0.99, empty_texts).recall_at_threshold == 1
+    assert plan_sampling(0.8, 0.99, empty_texts).recall_at_threshold >= 0.99
 
 
 def test_what_cannot_be_reached_is_refused_with_what_helps():
@@ -65,16 +71,27 @@ def test_expected_candidates_are_the_strangers_of_the_sample_on_the_scale_of_the
 
 
 @given(st.floats(0.1, 1.0), st.floats(0.5, 0.9999), st.lists(st.integers(1, 2000), min_size=1, max_size=30))
-def test_the_lowest_rate_that_reaches_the_mean_recall(threshold, recall, sizes):
+def test_whatever_the_sizes_a_contained_document_is_found_as_surely_as_asked(threshold, recall, sizes):
     sample = Sample.of_one(100, np.array(sizes), np.zeros(0), np.zeros(0, np.int64))
     plan = plan_sampling(threshold, recall, sample)
-    shared = np.ceil(threshold * np.array(sizes))
-    assert plan.recall_at_threshold == pytest.approx((1 - (1 - plan.rate) ** shared).mean())
+    n_smaller = np.arange(1, 3000)
+    n_common = np.ceil(threshold * n_smaller - 1e-9).astype(np.int64)
+    found = plan.found_probability(n_common, n_smaller)
+    assert found.min() == pytest.approx(plan.recall_at_threshold)
     assert plan.recall_at_threshold >= recall - 1e-9
-    lower, short = plan.rate - 2e-4, np.quantile(shared, 0.05, method="lower")
-    assert 1 - (1 - plan.rate) ** short >= recall - 1e-9
-    is_less = min((1 - (1 - lower) ** shared).mean(), 1 - (1 - lower) ** short) < recall + 1e-9
-    assert lower <= 0 or is_less
+    at_bound = n_common[plan.exact_below - 1]
+    assert plan.rate <= 1e-5 or 1 - (1 - plan.rate + 1.1e-5) ** at_bound < recall
+
+
+def test_where_there_are_short_documents_they_do_not_make_long_ones_dear():
+    long = np.full(1000, 2000)
+    mixed = np.concatenate([long, np.full(50, 4)])
+    alone, beside_short = (
+        plan_sampling(0.8, 0.99, Sample.of_one(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
+        for sizes in (long, mixed)
+    )
+    assert beside_short.rate < 3 * alone.rate < 0.02
+    assert beside_short.exact_below > 4
 
 
 @given(st.lists(st.floats(0.3, 1.0), min_size=1, max_size=50))
@@ -89,3 +106,43 @@ def test_the_estimate_is_right_on_average():
     p = found_by_bands(similarity, bands=8, rows=6)
     is_found = chance.random(len(p)) < p
     assert missed(p[is_found]) == pytest.approx((~is_found).sum(), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("bands", "rows", "n_union", "similarity"),
+    [(20, 7, 160, 0.8), (20, 7, 3000, 0.75), (9, 4, 40, 0.7), (32, 9, 330, 0.78), (60, 5, 320, 0.5), (1, 20, 60, 0.9)],
+)
+def test_sketches_agree_in_a_band_as_often_as_said(bands, rows, n_union, similarity):
+    """Also where there are hardly more shingles than slots: there slots are far from independent."""
+    n, n_common = 8000, round(similarity * n_union)
+    n_left = n_common + (n_union - n_common) // 2
+    hashes = np.random.default_rng(rows).integers(0, 2**64, (n, n_union), np.uint64)
+    sides = hashes[:, :n_left], np.concatenate([hashes[:, :n_common], hashes[:, n_left:]], axis=1)
+    slots = [
+        MinHash(bands * rows)
+        .sign(ShingleSets(side.ravel(), np.arange(n + 1) * side.shape[1], np.zeros(n, np.int64), ""))
+        .slots.reshape(n, bands, rows)
+        for side in sides
+    ]
+    is_found = (slots[0] == slots[1]).all(axis=2).any(axis=1)
+    (predicted,) = SketchRecall(bands, rows).found(np.array([n_common]), np.array([n_union]))
+    assert is_plausible(is_found.mean(), predicted, n)
+
+
+def test_between_the_sizes_that_are_computed_the_chance_is_read_off():
+    recall, chance = SketchRecall(20, 7), np.random.default_rng(0)
+    n_union = chance.integers(150, 5000, 400)
+    n_common = (n_union * chance.uniform(0.7, 1.0, 400)).astype(np.int64)
+    together = recall.found(n_common, n_union)
+    alone = [recall.found(n_common[[i]], n_union[[i]])[0] for i in range(400)]
+    assert together == pytest.approx(np.array(alone), abs=0.002)
+    assert recall.found(np.array([160, 160]), np.array([160, 160])).tolist() == [1, 1]
+
+
+def test_documents_that_are_searched_exactly_are_never_missed():
+    plan = plan_bands(0.8, 0.99, strangers(10_000, 0.1))
+    most = plan.exact_up_to(0.8)
+    assert most >= plan.exact_below
+    n_left, n_right = np.array([plan.exact_below - 1, most, most + 1]), np.array([most, most, most + 1])
+    found = plan.found_probability(np.ceil(0.9 * n_left).astype(np.int64), n_left, n_right, 0.8)
+    assert (found == 1).tolist() == [True, True, False]

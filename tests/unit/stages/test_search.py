@@ -15,8 +15,9 @@ from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search import linking
 from nearkin.stages.search.bands import Bands
+from nearkin.stages.search.containment import LeadKeys, bits_of, is_new_entry
 from nearkin.stages.search.exhaustive import all_pairs
-from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, merge_runs
+from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, CrowdedRuns, Linking, merge_runs
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -187,14 +188,98 @@ def test_sampling_reaches_the_recall_it_was_planned_for(threshold, recall):
     plan = plan_sampling(threshold, recall, Sample.of_one(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
     assert plan.recall_at_threshold >= recall
     n_found = n_pairs = 0
-    for size in sizes.tolist():
+    for size in [plan.exact_below] * 100:  # the smallest that have to be found by their sample
         n_common = int(np.ceil(threshold * size))
         sets, _ = pairs_of_sets(chance, 20, n_left=size, n_right=2 * size, n_common=n_common)
         keys, set_of_key = Sampling(plan.rate).keys(sets)
         of_set = [set(part.tolist()) for part in np.split(keys, np.searchsorted(set_of_key, np.arange(1, len(sets))))]
         n_found += sum(bool(a & b) for a, b in zip(of_set[::2], of_set[1::2], strict=True))
         n_pairs += 20
-    assert n_found / n_pairs >= plan.recall_at_threshold - 4.5 * np.sqrt(recall * (1 - recall) / n_pairs) - 1 / n_pairs
+    assert is_plausible(n_found / n_pairs, plan.recall_at_threshold, n_pairs)
+
+
+def test_another_seed_samples_other_shingles_as_often():
+    sets, _ = pairs_of_sets(np.random.default_rng(2), 2000, n_left=40, n_right=40, n_common=0)
+    first, *others = [set(Sampling(0.1, seed).keys(sets)[0].tolist()) for seed in (0, 1, 2, 2**64 - 1)]
+    for other in others:
+        assert is_plausible(len(other) / len(sets.hashes), 0.1, len(sets.hashes))
+        assert is_plausible(len(first & other) / len(sets.hashes), 0.01, len(sets.hashes))
+
+
+few_elements = st.sets(st.integers(0, 40).map(lambda n: n * 0x9E3779B97F4A7C15 % 2**64), max_size=9)
+
+
+@given(st.lists(few_elements, max_size=9), few_elements)
+def test_what_some_set_leads_with_is_found_in_all_others(values, led):
+    sets = as_sets(values, spread=0)
+    wanted = np.array([*led, *led], np.uint64)
+    expected = [(i, one) for i, elements in enumerate(values) for one in elements if one in set(wanted.tolist())]
+    keys, set_of_key = LeadKeys.of(wanted).followed_by(sets)
+    assert sorted(zip(set_of_key.tolist(), keys.tolist(), strict=True)) == sorted(expected)
+    # of parts, as a cluster has them: nothing is missing, a few others may pass
+    bits = np.concatenate([bits_of(part, len(wanted)) for part in np.array_split(wanted, 3)])
+    keys, set_of_key = LeadKeys.of_bits(bits, len(wanted)).followed_by(sets)
+    assert set(zip(set_of_key.tolist(), keys.tolist(), strict=True)) >= set(expected)
+
+
+def test_few_elements_pass_that_no_set_leads_with():
+    chance = np.random.default_rng(3)
+    led, others = (chance.integers(0, 2**64, n, np.uint64) for n in (5_000, 100_000))
+    sets = as_sets([set(others.tolist())], spread=0)
+    passing = LeadKeys.of_bits(bits_of(led, len(led)), len(led)).followed_by(sets)[0]
+    assert 0 < len(passing) < 0.065 * len(others)
+    assert not len(LeadKeys.of(led).followed_by(sets)[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=20), st.integers(1, 9))
+def test_entries_that_follow_meet_those_that_lead(entries, most_pivots):
+    entries = sorted(entries, key=lambda entry: entry[1])
+    keys = np.array([key for key, _ in entries], np.uint64)
+    sides = np.array([3 | FOLLOWS if follows else 3 for _, follows in entries], np.uint8)
+    rows = np.arange(len(entries), dtype=np.uint32)
+    possible = {
+        (a, b)
+        for a, b in combinations(range(len(entries)), 2)
+        if entries[a][0] == entries[b][0] and not (entries[a][1] and entries[b][1])
+    }
+    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, most_pivots=99), keys, rows)
+    assert (pairs, n_not_compared) == (possible, 0)
+    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, most_pivots), keys, rows)
+    assert pairs <= possible
+    assert len(pairs) + n_not_compared == len(possible)
+
+
+@given(st.lists(st.integers(1, 300), max_size=5), st.integers(1, 50_000), st.data())
+def test_as_many_pivots_as_are_affordable(lengths, most_pairs, data):
+    n_leads = [data.draw(st.integers(0, n)) for n in lengths]
+    follows = [i >= n for length, n in zip(lengths, n_leads, strict=True) for i in range(length)]
+    keys = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
+    runs = CrowdedRuns.of(keys, np.array(follows, np.bool_))
+    assert sorted(zip(runs.lengths.tolist(), runs.n_leads.tolist(), strict=True)) == sorted(
+        (length, n) for length, n in zip(lengths, n_leads, strict=True) if length > LEAST_PIVOTS and n
+    )
+    pivots = runs.affordable_pivots(most_pairs)
+    rows, sides = np.arange(len(keys), dtype=np.uint32), np.where(follows, 7, 3).astype(np.uint8)
+    is_crowded = np.isin(keys, [i for i, n in enumerate(lengths) if n > LEAST_PIVOTS and n_leads[i]])
+    pairs, n_not_compared = linked(
+        Linking(np.ones(len(rows), np.uint32), sides, 0.0, pivots), keys[is_crowded], rows[is_crowded]
+    )
+    assert len(pairs) <= most_pairs or pivots == LEAST_PIVOTS
+    assert n_not_compared == runs.n_not_compared(runs.pivots(pivots)).sum()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), unique=True),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))),
+)
+def test_entries_that_are_new(entries, others):
+    keys, rows, other_keys, other_rows = (
+        np.array([entry[i] for entry in some], kind)
+        for some in (entries, others)
+        for i, kind in ((0, np.uint64), (1, np.uint32))
+    )
+    is_new = is_new_entry(keys, rows, (other_keys, other_rows))
+    assert is_new.tolist() == [entry not in others for entry in entries]
 
 
 def test_methods_refuse_what_breaks_their_rule():
@@ -207,6 +292,7 @@ def test_methods_refuse_what_breaks_their_rule():
         lambda: MinHash(8, 2**64),
         lambda: Sampling(0.0),
         lambda: Sampling(1.5),
+        lambda: Sampling(0.5, -1),
         lambda: Prefixes(0.0),
         lambda: Prefixes(float("nan")),
         lambda: Bands(3, 3).keys(Signatures(np.zeros((1, 8), np.uint64), "")),

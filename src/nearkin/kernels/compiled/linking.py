@@ -43,16 +43,18 @@ def link_runs(
 
     In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
     ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted.
+    Rows that follow are paired with rows that lead, never with one another.
 
     Parameters
     ----------
     keys, rows : uint64 and uint32 arrays, shape (n_entries,)
-        Sorted by key.
+        Sorted by key; in a run the rows that lead come before those that follow.
     sizes : uint32 array
         Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left
         out.
     sides : uint8 array
-        Bits of each row; a pair needs one row with bit 1 and the other with bit 2.
+        Bits of each row; a pair needs one row with bit 1 and the other with bit 2. A row with bit 4 follows, one
+        without it leads.
     pairs : uint64 array
         Written from 0 on: the lower row in the upper 32 bits, the higher in the lower.
 
@@ -100,14 +102,23 @@ def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, m
         while end < len(keys) and keys[end] == keys[start]:
             end += 1
         length = end - start
-        pivots = min(length, most_pivots, max(1, most_pairs // length))
-        n_linked = pivots * (pivots - 1) // 2 + (length - pivots) * pivots
+        n_leads = 0
+        while n_leads < length and not (sides[rows[start + n_leads]] & 4):
+            n_leads += 1
+        pivots = min(n_leads, most_pivots, max(1, most_pairs // length))
+        n_linked = _n_pairs_with(pivots, length)
         if n_pairs + n_linked > len(pairs):
             break
-        n_not_compared += length * (length - 1) // 2 - n_linked
+        n_not_compared += _n_pairs_with(n_leads, length) - n_linked
         n_pairs = _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs)
         start = end
     return n_pairs, start, n_not_compared
+
+
+@njit(nogil=True, cache=True)
+def _n_pairs_with(n_first, length):
+    """The pairs of a run that hold one of its first rows: n_first=2, length=4 -> 5."""
+    return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
 
 
 @njit(nogil=True, cache=True)

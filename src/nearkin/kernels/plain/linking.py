@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,15 @@ def link_runs(
     n_pairs = n_not_compared = 0
     for _, run in groupby(range(start, len(keys)), key=lambda i: int(keys[i])):
         members = [int(rows[i]) for i in run]
-        pivots = min(most_pivots, max(1, most_pairs // len(members)))
-        linked = [(a, b) for i, a in enumerate(members[:pivots]) for b in members[i + 1 :]]
+        n_leads = len(list(takewhile(lambda row: not sides[row] & 4, members)))
+        pivots = min(n_leads, most_pivots, max(1, most_pairs // len(members)))
+        linked, possible = (
+            [(a, b) for i, a in enumerate(members[:n_first]) for b in members[i + 1 :]] for n_first in (pivots, n_leads)
+        )
         if n_pairs + len(linked) > len(pairs):
             break
         start += len(members)
-        n_not_compared += len(members) * (len(members) - 1) // 2 - len(linked)
+        n_not_compared += len(possible) - len(linked)
         for a, b in linked:
             small, large = sorted((int(sizes[a]), int(sizes[b])))
             is_crossing = (sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1)

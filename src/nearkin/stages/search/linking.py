@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin import kernels
-from nearkin.records import I64, U8, U32, U64, Candidates
+from nearkin.records import I64, U8, U32, U64, Bool, Candidates
 
 LEAST_PIVOTS = 64
 """Rows of a run that all others of it are compared with, however many entries there are."""
 MOST_PAIRS = 1 << 23
 """Pairs that one run may make; a run of over 4,096 rows is not compared in full."""
+FOLLOWS = np.uint8(4)
+"""Among the sides of an entry: it only meets entries that lead, those without this bit."""
 _ROOM = 1 << 20
 _ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55: a filter may let too much through, never too little
 
@@ -27,7 +29,8 @@ class Linking:
     sizes : uint32 array, shape (n_rows,)
         Shingles of each row.
     sides : uint8 array, shape (n_rows,)
-        A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair.
+        A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair. Rows with `FOLLOWS` are paired
+        with rows that lack it, never with one another.
     least_size_ratio : float
         Pairs whose smaller set is smaller than this part of the larger one cannot match: the Jaccard threshold, or 0.
     most_pivots : int
@@ -45,7 +48,7 @@ class Linking:
         Parameters
         ----------
         keys, rows : uint64 and uint32 arrays, shape (n_entries,)
-            In order of preference of the rows: the first rows of a key become its pivots.
+            In order of preference of the rows: the first rows of a key become its pivots. Those that lead come first.
 
         Returns
         -------
@@ -84,42 +87,83 @@ def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
     return keys, rows
 
 
-def crowded_runs(keys: U64) -> I64:
-    """How many rows share a key, for each key that more rows share than are always compared with each other.
+@dataclass(frozen=True, slots=True)
+class CrowdedRuns:
+    """The keys that more rows share than are always compared with each other.
 
     Parameters
     ----------
-    keys : uint64 array
-        Sorted.
-
-    Examples
-    --------
-    >>> crowded_runs(np.array([7] * 100 + [8] * 3, np.uint64)).tolist()
-    [100]
-    """
-    bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
-    lengths = np.diff(bounds).astype(np.int64)
-    return lengths[lengths > LEAST_PIVOTS]
-
-
-def affordable_pivots(lengths: I64, most_pairs: int) -> int:
-    """The most pivots with which runs of these lengths make at most so many pairs; at least `LEAST_PIVOTS`.
-
-    Examples
-    --------
-    >>> affordable_pivots(np.array([100, 1000]), 1_000_000), affordable_pivots(np.array([100, 1000]), 100_000)
-    (1000, 100)
+    lengths, n_leads : int64 arrays, shape (n_keys,)
+        The rows that share each key, and those of them that lead. All others are compared with these only.
     """
 
-    def n_pairs(most_pivots: int) -> int:
-        pivots = np.minimum(np.minimum(lengths, most_pivots), np.maximum(1, MOST_PAIRS // lengths))
-        return int((pivots * (pivots - 1) // 2 + (lengths - pivots) * pivots).sum())
+    lengths: I64
+    n_leads: I64
 
-    low, high = LEAST_PIVOTS, max(LEAST_PIVOTS, int(lengths.max(initial=0)))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if n_pairs(middle) <= most_pairs else (low, middle - 1)
-    return low
+    @classmethod
+    def of(cls, keys: U64, follows: Bool | None = None) -> CrowdedRuns:
+        """Count the rows of each key.
+
+        Parameters
+        ----------
+        keys : uint64 array, shape (n_entries,)
+            Sorted.
+        follows : bool array, shape (n_entries,), optional
+            Which entries follow; none by default.
+
+        Examples
+        --------
+        >>> CrowdedRuns.of(np.array([7] * 100 + [8] * 3, np.uint64)).lengths.tolist()
+        [100]
+        """
+        bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
+        bounds = bounds.astype(np.int64)
+        lengths = np.diff(bounds)
+        n_leads = lengths
+        if follows is not None:
+            n_leads = lengths - np.diff(np.concatenate([[0], np.cumsum(follows)])[bounds]).astype(np.int64)
+        is_crowded = (lengths > LEAST_PIVOTS) & (n_leads > 0)
+        return cls(lengths[is_crowded], n_leads[is_crowded])
+
+    @classmethod
+    def joined(cls, parts: Sequence[CrowdedRuns]) -> CrowdedRuns:
+        """Those of several stretches of keys."""
+        none = np.zeros(0, np.int64)
+        return cls(
+            np.concatenate([none, *(part.lengths for part in parts)]),
+            np.concatenate([none, *(part.n_leads for part in parts)]),
+        )
+
+    def pivots(self, most_pivots: int | I64) -> I64:
+        """How many rows of each run all others are compared with, as `link_runs` decides it."""
+        affordable = np.maximum(1, MOST_PAIRS // np.maximum(self.lengths, 1))
+        pivots: I64 = np.minimum(np.minimum(self.n_leads, most_pivots), affordable)
+        return pivots
+
+    def n_not_compared(self, pivots: I64) -> I64:
+        """The pairs of each run that are left out with so many pivots."""
+        return _n_pairs_with(self.n_leads, self.lengths) - _n_pairs_with(pivots, self.lengths)
+
+    def affordable_pivots(self, most_pairs: int) -> int:
+        """The most pivots with which the runs make at most so many pairs; at least `LEAST_PIVOTS`.
+
+        Examples
+        --------
+        >>> runs = CrowdedRuns(np.array([100, 1000]), np.array([100, 1000]))
+        >>> runs.affordable_pivots(1_000_000), runs.affordable_pivots(100_000)
+        (1000, 100)
+        """
+        low, high = LEAST_PIVOTS, max(LEAST_PIVOTS, int(self.lengths.max(initial=0)))
+        while low < high:
+            middle = (low + high + 1) // 2
+            n_pairs = int(_n_pairs_with(self.pivots(middle), self.lengths).sum())
+            low, high = (middle, high) if n_pairs <= most_pairs else (low, middle - 1)
+        return low
+
+
+def _n_pairs_with(n_first: I64, length: I64) -> I64:
+    """The pairs of each run that hold one of its first rows."""
+    return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
 
 
 def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]:

@@ -17,7 +17,7 @@ from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
-from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Part, Search, Sizes, save_entries
+from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Entries, Part, Search, Sizes, save_entries
 
 
 class BandKeys:
@@ -34,8 +34,7 @@ class BandKeys:
         self.bands = Bands(plan.bands, plan.rows)
         self.minhash = MinHash(plan.size, options.seed)
         self.prefixes = Prefixes(options.threshold)
-        # a short text may match one that is longer, up to this size: that one must contribute a prefix too
-        self.most_for_prefix = int(np.ceil((plan.exact_below - 1) / options.threshold + 1e-9))
+        self.most_for_prefix = plan.exact_up_to(options.threshold)
 
     def is_long(self, sets: ShingleSets) -> Bool:
         """Which texts are found by bands, shape (n_texts,)."""
@@ -114,7 +113,7 @@ class BandSearch(Search):
         places = [(band, i) for band in range(self.bands.bands) for i in range(n_ranges)]
         return [Part(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
 
-    def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
+    def _entries(self, part: Part, sizes: Sizes, order: U32) -> Entries:
         """The keys of the long texts of one band that lie in the range, or the prefix entries."""
         if part.band is None:
             return super()._entries(part, sizes, order)
@@ -122,4 +121,4 @@ class BandSearch(Search):
         keys = np.fromfile(self._band_file, np.uint64, n_nodes, offset=8 * part.band * n_nodes)
         wanted = part.holds(keys) & (sizes.n_shingles >= self.keys.exact_below)
         nodes = order[wanted[order]]
-        return keys[nodes], nodes
+        return Entries(keys[nodes], nodes)

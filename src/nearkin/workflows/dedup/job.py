@@ -115,7 +115,7 @@ def find(
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
-    estimated_missed = missed(found_probability(verified.matches, plan))
+    estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
     return Result(corpus, places, sizes, plan, verified, judged, runs.n_not_compared, estimated_missed)
 
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from nearkin.kernels.chances import found_by_sample
-from nearkin.planning.search import BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
+from nearkin.planning.search import KEYS_OF_A_LEAD, BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
 from nearkin.records import F64, Matches
+from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.options import DedupOptions
 
@@ -24,32 +24,37 @@ def plan_search(sample: Sample, options: DedupOptions) -> Plan:
 
 def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[float, float]:
     """Keys of bands, and other ones, that a text is found by: means over a sample."""
+    sizes = sample.sizes
     if not isinstance(plan, BandPlan):
-        return 0.0, plan.rate * sample.mean_size
-    keys, sizes = BandKeys(plan, options), sample.sizes
+        is_small = sizes < plan.exact_below
+        n_leading = Prefixes(options.threshold).lengths(sizes[is_small]).sum()
+        n_keys = plan.rate * float(sizes[~is_small].sum()) + KEYS_OF_A_LEAD * int(n_leading)
+        return 0.0, n_keys / max(len(sizes), 1)
+    keys = BandKeys(plan, options)
     n_other = keys.prefixes.lengths(sizes[sizes <= keys.most_for_prefix]).sum()
     n = max(len(sizes), 1)
     return plan.bands * int((sizes >= plan.exact_below).sum()) / n, int(n_other) / n
 
 
-def found_probability(matches: Matches, plan: Plan) -> F64:
-    """How likely each match was to be found, given how it was searched."""
+def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
+    """How likely each match was to be found by a search at a threshold."""
     if isinstance(plan, SamplingPlan):
-        return found_by_sample(matches.n_common, plan.rate)
-    is_exact = np.minimum(matches.n_left, matches.n_right) < plan.exact_below
-    return np.where(is_exact, 1.0, plan.found_probability(matches.jaccard))
+        return plan.found_probability(matches.n_common, np.minimum(matches.n_left, matches.n_right))
+    return plan.found_probability(matches.n_common, matches.n_left, matches.n_right, threshold)
 
 
 def describe_plan(plan: Plan, options: DedupOptions) -> str:
     """The plan in a sentence."""
-    expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-    expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
-    if isinstance(plan, BandPlan):
-        exactly = (
-            f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
-        )
-        return f"{plan.bands} bands of {plan.rows} rows: {expected}; {exactly}"
-    return f"{plan.rate:.2%} of shingles sampled: {expected}"
+    search = (
+        f"{plan.bands} bands of {plan.rows} rows"
+        if isinstance(plan, BandPlan)
+        else f"{plan.rate:.2%} of shingles sampled"
+    )
+    return (
+        f"{search}: {plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
+        f"about {plan.expected_candidates:,.0f} pairs of strangers compared; "
+        f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
+    )
 
 
 def plan_as_stored(plan: Plan) -> dict[str, object]:
@@ -62,4 +67,5 @@ def plan_as_stored(plan: Plan) -> dict[str, object]:
 def plan_from_stored(stored: Mapping[str, object]) -> Plan:
     """What `plan_as_stored` gave."""
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
-    return kind(**{name: stored[name] for name in kind.__dataclass_fields__})  # type: ignore[arg-type]  # as stored
+    # runs of earlier versions lack what has a default
+    return kind(**{name: stored[name] for name in kind.__dataclass_fields__ if name in stored})  # type: ignore[arg-type]

@@ -111,7 +111,7 @@ def regroup(
         if report:
             with meter.stage("report", 0, "steps") as stage:
                 # without samples: the texts are not read again
-                told = Told(judged, run.places, [], _curve(run, matches))
+                told = Told(judged, run.places, [], _curve(run))
                 write_report(target.path / "report.html", written, told, options, stage)
         written["stages"] = manifests.stages(meter.costs)
         target.finish(written)
@@ -238,7 +238,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         names.append("encoding")
     counts = run.manifest["counts"]
     n_not_compared = counts["pairs_not_compared"] if isinstance(counts, dict) else 0
-    n_missed = missed(found_probability(matches, run.plan))
+    n_missed = missed(found_probability(matches, run.plan, run.options.threshold))
     return {
         **{name: run.manifest[name] for name in names},
         **manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared),
@@ -254,8 +254,8 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     }
 
 
-def _curve(run: FinishedRun, matches: Matches) -> RecallCurve | None:
+def _curve(run: FinishedRun) -> RecallCurve | None:
     """How likely the run was to find the pairs at this threshold and above, where it sampled shingles."""
     if not isinstance(run.plan, SamplingPlan):
         return None
-    return sampling_curve(run.plan.rate, matches, run.sizes.n_shingles)
+    return sampling_curve(run.plan)

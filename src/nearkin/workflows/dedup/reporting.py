@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import MissingExtraError
-from nearkin.kernels.chances import found_by_sample
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
@@ -53,7 +52,7 @@ def told_of(result: Result, options: DedupOptions) -> Told:
     """Of a run that has just ended."""
     curve = None
     if isinstance(result.plan, SamplingPlan):
-        curve = sampling_curve(result.plan.rate, result.verified.matches, result.sizes.n_shingles)
+        curve = sampling_curve(result.plan)
     samples = _samples(result, options)
     return Told(result.judged, result.places, samples, curve)
 
@@ -235,12 +234,13 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
     return order[chosen]
 
 
-def sampling_curve(rate: float, matches: Matches, n_shingles: U32) -> RecallCurve:
-    """How likely pairs are to be found by sampled shingles.
+def sampling_curve(plan: SamplingPlan) -> RecallCurve:
+    """How likely pairs are to be found by sampled shingles: those of the smallest texts that have to be found so.
 
-    The chance depends on the size too: it is drawn for the mean size of the texts that match, of all if none do.
+    The chance depends on the size, too: of larger texts it is higher, and smaller ones are searched exactly.
     """
-    sizes = np.minimum(matches.n_left, matches.n_right) if len(matches) else n_shingles
-    mean_size = float(sizes.mean()) if len(sizes) else 1.0
     similarities = np.linspace(0.0, 1.0, 101)
-    return RecallCurve(similarities.tolist(), found_by_sample(similarities * mean_size, rate).tolist())
+    n_smaller = np.full(101, plan.exact_below)
+    return RecallCurve(
+        similarities.tolist(), plan.found_probability(np.ceil(similarities * n_smaller - 1e-9), n_smaller).tolist()
+    )

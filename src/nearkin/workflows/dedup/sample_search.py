@@ -1,32 +1,115 @@
-"""The search for containment: the keys of a text are its sampled shingles."""
+"""The search for containment: small texts lead with rare shingles, large ones with sampled ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from nearkin.planning.search import SamplingPlan
-from nearkin.records import U32, ShingleSets
+from nearkin.records import U32, U64, Bool, ShingleSets
+from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk
+from nearkin.stages.search.containment import LeadKeys, is_new_entry
+from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
-from nearkin.workflows.dedup.searching import Search, Sizes, save_entries
+from nearkin.workflows.dedup.searching import Search, Sizes, load_entries, save_entries
+
+
+class SampleKeys:
+    """What a text is found by: sampled shingles if it has many, rare ones if it has few.
+
+    Parameters
+    ----------
+    plan : SamplingPlan
+    options : DedupOptions
+    """
+
+    def __init__(self, plan: SamplingPlan, options: DedupOptions) -> None:
+        self.exact_below = plan.exact_below
+        self.sampling = Sampling(plan.rate, options.seed)
+        self.prefixes = Prefixes(options.threshold)
+
+    def is_small(self, sets: ShingleSets) -> Bool:
+        """Which texts lead with rare shingles, shape (n_texts,)."""
+        return sets.sizes < self.exact_below
+
+    def sampled(self, nodes: U32, sets: ShingleSets) -> tuple[U64, U32]:
+        """The sampled shingles of large texts, and the text each is of."""
+        is_large = ~self.is_small(sets)
+        keys, set_of_key = self.sampling.keys(sets.where(is_large))
+        return keys, nodes[is_large][set_of_key]
+
+    def leading(self, nodes: U32, sets: ShingleSets, counts: U32) -> tuple[U64, U32]:
+        """The rare shingles of small texts, and the text each is of."""
+        keys, set_of_key = self.prefixes.keys(sets, counts)
+        return keys, nodes[set_of_key]
+
+    def following(
+        self, nodes: U32, sets: ShingleSets, leads: LeadKeys, own: Sequence[tuple[U64, U32]]
+    ) -> tuple[U64, U32]:
+        """Shingles of texts that some small text leads with, and the text each is of, without its ``own`` entries."""
+        keys, set_of_key = leads.followed_by(sets)
+        nodes = nodes[set_of_key]
+        others = np.concatenate([keys for keys, _ in own]), np.concatenate([of_key for _, of_key in own])
+        is_new = is_new_entry(keys, nodes, others)
+        return keys[is_new], nodes[is_new]
 
 
 class SampleSearch(Search):
-    """By shingles that two texts share in the sample."""
+    """By shingles that two texts share in the sample, and by those that a small text leads with."""
 
     def __init__(
         self, plan: SamplingPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources
     ) -> None:
         super().__init__(corpus, options, work, resources)
-        self.sampling = Sampling(plan.rate)
+        self.keys = SampleKeys(plan, options)
 
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
-        for n_texts, _ in self._over_chunks(self._write_chunk, sizes):
+        counts = np.zeros(1 << COUNT_BITS, np.uint32)
+        for n_texts, counted in self._over_chunks(self._write_chunk, sizes):
+            counts += counted
             yield n_texts
+        leads = self._write_leads(counts)
+        if len(leads):
+            write = partial(self._write_followers, leads=LeadKeys.of(leads))
+            for _ in self._over_chunks(write, sizes):
+                pass
 
-    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> None:
-        keys, set_of_key = self.sampling.keys(sets)
-        save_entries(self.work / f"entries-{chunk.start:012d}.npz", keys, nodes[set_of_key])
+    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32:
+        """Write the sampled keys of large texts; keep the small ones, and count how often shingles occur anywhere."""
+        save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
+        is_small = self.keys.is_small(sets)
+        small = sets.where(is_small)
+        with published(self._small(chunk), durable=False) as aside, open(aside, "wb") as file:
+            np.savez(file, nodes=nodes[is_small], hashes=small.hashes, offsets=small.offsets)
+        return self.keys.prefixes.counts(sets)
+
+    def _write_leads(self, counts: U32) -> U64:
+        """The rarest elements of each small set, now that it is known which are rare."""
+        found: list[U64] = [np.zeros(0, np.uint64)]
+        for chunk in self.corpus.chunks:
+            with np.load(self._small(chunk)) as stored:
+                nodes = stored["nodes"]
+                sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
+            keys, nodes = self.keys.leading(nodes, sets, counts)
+            save_entries(self._entries_of(chunk, "leads"), keys, nodes)
+            self._small(chunk).unlink()
+            found.append(keys)
+        return np.concatenate(found)
+
+    def _write_followers(self, chunk: Chunk, nodes: U32, sets: ShingleSets, leads: LeadKeys) -> None:
+        """Those of the shingles of all texts that some small text leads with."""
+        own = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
+        keys, nodes = self.keys.following(nodes, sets, leads, own)
+        save_entries(self._entries_of(chunk, "followers"), keys, nodes, np.ones(len(keys), np.bool_))
+
+    def _entries_of(self, chunk: Chunk, kind: str) -> Path:
+        return self.work / f"entries-{kind}-{chunk.start:012d}.npz"
+
+    def _small(self, chunk: Chunk) -> Path:
+        return self.work / f"small-{chunk.start:012d}.npz"

@@ -80,7 +80,6 @@ def sample_of(
         n_nodes,
         n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
         sets.sizes,
-        sets.sizes[is_mine],
         n_common / np.maximum(union, 1),
         n_common,
     )

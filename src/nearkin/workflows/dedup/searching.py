@@ -6,20 +6,20 @@ import json
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
+from nearkin.records import U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.checkpoint import kept_arrays
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.linking import Linking, affordable_pivots, crowded_runs, sort_entries
+from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns, Linking, sort_entries, sorted_distinct
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 
@@ -95,6 +95,29 @@ class Part:
         return np.equal(of_key, np.uint64(self.number))
 
 
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Keys, each with the text that has it.
+
+    Parameters
+    ----------
+    keys, nodes : uint64 and uint32 arrays, shape (n_entries,)
+    follows : bool array, shape (n_entries,), or None
+        Entries that only meet those which do not follow; None where none does. They come last.
+    """
+
+    keys: U64
+    nodes: U32
+    follows: Bool | None = None
+
+    def crowded_runs(self) -> CrowdedRuns:
+        """How many texts share a key, where they are many."""
+        if self.follows is None:
+            return CrowdedRuns.of(np.sort(self.keys))
+        keys, order = sort_entries(self.keys, np.arange(len(self.keys), dtype=np.uint32))
+        return CrowdedRuns.of(keys, self.follows[order])
+
+
 def most_pairs_of(band: int | None) -> int:
     """See `Part.most_pairs`."""
     return _PAIRS_OF_A_BAND if band is not None else _PAIRS_OF_LOOSE_ENTRIES
@@ -146,14 +169,14 @@ class Search(ABC):
 
                 def link(numbered: tuple[int, Part]) -> tuple[list[Path], int]:
                     number, part = numbered
-                    keys, nodes = sort_entries(*self._entries(part, sizes, order))
+                    entries = self._entries(part, sizes, order)
                     pivots = (
                         most_pivots[part.band]
                         if part.n_ranges > 1
-                        else affordable_pivots(crowded_runs(keys), part.most_pairs)
+                        else entries.crowded_runs().affordable_pivots(part.most_pairs)
                     )
                     linking = Linking(sizes.n_shingles, sides, ratio, pivots)
-                    return _link(keys, nodes, linking, self.work / f"run-{number:09d}")
+                    return _link(entries, linking, self.work / f"run-{number:09d}")
 
                 lengths, n_not_compared = [], 0
                 with published(path, durable=False) as aside, open(aside, "wb") as joined:
@@ -167,15 +190,15 @@ class Search(ABC):
 
     def _most_pivots(self, parts: Sequence[Part], sizes: Sizes, order: U32) -> dict[int | None, int]:
         """How far the crowded runs of a band are compared that lies in several ranges: decided over all of them."""
-        crowded: dict[int | None, list[I64]] = {part.band: [] for part in parts}
+        crowded: dict[int | None, list[CrowdedRuns]] = {part.band: [] for part in parts}
         budgets = {part.band: part.most_pairs for part in parts}
 
-        def look(part: Part) -> tuple[int | None, I64]:
-            return part.band, crowded_runs(np.sort(self._entries(part, sizes, order)[0]))
+        def look(part: Part) -> tuple[int | None, CrowdedRuns]:
+            return part.band, self._entries(part, sizes, order).crowded_runs()
 
-        for band, lengths in map_ordered(look, parts, threads=self.resources.n_threads):
-            crowded[band].append(lengths)
-        return {band: affordable_pivots(np.concatenate(found), budgets[band]) for band, found in crowded.items()}
+        for band, runs in map_ordered(look, parts, threads=self.resources.n_threads):
+            crowded[band].append(runs)
+        return {band: CrowdedRuns.joined(found).affordable_pivots(budgets[band]) for band, found in crowded.items()}
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
@@ -208,19 +231,18 @@ class Search(ABC):
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         return [Part(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
-    def _entries(self, part: Part, sizes: Sizes, order: U32) -> tuple[U64, U32]:
-        """The loose entries of the range, the most preferred text first."""
-        all_keys, all_nodes = [], []
+    def _entries(self, part: Part, sizes: Sizes, order: U32) -> Entries:
+        """The loose entries of the range: those that lead first, then the most preferred text first."""
+        found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self.work.glob("entries-*.npz")):
             with np.load(path) as stored:
                 wanted = part.holds(stored["keys"])
-                all_keys.append(stored["keys"][wanted])
-                all_nodes.append(stored["nodes"][wanted])
-        keys, nodes = np.concatenate(all_keys), np.concatenate(all_nodes)
+                found.append((stored["keys"][wanted], stored["nodes"][wanted], stored["follows"][wanted]))
+        keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
-        by_rank = np.argsort(rank[nodes], kind="stable")
-        return keys[by_rank], nodes[by_rank]
+        by_rank = np.lexsort((rank[nodes], follows))
+        return Entries(keys[by_rank], nodes[by_rank], follows[by_rank] if follows.any() else None)
 
 
 def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | None = None) -> tuple[U32, ShingleSets]:
@@ -242,21 +264,47 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
     return nodes[is_first], shingle.sets(texts if is_first.all() else texts.filter(is_first))
 
 
-def save_entries(path: Path, keys: U64, nodes: U32) -> None:
-    """Write loose entries down: keys of no band, each with the text it is of."""
+def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:
+    """Write loose entries down: keys of no band, each with the text it is of; see `Entries`."""
+    follows = np.zeros(len(keys), np.bool_) if follows is None else follows
     with published(path, durable=False) as aside, open(aside, "wb") as file:
-        np.savez(file, keys=keys, nodes=nodes)
+        np.savez(file, keys=keys, nodes=nodes, follows=follows)
 
 
-def _link(keys: U64, nodes: U32, linking: Linking, name: Path) -> tuple[list[Path], int]:
-    """Write the candidates of sorted entries to files beside ``name``; gives how many pairs were not compared, too."""
+def load_entries(path: Path) -> tuple[U64, U32]:
+    """The keys of what `save_entries` wrote, and the text each is of."""
+    with np.load(path) as stored:
+        return stored["keys"], stored["nodes"]
+
+
+def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
+    """Write the candidates of entries to files beside ``name``; gives how many pairs were not compared, too."""
     runs, n_not_compared = [], 0
-    for i, (pairs, n_left) in enumerate(linking.link_sorted(keys, nodes)):
+    for i, (pairs, n_left) in enumerate(_linked(entries, linking)):
         n_not_compared += n_left
         runs.append(name.with_name(f"{name.name}-{i:09d}.u64"))
         with published(runs[-1], durable=False) as aside:
             aside.write_bytes(pairs.data)
     return runs, n_not_compared
+
+
+def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
+    """Sorted runs of candidates, and how many pairs were not compared."""
+    nodes = entries.nodes
+    if entries.follows is None:
+        yield from linking.link(entries.keys, nodes)
+        return
+    # a text may lead with one key and follow another: what it does is told of its entries
+    of_entries = replace(
+        linking,
+        sizes=linking.sizes[nodes],
+        sides=np.where(entries.follows, linking.sides[nodes] | FOLLOWS, linking.sides[nodes]),
+    )
+    for pairs, n_not_compared in of_entries.link(entries.keys, np.arange(len(nodes), dtype=np.uint32)):
+        left, right = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
+        low, high = np.minimum(left, right).astype(np.uint64), np.maximum(left, right).astype(np.uint64)
+        is_pair = low != high
+        yield sorted_distinct((low << np.uint64(32) | high)[is_pair]), n_not_compared
 
 
 def _move(run: Path, joined: BinaryIO) -> int:

@@ -16,10 +16,10 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32
-from nearkin.stages.search.linking import Linking, affordable_pivots
+from nearkin.stages.search.linking import CrowdedRuns, Linking
 from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
-from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys
+from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys, by_preference
 from nearkin.workflows.dedup.on_spark.popular import Popular, Spreading, Tally
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, POPULAR, RANKED
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
@@ -76,14 +76,13 @@ def link_crowds(
 
 def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
     """Up to which length crowded keys of each band are compared in full."""
-    band, length, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
-    return {
-        one: affordable_pivots(
-            np.repeat(length[band == one], n[band == one]),
-            most_pairs_of(one if one < meetings.n_bands else None),
-        )
-        for one in np.unique(band).tolist()
-    }
+    band, length, n_leads, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
+    most_pivots = {}
+    for one in np.unique(band).tolist():
+        own = band == one
+        runs = CrowdedRuns(np.repeat(length[own], n[own]), np.repeat(n_leads[own], n[own]))
+        most_pivots[one] = runs.affordable_pivots(most_pairs_of(one if one < meetings.n_bands else None))
+    return most_pivots
 
 
 def _ranked(texts: Path, folder: Path, home: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
@@ -160,8 +159,7 @@ class Crowd:
         n_not_compared: list[int] = []
         for one in np.unique(band).tolist():
             order = np.flatnonzero(band == one).astype(np.uint32)
-            # where there is another collection its texts come first: they are what others are compared with
-            order = order[np.lexsort((best[order], codes[order], sides[order] < 2))]
+            order = order[np.lexsort(by_preference(best[order], codes[order], sides[order]))]
             yield from self._linked(columns, order, self.most_pivots[one], n_not_compared, tally)
         yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
         yield from tally.told()

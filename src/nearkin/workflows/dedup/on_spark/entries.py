@@ -10,9 +10,9 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.planning.search import BandPlan, Sample
-from nearkin.records import I64, U8, U32, U64, ShingleSets
+from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.files import published
-from nearkin.stages.search.linking import LEAST_PIVOTS, sort_entries
+from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, MARKS, PAIRS
@@ -85,10 +85,9 @@ class HomeEntries:
         """Entries of a band; ``n_bands`` stands for those of none."""
         self._of_band[band].append((keys, nodes, sizes, sides))
 
-    def add_loose(self, nodes: U32, sides: U8, sets: ShingleSets, keys: U64, set_of_key: Column) -> None:
-        """Entries of no band: keys of some sets."""
-        sizes = sets.sizes[set_of_key].astype(np.uint32)
-        self.add(self._meetings.n_bands, keys, nodes[set_of_key], sizes, sides[set_of_key])
+    def add_loose(self, keys: U64, nodes: U32, sizes: U32, sides: U8) -> None:
+        """Entries of no band."""
+        self.add(self._meetings.n_bands, keys, nodes, sizes, sides)
 
     def sent(self, place: Path) -> Iterator[Block]:
         """The entries, for where they meet; crowded ones are written to ``place``."""
@@ -101,8 +100,9 @@ class HomeEntries:
             if is_crowded.any():
                 here = keys[is_crowded], nodes[is_crowded], sizes[is_crowded], sides[is_crowded]
                 stay.append((np.full(len(here[0]), band, np.uint32), *here))
-                marked, n = np.unique(here[0], return_counts=True)
-                yield from MARKS.of(band).scattered(self._meetings.at(band, marked), marked, n)
+                marked, of_mark, n = np.unique(here[0], return_inverse=True, return_counts=True)
+                n_leads = np.bincount(of_mark, (here[3] & FOLLOWS) == 0, len(marked)).astype(np.int64)
+                yield from MARKS.of(band).scattered(self._meetings.at(band, marked), marked, n, n_leads)
                 keys, nodes, sizes, sides = (column[~is_crowded] for column in (keys, nodes, sizes, sides))
             yield from ENTRIES.of(band).scattered(self._meetings.at(band, keys), keys, nodes, sizes, sides)
         if stay:
@@ -131,15 +131,18 @@ def crowded_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return is_crowded
 
 
+CROWDED_KINDS = ("bands", "prefixes", "samples")
+
+
 def crowded_place(folder: Path, kind: str, home: int) -> Path:
-    """Where the crowded entries of a home stand, of bands or of prefixes, if there are any."""
+    """Where the crowded entries of a home stand, if there are any; for each of `CROWDED_KINDS`."""
     return folder / f"crowded-{kind}-{home:09d}.npz"
 
 
 def load_crowded(folder: Path, home: int) -> tuple[Column, ...]:
     """The columns of `CROWDED` of the entries that stayed at a home."""
     parts = [[np.zeros(0, kind)] for _, kind in CROWDED.columns]
-    for kind in ("bands", "prefixes"):
+    for kind in CROWDED_KINDS:
         place = crowded_place(folder, kind, home)
         if place.exists():
             with np.load(place) as stored:

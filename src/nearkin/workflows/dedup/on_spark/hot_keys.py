@@ -9,7 +9,8 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.records import I64, U32, U64
-from nearkin.stages.search.linking import MOST_PAIRS
+from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns
+from nearkin.workflows.dedup.corpus import MINE, THEIRS
 from nearkin.workflows.dedup.on_spark.streams import HOT, RANKED
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -23,34 +24,33 @@ class HotKeys:
     ----------
     bands, keys : uint32 and uint64 arrays, shape (n_keys,)
         In the order of `_codes`.
-    lengths, n_pivots : int64 arrays, shape (n_keys,)
-        How many texts have the key, and how many of them all others are compared with.
+    runs : CrowdedRuns
+        How many texts have each key.
+    n_pivots : int64 array, shape (n_keys,)
+        How many of them all others are compared with.
     pivots : tuple of arrays
         The columns of `RANKED` of these, once they are known; the most preferred text of a key first.
     """
 
     bands: U32
     keys: U64
-    lengths: I64
+    runs: CrowdedRuns
     n_pivots: I64
     pivots: tuple[Column, ...] = ()
 
     @classmethod
     def of(cls, blocks: Sequence[Block], most_pivots: Mapping[int, int]) -> HotKeys:
         """From blocks of `HOT`; ``most_pivots`` by band."""
-        bands, keys, lengths = HOT.joined(blocks)
+        bands, keys, lengths, n_leads = HOT.joined(blocks)
         order = np.argsort(_codes(bands, keys))
-        bands, keys, lengths = bands[order], keys[order], lengths[order]
+        bands, keys, runs = bands[order], keys[order], CrowdedRuns(lengths[order], n_leads[order])
         most = np.array([most_pivots[band] for band in bands.tolist()], np.int64)
-        # as `link_runs` decides it
-        n_pivots = np.minimum(np.minimum(lengths, most), np.maximum(1, MOST_PAIRS // np.maximum(lengths, 1)))
-        return cls(bands, keys, lengths, n_pivots)
+        return cls(bands, keys, runs, runs.pivots(most))
 
     @property
     def n_not_compared(self) -> int:
         """Pairs that are left out."""
-        n, p = self.lengths, self.n_pivots
-        return int((n * (n - 1) // 2 - p * (p - 1) // 2 - (n - p) * p).sum())
+        return int(self.runs.n_not_compared(self.n_pivots).sum())
 
     def index_of(self, bands: U32, keys: U64) -> I64:
         """Which of the keys each entry has; -1 for none."""
@@ -64,7 +64,7 @@ class HotKeys:
         """The most preferred entries of each key, as many as are its pivots."""
         bands, keys, _, _, sides, codes, best = entries
         of_key = self.index_of(bands, keys)
-        order = np.lexsort((best, codes, sides < 2, of_key))
+        order = np.lexsort((*by_preference(best, codes, sides), of_key))
         order = order[of_key[order] >= 0]
         of_key = of_key[order]
         is_first = np.ones(len(of_key), np.bool_)
@@ -84,6 +84,14 @@ class HotKeys:
         pivots = tuple(column[is_pivot] for column in self.pivots)
         is_other = ~np.isin(members[2], pivots[2])
         return tuple(np.concatenate([a, b[is_other]]) for a, b in zip(pivots, members, strict=True))
+
+
+def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, ...]:
+    """Keys of `np.lexsort`, by which entries that lead come first, then texts of the other collection, if there is one.
+
+    They are what others are compared with.
+    """
+    return best, codes, (sides & (MINE | THEIRS)) == MINE, sides & FOLLOWS
 
 
 def _codes(bands: U32, keys: U64) -> U64:

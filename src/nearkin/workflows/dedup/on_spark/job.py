@@ -104,7 +104,7 @@ def find(
     else:
         groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
-    estimated_missed = missed(found_probability(told.matches, plan))
+    estimated_missed = missed(found_probability(told.matches, plan, options.threshold))
     return Result(corpus, places, sizes, plan, told, judged, linked.n_not_compared, estimated_missed)
 
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.planning.search import SamplingPlan
-from nearkin.records import U8, U32, ShingleSets
+from nearkin.records import U8, U32, U64, ShingleSets
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.stages.search.sampling import Sampling
+from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -24,6 +23,7 @@ from nearkin.workflows.dedup.on_spark.streams import OCCURRENCES
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
+from nearkin.workflows.dedup.sample_search import SampleKeys
 from nearkin.workflows.dedup.searching import Sizes
 
 
@@ -68,9 +68,9 @@ def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
 
 @dataclass(frozen=True, slots=True)
 class Keying:
-    """Shingle the texts of a home, sketch or sample them, and send their keys to where equal ones meet.
+    """Shingle the texts of a home, sketch them, and send their bands to where equal ones meet.
 
-    Sizes and short texts stay here, in ``folder``.
+    Sizes and short texts stay here, in ``folder``. Where shingles are sampled, `sampling` sends the keys.
     """
 
     homes: Homes
@@ -97,7 +97,10 @@ class Keying:
             sets = sets_at(chunk, nodes, self.options.shingle)
             n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, self.n_bins)
             if isinstance(self.plan, SamplingPlan):
-                entries.add_loose(nodes, sides, sets, *Sampling(self.plan.rate).keys(sets))
+                keys = SampleKeys(self.plan, self.options)
+                is_small = keys.is_small(sets)
+                small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
+                counts += keys.prefixes.counts(sets)
             else:
                 self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
         self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
@@ -152,17 +155,32 @@ class PrefixKeying:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        place = _small_place(self.folder, target)
-        if not place.exists():
-            return
-        counts = np.load(counts_place(self.folder), mmap_mode="r")
-        with np.load(place) as stored:
-            offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
-            sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
-            keys, of_key = self.keys.prefixes.keys(sets, np.asarray(counts))
-            entries = HomeEntries(self.meetings)
-            entries.add_loose(stored["nodes"], stored["sides"], sets, keys, of_key)
+        entries = HomeEntries(self.meetings)
+        entries.add_loose(*leading(self.folder, target, self.keys.prefixes))
         yield from entries.sent(crowded_place(self.folder, "prefixes", target))
+
+
+def leading(folder: Path, home: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8]:
+    """The rarest shingles of the small texts of a home; of each its text, the size of it, and its sides."""
+    place = _small_place(folder, home)
+    if not place.exists():
+        none = np.zeros(0, np.uint32)
+        return none.astype(np.uint64), none, none, none.astype(np.uint8)
+    counts = np.load(counts_place(folder), mmap_mode="r")
+    with np.load(place) as stored:
+        offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
+        sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
+        keys, of_key = prefixes.keys(sets, np.asarray(counts))
+        return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key]
+
+
+def n_leading(folder: Path, n_homes: int, prefixes: Prefixes) -> int:
+    """How many rare shingles `leading` gives of all homes."""
+    n = 0
+    for place in filter(Path.exists, (_small_place(folder, home) for home in range(n_homes))):
+        with np.load(place) as stored:
+            n += int(prefixes.lengths(stored["sizes"]).sum())
+    return n
 
 
 def counts_place(folder: Path) -> Path:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
-from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.files import published
-from nearkin.stages.search.linking import LEAST_PIVOTS, Linking, sort_entries
+from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.crowds import link_crowds
@@ -22,9 +22,11 @@ from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_at_home, te
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import Keying, PrefixKeying, counts_place
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
+from nearkin.workflows.dedup.on_spark.sampling import send_samples
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
+from nearkin.workflows.dedup.sample_search import SampleKeys
 
 HOT_LENGTH = 1 << 20
 """More entries of one key than this are not brought to one task."""
@@ -62,7 +64,11 @@ def link_all(
     linking = LinkingEntries(homes, meetings, ratio)
     keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
     linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))
-    if isinstance(plan, BandPlan) and _save_counts(linked, folder):
+    has_counts = _save_counts(linked, folder)
+    if not isinstance(plan, BandPlan):
+        keys = SampleKeys(plan, options)
+        linked = send_samples(stages, homes, texts, folder, options, keys, meetings, linking)
+    elif has_counts:
         prefixes = PrefixKeying(folder, BandKeys(plan, options), meetings)
         short = stages.kept(
             "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
@@ -72,7 +78,7 @@ def link_all(
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
-    """Write down how often each shingle of short texts occurs; whether there is any."""
+    """Write down how often each shingle occurs; whether there is any."""
     buckets, n = OCCURRENCES.joined(linked.of(OCCURRENCES.stream).collected())
     if len(buckets):
         counts = np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.uint32)
@@ -97,19 +103,22 @@ class LinkingEntries:
             present = np.flatnonzero(counts)
             yield from OCCURRENCES.packed(target, present, counts[present])
         for band in range(self.meetings.n_bands + 1):
-            marked, n_elsewhere = MARKS.of(band).joined(blocks)
+            marks = MARKS.of(band).joined(blocks)
             entries = ENTRIES.of(band).joined(blocks)
-            if len(entries[0]) or len(marked):
-                yield from self._linked(band, marked, n_elsewhere, *entries)
+            if len(entries[0]) or len(marks[0]):
+                yield from self._linked(band, marks, *entries)
 
     def _linked(
-        self, band: int, marked: U64, n_elsewhere: I64, keys: U64, nodes: U32, sizes: U32, sides: U8
+        self, band: int, marks: Sequence[Column], keys: U64, nodes: U32, sizes: U32, sides: U8
     ) -> Iterator[Block]:
         """Pairs of one band, and its crowded keys: those of many entries, and those of which entries stayed at home."""
-        keys, order = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
-        found, lengths = _runs(keys)
-        is_crowd = (lengths > LEAST_PIVOTS) | np.isin(found, marked)
-        yield from self._told(band, np.append(found[is_crowd], marked), np.append(lengths[is_crowd], n_elsewhere))
+        leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
+        keys, order = sort_entries(keys[leads_first], leads_first)
+        found, starts, lengths = _runs(keys)
+        n_leads = np.add.reduceat((sides[order] & FOLLOWS) == 0, starts, dtype=np.int64) if len(starts) else starts
+        is_crowd = (lengths > LEAST_PIVOTS) | np.isin(found, marks[0])
+        here = found[is_crowd], lengths[is_crowd], n_leads[is_crowd]
+        yield from self._told(band, *(np.append(own, there) for own, there in zip(here, marks, strict=True)))
         is_crowded = np.repeat(is_crowd, lengths)
         if is_crowded.any():
             aside = order[is_crowded]
@@ -120,17 +129,20 @@ class LinkingEntries:
         for pairs, _ in linking.link_sorted(keys, order):
             yield from pairs_at_home(self.homes, *texts_of_entries(nodes, pairs))
 
-    def _told(self, band: int, keys: U64, parts: I64) -> Iterator[Block]:
-        """How many texts have each crowded key."""
+    def _told(self, band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
+        """How many texts have each crowded key, and how many of them lead, where any does."""
         found, of_key = np.unique(keys, return_inverse=True)
-        lengths = np.bincount(of_key, parts, len(found)).astype(np.int64)
+        lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
+        is_led = n_leads > 0
+        found, lengths, n_leads = found[is_led], lengths[is_led], n_leads[is_led]
         is_hot = lengths > HOT_LENGTH
-        yield from HOT.packed(0, np.full(int(is_hot.sum()), band), found[is_hot], lengths[is_hot])
-        told, n_keys = np.unique(lengths, return_counts=True)
-        yield from LENGTHS.packed(0, np.full(len(told), band), told, n_keys)
+        hot = found[is_hot], lengths[is_hot], n_leads[is_hot]
+        yield from HOT.packed(0, np.full(len(hot[0]), band), *hot)
+        told, n_keys = np.unique(np.stack([lengths, n_leads]), axis=1, return_counts=True)
+        yield from LENGTHS.packed(0, np.full(len(n_keys), band), *told, n_keys)
 
 
-def _runs(keys: U64) -> tuple[U64, I64]:
-    """Each key of a sorted array, and how often it occurs."""
+def _runs(keys: U64) -> tuple[U64, I64, I64]:
+    """Each key of a sorted array, where it begins, and how often it occurs."""
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
-    return keys[starts], np.diff(np.append(starts, len(keys)))
+    return keys[starts], starts, np.diff(np.append(starts, len(keys)))

@@ -27,16 +27,18 @@ COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
 ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
 """Texts under a key; each band has a stream of its own."""
 OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
-"""How often shingles of short texts occur, by the upper bits of their hashes."""
-MARKS = Layout("marks", (("key", "<u8"), ("n", "<i8")))
-"""How many entries of a crowded key stay at a home; each band has a stream of its own."""
+"""How often shingles occur, by the upper bits of their hashes."""
+LEADS = Layout("leads", (("bit", "<u4"),))
+"""Bits of the shingles that small texts lead with; see `stages.search.containment.LeadKeys`."""
+MARKS = Layout("marks", (("key", "<u8"), ("n", "<i8"), ("n_leads", "<i8")))
+"""How many entries of a crowded key stay at a home, and how many of these lead; each band has a stream of its own."""
 CROWDED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
 """Entries of a key that very many texts have."""
 RANKED = Layout("ranked", (*CROWDED.columns, ("code", "<u8"), ("best", "<u4")))
 """The same, with what tells which of them are preferred."""
-LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n", "<i8")))
-"""How many keys of a band so many texts have."""
-HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8")))
+LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n_leads", "<i8"), ("n", "<i8")))
+"""How many keys of a band so many texts have, of which so many lead."""
+HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8"), ("n_leads", "<i8")))
 """Keys that so many texts have that no task should hold them all."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))

@@ -1,0 +1,106 @@
+"""Keys by which a set finds the sets that contain most of it: rare elements of small sets, samples of large ones.
+
+A pair is sought by its smaller set A: |A ∩ B| >= t |A|.
+
+- Small sets, exactly: B has one of any |A| − ⌈t |A|⌉ + 1 elements of A. A *leads* with that many of its rarest ones,
+  and every other set that has one of them *follows*. No pair is missed.
+- Large sets, by a sample: of every set the shingles whose hash falls below one bound. What is sampled of A ∩ B is
+  sampled of both, however much longer B is.
+
+Sources: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
+cleaning", 2006 (prefixes); Andrei Z. Broder, "On the resemblance and containment of documents", 1997 (its "0 mod m"
+samples).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin import kernels
+from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
+
+_BITS_OF_A_KEY = 16
+_FEWEST_BITS, _MOST_BITS = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class LeadKeys:
+    """The elements that small sets lead with, to be looked for in all other sets.
+
+    Parameters
+    ----------
+    bitmap : uint8 array
+        See `kernels.compiled.marks`: a first look that refuses almost all elements.
+    keys : uint64 array or None
+        The elements, sorted; None where they are not in one place: then a few others pass, with which no set leads.
+
+    Examples
+    --------
+    >>> sets = ShingleSets(np.array([5, 6, 7, 6], np.uint64), np.array([0, 3, 4]), np.array([3, 1]), "")
+    >>> keys, set_of_key = LeadKeys.of(np.array([6], np.uint64)).followed_by(sets)
+    >>> keys.tolist(), set_of_key.tolist()
+    ([6, 6], [0, 1])
+    """
+
+    bitmap: U8
+    keys: U64 | None = None
+
+    @classmethod
+    def of(cls, keys: U64) -> LeadKeys:
+        """The elements, which may repeat."""
+        bitmap = _bitmap_for(len(keys))
+        kernels.twin("marks", keys.nbytes).mark(keys, bitmap)
+        return cls(bitmap, np.unique(keys))
+
+    @classmethod
+    def of_bits(cls, bits: U32, n_keys: int) -> LeadKeys:
+        """From what `bits_of` gave for parts of ``n_keys`` elements."""
+        bitmap = _bitmap_for(n_keys)
+        hashes = bits.astype(np.uint64) << np.uint64(_shift_for(n_keys))
+        kernels.twin("marks", hashes.nbytes).mark(hashes, bitmap)
+        return cls(bitmap)
+
+    def followed_by(self, sets: ShingleSets) -> tuple[U64, I64]:
+        """The elements of sets that some set leads with, and the set each comes from; shapes (n_keys,)."""
+        is_key: Bool = kernels.twin("marks", sets.hashes.nbytes).is_marked(sets.hashes, self.bitmap)
+        places = np.flatnonzero(is_key)
+        elements = sets.hashes[places]
+        if self.keys is not None and len(self.keys):
+            at = np.minimum(np.searchsorted(self.keys, elements), len(self.keys) - 1)
+            is_there = self.keys[at] == elements
+            places, elements = places[is_there], elements[is_there]
+        return elements, np.searchsorted(sets.offsets, places, side="right") - 1
+
+
+def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
+    """Which entries (key, row) are not among some others.
+
+    Examples
+    --------
+    >>> others = np.array([5, 9], np.uint64), np.array([1, 1], np.uint32)
+    >>> is_new_entry(np.array([5, 5], np.uint64), np.array([0, 1], np.uint32), others).tolist()
+    [True, False]
+    """
+    all_keys, all_rows = np.concatenate([others[0], keys]), np.concatenate([others[1], rows])
+    order = np.lexsort((all_rows, all_keys))  # stable: the others come first
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (all_keys[order[1:]] != all_keys[order[:-1]]) | (all_rows[order[1:]] != all_rows[order[:-1]])
+    is_new = np.empty(len(order), np.bool_)
+    is_new[order] = is_first
+    return is_new[len(others[0]) :]
+
+
+def bits_of(keys: U64, n_keys: int) -> U32:
+    """The bits by which some of ``n_keys`` elements are known, each once."""
+    return np.unique(keys >> np.uint64(_shift_for(n_keys))).astype(np.uint32)
+
+
+def _shift_for(n_keys: int) -> int:
+    """How many bits of a hash do not count: so many keys set a sixteenth of the bits at most."""
+    return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MOST_BITS)
+
+
+def _bitmap_for(n_keys: int) -> U8:
+    return np.zeros((1 << 64 - _shift_for(n_keys)) // 8, np.uint8)

@@ -1,0 +1,100 @@
+"""Sampled and rare shingles → entries: what texts of which one may contain the other are found by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.engines.spark.blocks import Blocks, Task
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import U8, U32
+from nearkin.runs.files import published
+from nearkin.stages.search.containment import LeadKeys, bits_of
+from nearkin.stages.search.linking import FOLLOWS
+from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.keying import leading, n_leading, sets_at
+from nearkin.workflows.dedup.on_spark.streams import LEADS
+from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.sample_search import SampleKeys
+
+
+def send_samples(
+    stages: Stages,
+    homes: Homes,
+    texts: Path,
+    folder: Path,
+    options: DedupOptions,
+    keys: SampleKeys,
+    meetings: Meetings,
+    linking: Task,
+) -> Blocks:
+    """What ``linking`` makes of the entries of all texts, once the sizes of all are known."""
+    n_keys = n_leading(folder, len(homes), keys.prefixes)
+    place = folder / "lead-bits.npy"
+    if n_keys:
+        marked = stages.kept("leads", lambda: stages.parts(len(homes), Leading(folder, keys, n_keys)))
+        (bits,) = LEADS.joined(marked.collected())
+        with published(place, durable=False) as aside, open(aside, "wb") as file:
+            np.save(file, LeadKeys.of_bits(bits, n_keys).bitmap)
+    sending = Sampling(homes, texts, folder, options, keys, meetings, place if n_keys else None)
+    return stages.kept("samples", lambda: stages.parts(len(homes), sending).exchanged(meetings.n_targets, linking))
+
+
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """Tell which shingles the small texts of a home lead with."""
+
+    folder: Path
+    keys: SampleKeys
+    n_keys: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        keys, *_ = leading(self.folder, target, self.keys.prefixes)
+        yield from LEADS.packed(target, bits_of(keys, self.n_keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Send the entries of the texts of a home to where equal keys meet."""
+
+    homes: Homes
+    texts: Path
+    folder: Path
+    options: DedupOptions
+    keys: SampleKeys
+    meetings: Meetings
+    leads: Path | None
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        texts, entries = HomeTexts.load(self.texts, target), HomeEntries(self.meetings)
+        leads = None if self.leads is None else LeadKeys(np.load(self.leads, mmap_mode="r"))
+        own = leading(self.folder, target, self.keys.prefixes)
+        entries.add_loose(*own)
+        for chunk in self.homes.chunks(target):
+            here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
+            nodes, sides = texts.first[here], texts.sides[here]
+            if not len(nodes):
+                continue
+            sets = sets_at(chunk, nodes, self.options.shingle)
+            sizes = sets.sizes.astype(np.uint32)
+            sampled = self.keys.sampled(nodes, sets)
+            entries.add_loose(*sampled, *_of_texts(nodes, sizes, sides, sampled[1]))
+            if leads is not None:
+                is_here = (own[1] >= nodes[0]) & (own[1] <= nodes[-1])
+                following = self.keys.following(nodes, sets, leads, [sampled, (own[0][is_here], own[1][is_here])])
+                entries.add_loose(*following, *_of_texts(nodes, sizes, sides | FOLLOWS, following[1]))
+        yield from entries.sent(crowded_place(self.folder, "samples", target))
+
+
+def _of_texts(nodes: U32, sizes: U32, sides: U8, wanted: U32) -> tuple[U32, U8]:
+    """The size and the sides of some of the texts, which are in rising order."""
+    at = np.searchsorted(nodes, wanted)
+    return sizes[at], sides[at]
