@@ -16,8 +16,8 @@ from nearkin.records import F64, I64, U32
 MOST_SLOTS = 4096
 _MOST_ROWS = 32
 _MOST_EXACT = 4096
-KEYS_OF_A_LEAD = 3
-"""Entries of a rare shingle of a small document: its own, and those of the documents that have it too."""
+KEYS_OF_A_LEAD = 2
+"""Entries of a rare shingle of a small document: its own, and that of a document that has it too."""
 
 # Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
 # the plan, and with it the result, depends on nothing but the input and the parameters.

@@ -104,7 +104,8 @@ def _share(here: int, rows: int, agreeing: I64, n_slots: int) -> F64:
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_slots + 1)))])
 
     def log_choices(n: int, k: I64) -> F64:
-        return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
+        logs: F64 = log_factorial[n] - log_factorial[k] - log_factorial[n - k]
+        return logs
 
     of_these = log_choices(rows, np.full(1, here)) + log_choices(n_slots - rows, agreeing - here)
     share: F64 = np.exp(of_these - log_choices(n_slots, agreeing))

@@ -7,7 +7,6 @@ import math
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.forecast import Forecast
 from nearkin.workflows.dedup.on_spark.entries import Meetings
 from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
@@ -46,12 +45,13 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
     candidates, away = plan.expected_candidates, 1 - 1 / n_homes
     profile_bytes = PROFILES.rows.row_bytes + n_bins_for(told.sample.mean_size)
     sampled = "sampled shingles" if told.is_sampling else "rare shingles of short texts"
+    counted = "how often shingles occur" if told.is_sampling else "how often shingles of short texts occur"
     shuffles = (
         ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
         ("texts", "distinct texts, and copies", n_texts * TEXTS.row_bytes + (n - n_texts) * COPIES.row_bytes),
         ("bands", "keys of bands", n_texts * told.n_band_keys * ENTRIES.row_bytes),
-        ("bands", "how often shingles of short texts occur", _counted_bytes(told, options, n_homes)),
-        ("bands" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
+        ("bands", counted, _counted_bytes(told, options, n_homes)),
+        ("samples" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
         ("matches", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
         ("matches", "profiles of one text of each", candidates * away * profile_bytes),
     )
@@ -66,13 +66,13 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
 
 
 def _counted_bytes(told: Forecast, options: DedupOptions, n_homes: int) -> float:
-    """Each home tells a number for each bucket that a shingle of its short texts is in; none is taken to be in two."""
-    if not isinstance(told.plan, BandPlan):
-        return 0.0
+    """Each home tells a number for each bucket that a shingle is in which counts; none is taken to be in two."""
     sizes = told.sample.sizes
-    n_of_short = int(sizes[sizes <= BandKeys(told.plan, options).most_for_prefix].sum()) / max(len(sizes), 1)
+    if isinstance(told.plan, BandPlan):
+        sizes = sizes[sizes <= told.plan.exact_up_to(options.threshold)]
+    n_counted = int(sizes.sum()) / max(len(told.sample.sizes), 1)
     n_buckets = 1 << COUNT_BITS
-    n_filled = n_buckets * -math.expm1(-n_of_short * told.n_texts / n_homes / n_buckets)
+    n_filled = n_buckets * -math.expm1(-n_counted * told.n_texts / n_homes / n_buckets)
     return n_homes * n_filled * OCCURRENCES.row_bytes
 
 
