@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nearkin.reports.facts import RunFacts
-from nearkin.reports.quantities import parameter_text, share_text
+from nearkin.reports.quantities import parameter_text
 
 _WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
 
@@ -121,23 +121,16 @@ def recall_figure(
                 width=width,
             )
         )
-    return Figure(drawn[0], drawn[1], _recall_caption(facts, f"{bands:,} bands of {rows}" if curve is None else None))
+    return Figure(drawn[0], drawn[1], _recall_caption(f"{bands:,} bands of {rows}" if curve is None else None))
 
 
-def _recall_caption(facts: RunFacts, bands: str | None) -> str:
-    """What the curve is of, and what the plan predicts where that is another mean."""
-    how = f" with {bands}" if bands else ""
-    whose = "" if bands else ", for a text of the mean size of those that match"
-    said = (
-        f"How likely the search finds a pair{how}, by the pair's similarity (line){whose}; over the pairs of this run"
-        " (bars). The dot is the threshold."
-    )
-    predicted = facts.plan.get("recall_at_threshold")
-    if bands or predicted is None or facts.searched_threshold is None:
-        return said
+def _recall_caption(bands: str | None) -> str:
+    """What the curve shows."""
+    search = f" with {bands}" if bands else ""
+    texts = "" if bands else ", for the smallest texts that are searched by a sample of their shingles"
     return (
-        f"{said} Over texts of all sizes, short ones among them, the plan predicts {share_text(predicted)} at"
-        f" {parameter_text(facts.searched_threshold)}."
+        f"How likely the search finds a pair{search}, by the pair's similarity (line){texts}; over the pairs of this"
+        " run (bars). The dot is the threshold."
     )
 
 

@@ -165,7 +165,7 @@ def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterato
         yield f"The groups were cut anew from the pairs of a run with threshold {parameter_text(searched)}."
     yield (
         f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
-        f" probability of {share_text(at_threshold)}; a more similar pair with a greater one."
+        f" probability of at least {share_text(at_threshold)}; a more similar pair with a higher one."
     )
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan.keys():
         here = found_by_bands(facts.threshold, int(facts.plan["bands"]), int(facts.plan["rows"]))

@@ -187,6 +187,17 @@ def test_prefixes(values, data):
     )
 
 
+def test_prefixes_of_large_sets():
+    chance = np.random.default_rng(0)
+    hashes = chance.permutation(700).astype(np.uint64) << np.uint64(54)
+    offsets, lengths = np.array([0, 64, 129, 700]), np.array([20, 65, 300])
+    counts = chance.integers(0, 4, 64, np.uint32)
+    same(
+        [prefixes.prefixes(hashes, offsets, counts, lengths)],
+        [plain_prefixes.prefixes(hashes, offsets, counts, lengths)],
+    )
+
+
 @given(st.lists(st.binary(max_size=9), max_size=6))
 def test_hash_strings(values):
     data, offsets = text_buffers(pa.array(values, pa.large_binary()))

@@ -347,8 +347,7 @@ def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> No
 
     assert "How likely a pair is found" not in render_whole(manifest)
     assert "0.800 at 0.80" in text
-    assert "for a text of the mean size of those that match" in text
-    assert "Over texts of all sizes, short ones among them, the plan predicts 0.991 at 0.80." in text
+    assert "for the smallest texts that are searched by a sample of their shingles" in text
 
 
 def with_counts(**counts: int) -> dict[str, object]:

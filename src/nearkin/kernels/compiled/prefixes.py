@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 
+_MOST_BY_INSERTION = 64
+
 
 def prefixes(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], counts: NDArray[np.uint32], lengths: NDArray[np.int64]
@@ -46,7 +48,12 @@ def _prefix_many(hashes, offsets, counts, lengths, shift, ordered, frequency, el
 
 @njit(nogil=True, cache=True)
 def _order_one(hashes, start, end, counts, shift, ordered, frequency):
-    """Insertion sort: the sets are small."""
+    """By frequency, then by hash."""
+    if end - start > _MOST_BY_INSERTION:
+        elements = np.sort(hashes[start:end])
+        found = counts[elements >> np.uint64(shift)]
+        ordered[: end - start] = elements[np.argsort(found, kind="mergesort")]  # stable
+        return
     for i in range(end - start):
         element = hashes[start + i]
         count = counts[element >> np.uint64(shift)]

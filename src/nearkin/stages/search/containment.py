@@ -20,6 +20,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
+from nearkin.stages.search.linking import sorted_distinct
 
 _BITS_OF_A_KEY = 16
 _FEWEST_BITS, _MOST_BITS = 16, 32
@@ -52,7 +53,7 @@ class LeadKeys:
         """The elements, which may repeat."""
         bitmap = _bitmap_for(len(keys))
         kernels.twin("marks", keys.nbytes).mark(keys, bitmap)
-        return cls(bitmap, np.unique(keys))
+        return cls(bitmap, sorted_distinct(keys.copy()))
 
     @classmethod
     def of_bits(cls, bits: U32, n_keys: int) -> LeadKeys:
@@ -94,7 +95,7 @@ def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
 
 def bits_of(keys: U64, n_keys: int) -> U32:
     """The bits by which some of ``n_keys`` elements are known, each once."""
-    return np.unique(keys >> np.uint64(_shift_for(n_keys))).astype(np.uint32)
+    return sorted_distinct(keys >> np.uint64(_shift_for(n_keys))).astype(np.uint32)
 
 
 def _shift_for(n_keys: int) -> int:
