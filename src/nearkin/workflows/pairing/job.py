@@ -206,7 +206,7 @@ def _write(
     folder: Path, prepared: Prepared, pairs: Ranked, known: KnownPairs | None, options: PairOptions, meter: Meter
 ) -> None:
     """The tables."""
-    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
     with meter.stage("write", 0, "steps"):
         write_pairs(folder, pairs, ids, terms, None if known is None else known.keys)

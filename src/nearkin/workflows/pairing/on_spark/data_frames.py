@@ -120,7 +120,7 @@ def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
 
 
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
-    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
     with published(path) as aside, pq.ParquetWriter(aside, pairs_schema(ids), compression="zstd") as writer:
         for table in pair_tables(pairs, ids, terms):
