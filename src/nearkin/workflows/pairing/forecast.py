@@ -11,7 +11,7 @@ from nearkin.planning.pair_search import Plan, Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table
+from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import answer_by_sample, costs_here
 
@@ -82,6 +82,7 @@ def forecast(
         table = read_table(given.table, given.left_language, given.right_language)
         sides = opened(given, table, meter.progress, _NAMES)
         prepared = prepare(sides, table, options, Path(work), names=_NAMES, resources=resources, meter=meter)
+        say_which_side(prepared, options, meter.progress)
         vectors = prepared.vectors
         left, right = vectors.left_facts, vectors.right_facts
         sizes = n_left or left.n_vectors, n_right or right.n_vectors

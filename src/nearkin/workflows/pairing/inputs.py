@@ -195,7 +195,6 @@ def in_one_space(
         check_fits(table, left, right)
         with meter.stage("translate", 0, "steps"):
             translation = translation_of(table, left, right, options)
-        _say_which_side(table, translation, options, meter.progress)
     fingerprint = _fingerprint(words, options, table, translation)
     vectors = vectors_of(
         left, right, options, translation, work, fingerprint=fingerprint, meter=meter, weighing=weighing
@@ -206,16 +205,17 @@ def in_one_space(
     return Prepared(left, right, table, translation, vectors)
 
 
-def _say_which_side(
-    table: TranslationTable, translation: SideTranslation, options: PairOptions, progress: Progress
-) -> None:
+def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress) -> None:
+    """Tell which side was translated, from which language to which, and why that one."""
+    if prepared.table is None or prepared.translation is None:
+        return
+    table, side = prepared.table, prepared.translation.side
     origin, n_left, n_right = table.origin, len(table.source_words), len(table.target_words)
-    is_left = translation.side == "left"
-    source, target = (origin.source, origin.target) if is_left else (origin.target, origin.source)
+    source, target = (origin.source, origin.target) if side == "left" else (origin.target, origin.source)
     why = "--translate" if options.translate != "auto" else (
         f"the table has {n_left:,} words of {origin.source} and {n_right:,} of {origin.target}"
     )  # fmt: skip
-    progress.say(f"translating the {translation.side} side from {source} to {target} ({why})")
+    progress.say(f"translating the {side} side from {source} to {target} ({why})")
 
 
 def _say_if_strangers(left: Collected, right: Collected, progress: Progress) -> None:
