@@ -166,8 +166,8 @@ def _check_any(
     options: PairOptions,
 ) -> None:
     """Refuse a side that is left without a vector; what a translation leaves depends on the other side, told first."""
-    of_sides = sorted(zip(sides, weighed, projections, strict=True), key=lambda one: one[2] is not None)
-    for collected, vectors, projection in of_sides:
+    of_sides = list(zip(sides, weighed, projections, strict=True))[::-1]
+    for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {len(collected):,} documents has "
