@@ -180,6 +180,17 @@ def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, m
         assert told["chosen"][name] == pytest.approx(went["predicted"][name], rel=1e-5)
 
 
+def test_samples_in_the_other_direction_of_the_table(tmp_path):
+    own = translated_corpus(tmp_path, n=60)
+    swapped = ["--sample-left", own.right, "--sample-right", own.left, "--table", own.table]
+    refused = nearkin_here("plan", *swapped)
+    assert refused.code == 3
+    advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", refused.err)[1].split()
+    told = planned(*swapped, *advice)
+    straight = planned("--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
+    assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
+
+
 def test_exact_search_is_chosen_while_it_is_quick():
     few = planned("--left", "40k", "--right", "40k")
     assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)

@@ -79,8 +79,7 @@ Translate = Annotated[
     _weights(
         "--translate",
         metavar="auto|left|right",
-        help="Side whose words are translated. auto: the side whose language has more words in the table, which finds "
-        "more.",
+        help="Side whose words are translated. auto: the side whose language has more words in the table.",
     ),
 ]
 LeastOccurrences = Annotated[
