@@ -238,6 +238,16 @@ def test_the_message_about_swapped_sides_is_true(corpus, tmp_path):
     assert json.loads(nearkin("audit", tmp_path / "a", "--json")[0])["recall"] == 1.0
 
 
+def test_one_language_says_which_way_the_table_is_meant(corpus, tmp_path):
+    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table]
+    for language in (["--left-language", "bb"], ["--right-language", "aa"]):
+        nearkin("pairs", *swapped, *language, "--overwrite", "--out", tmp_path / "a")
+    for language in (["--left-language", "aa"], ["--right-language", "bb"]):
+        nearkin("pairs", *sides(corpus), *language, "--overwrite", "--out", tmp_path / "b")
+    said = refused(*swapped, "--left-language", "bb", "--right-language", "bb", "--out", tmp_path / "c", code=2)
+    assert "from bb to bb was asked for" in said
+
+
 def test_the_side_that_is_translated(corpus, tmp_path):
     for side in ("left", "right"):
         came, said = nearkin("pairs", *sides(corpus), "--translate", side, "--out", tmp_path / side)

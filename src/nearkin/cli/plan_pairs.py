@@ -205,7 +205,10 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
             why = ", but another way is fixed" if is_fixed else f" on this machine: --method {search.method}"
             beside.append(f"{_NAMES[search.method]} would be quicker{why}")
     if planned.is_quick:
-        return f"Exact search, which misses nothing, is chosen where it takes less than {QUICK_S:g} s of one core."
+        return (
+            f"Exact search, which misses nothing, is chosen where it takes less than {QUICK_S:g} s of one core, by the "
+            "costs of one fixed machine."
+        )
     part = _costliest(chosen)
     said = "; ".join(beside)
     return f"{said[0].upper()}{said[1:]}. Most of its time is {part}."

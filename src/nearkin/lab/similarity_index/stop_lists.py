@@ -14,6 +14,7 @@ from nearkin.lab.similarity_index.chance import Stream, multipliers
 from nearkin.lab.similarity_index.published import TABLE_9
 from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, all_methods
 from nearkin.lab.similarity_index.scoring import count
+from nearkin.lab.similarity_index.word_lists import LUCENE, SNOWBALL
 from nearkin.lab.similarity_index.zones import Folder
 from nearkin.records import F64
 from nearkin.runs.progress import Progress
@@ -21,27 +22,6 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS, TextStream, bare_words, stop_words
 
 JAVA = 31
-# The English stop words of Snowball (snowballstem.org). Copyright (c) 2001, Dr Martin Porter; copyright (c) 2002,
-# Richard Boulton. All rights reserved. Under the BSD 3-clause licence: redistribution and use, with or without
-# modification, are permitted provided that this notice and the disclaimer are kept, and that the names of the holders
-# do not endorse what is derived. Provided "as is", without any warranty, and without liability for any damage.
-_SNOWBALL = """
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves what which who whom this that these those am is are
-    was were be been being have has had having do does did doing would should could ought i'm you're he's she's
-    it's we're they're i've you've we've they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll
-    they'll isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't shan't
-    shouldn't can't cannot couldn't mustn't let's that's who's what's here's there's when's where's why's how's
-    a an the and but if or because as until while of at by for with about against between into through during
-    before after above below to from up down in out on off over under again further then once here there when
-    where why how all any both each few more most other some such no nor not only own same so than too very
-"""
-# The English stop words of Apache Lucene (EnglishAnalyzer). Copyright The Apache Software Foundation. Under the
-# Apache licence 2.0.
-_LUCENE = """
-    a an and are as at be but by for if in into is it no not of on or such that the their then there these they
-    this to was will with
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +52,8 @@ def stop_lists() -> tuple[StopList, ...]:
     """
     return (
         StopList("stopwordsiso", stop_words()),
-        StopList("Snowball", bare_words(_SNOWBALL.split())),
-        StopList("Lucene", bare_words(_LUCENE.split())),
+        StopList("Snowball", bare_words(SNOWBALL.split())),
+        StopList("Lucene", bare_words(LUCENE.split())),
     )
 
 

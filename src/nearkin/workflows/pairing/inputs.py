@@ -98,10 +98,10 @@ def read_table(
     if path is None:
         return None
     table = TranslationTable.read(path)
-    left, right = left_language or table.origin.source, right_language or table.origin.target
-    if (left, right) == (table.origin.target, table.origin.source):
+    source, target = table.origin.source, table.origin.target
+    if (left_language or target, right_language or source) == (target, source) and (left_language or right_language):
         return table.turned()
-    table.check_direction(left, right, name=str(path))
+    table.check_direction(left_language, right_language, name=str(path))
     return table
 
 
