@@ -45,8 +45,8 @@ SNOWBALL = """
     where why how all any both each few more most other some such no nor not only own same so than too very
 """
 
-# The list of Apache Lucene (EnglishAnalyzer). Copyright The Apache Software Foundation; under the Apache licence 2.0, as
-# this project is.
+# The list of Apache Lucene (EnglishAnalyzer). Copyright The Apache Software Foundation; under the Apache licence 2.0,
+# as this project is.
 LUCENE = """
     a an and are as at be but by for if in into is it no not of on or such that the their then there these they
     this to was will with
