@@ -241,6 +241,7 @@ class Case:
     texts: tuple[Sequence[object], Sequence[object]] | None = None
     beside: Beside = field(default_factory=Beside)
     has_table: bool = True
+    is_swapped: bool = False
     cut: Cut = Cut(part=50, chunk_size=20)
     n_files: int = 1
 
@@ -248,6 +249,8 @@ class Case:
         corpus = translated_corpus(folder, n=60)
         sides = self.texts or (corpus.left_texts, corpus.right_texts)
         left, right = (written(folder / name, own, self.n_files) for name, own in zip(("left", "right"), sides))
+        if self.is_swapped:
+            return PairInput(right, left, corpus.table, "bb", "aa")
         return PairInput(left, right, corpus.table if self.has_table else None)
 
 
@@ -282,6 +285,8 @@ def cases() -> dict[str, Case]:
         "two languages, a window": Case(BY_WINDOW, beside=known, n_files=3),
         "two languages, signatures": Case(BY_SIGNATURES, beside=known),
         "two languages, vectors": Case(BY_VECTORS, beside=known),
+        "the left side translated, a window": Case(BY_WINDOW | {"translate": "left"}, beside=known, n_files=3),
+        "sides swapped, signatures": Case(BY_SIGNATURES, beside=known, is_swapped=True),
         "as the plan has it": Case(beside=known),
         "one language, a window": Case(BY_WINDOW, **ONE),
         "one language, signatures": Case(BY_SIGNATURES, **ONE),

@@ -189,8 +189,18 @@ def test_rows_that_are_refused(right, kind, rule, spark, tmp_path):
 
 def test_a_table_of_the_other_direction(spark, corpus, tmp_path):
     left, right = (spark.read.parquet(str(path)) for path in (corpus.right, corpus.left))
-    with pytest.raises(SourceError, match="sides look swapped: of the words of the left data frame the table has 0%"):
-        nearkin.spark.similar_pairs(left, right, id="id", table=corpus.table, work=tmp_path / "work")
+    given = {"id": "id", "table": corpus.table}
+    with pytest.raises(
+        SourceError, match="sides look swapped: of the words of the left data frame the table has 0%"
+    ) as e:
+        nearkin.spark.similar_pairs(left, right, **given, work=tmp_path / "work")
+    assert "add left_language='bb', right_language='aa'." in str(e.value)
+    languages = {"left_language": "bb", "right_language": "aa"}
+    found = nearkin.spark.similar_pairs(left, right, **given, **languages, work=tmp_path / "turned")
+    expected = nearkin.spark.similar_pairs(right, left, **given, work=tmp_path / "other")
+    swapped = {(row.right_id, row.left_id) for row in expected.collect()}
+    assert {(row.left_id, row.right_id) for row in found.collect()} == swapped
+    assert len(swapped) > 20
 
 
 def test_importing_is_quick():

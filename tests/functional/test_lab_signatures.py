@@ -47,10 +47,33 @@ def test_summary_has_every_part(folder: Path) -> None:
     assert summary["advice"]["bits"] in summary["parameters"]["bits"]
 
 
+def page_of(folder: Path) -> str:
+    return " ".join((folder / "report.html").read_text(encoding="utf-8").split())
+
+
+def test_sentences_follow_from_what_was_measured(folder: Path) -> None:
+    """What is recommended, and what the article finds compelling, beside what they reach."""
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    told = {
+        (row["method"], row["bits"]): row["f1"]
+        for row in summary["tables"]["precision-and-recall"]
+        if row["truth"] == "characters" and row["which"] == "best"
+    }
+    advice, favourite = summary["advice"], told["weighted-topsig", 32]
+    chosen = told[advice["method"], advice["bits"]]
+    (said,) = [sentence for sentence in advice["sentences"] if "finds compelling" in sentence]
+    assert ("finds about as well" in said) == (favourite >= chosen - 0.02)
+    assert (f"an F1 of {favourite:.2f} instead of {chosen:.2f}" in said) == (favourite < chosen - 0.02)
+    (said,) = [sentence for sentence in advice["sentences"] if "nearkin sign makes" in sentence]
+    kinds = ("simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash")
+    assert max(f1 for (kind, _), f1 in told.items() if kind in kinds) <= chosen + 0.02
+
+
 def test_paper_way_signs_as_we_do(folder: Path) -> None:
     rows = list(csv.DictReader((folder / "tables/paper-way.csv").open(encoding="utf-8")))
     equal = {row["method"]: row["documents_with_equal_signatures"] for row in rows}
     assert equal == {"simhash": "3", "topsig": "", "weighted-topsig": "", "simple-minhash": "3"}
+    assert "Of its 42 signatures of Simhash and of the simple Minhash 42 are bit for bit" in page_of(folder)
 
 
 def test_neighbour_histograms_count_every_document(folder: Path) -> None:
@@ -64,9 +87,9 @@ def test_neighbour_histograms_count_every_document(folder: Path) -> None:
 def test_tables_are_csv_with_headers(folder: Path) -> None:
     tables = sorted(path.stem for path in (folder / "tables").iterdir())
     assert tables == [
-        "claims", "confusions", "drift", "drift-online", "figure-1-unique-signatures", "figures-2-and-3-neighbours",
-        "paper-way", "precision-and-recall", "precision-recall-curve-64-bits", "table-1-seconds",
-        "table-2-documents-per-signature",
+        "bits-apart", "claims", "confusions", "drift", "drift-online", "figure-1-unique-signatures",
+        "figures-2-and-3-neighbours", "paper-way", "precision-and-recall", "precision-recall-curve-64-bits",
+        "table-1-seconds", "table-2-documents-per-signature",
     ]  # fmt: skip
     for path in (folder / "tables").iterdir():
         rows = list(csv.reader(path.open(encoding="utf-8")))

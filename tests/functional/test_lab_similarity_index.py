@@ -79,7 +79,7 @@ def test_tables_hold_every_run_and_column(out: Path) -> None:
     names = sorted(path.stem for path in (out / "tables").iterdir())
     assert names == [
         "best-runs", "chance-multipliers", "chance-runs", "columns", "figure-3-in-all-streams", "figure-3-methods",
-        "matrices", "runs", "table-1-files", "table-9", "walk",
+        "matrices", "runs", "stop-lists", "table-1-files", "table-9", "walk",
     ]  # fmt: skip
     runs = rows_of(out / "tables/runs.csv")
     assert len(runs) == 656
@@ -88,6 +88,14 @@ def test_tables_hold_every_run_and_column(out: Path) -> None:
         assert float(row["score"]) == pytest.approx(int(row["correct"]) / max(1, wrong))
         assert int(row["as_expected"]) >= 64 - wrong - 2  # a file without a number does not find itself
     assert max(float(row["score"]) for row in runs) == float(rows_of(out / "tables/best-runs.csv")[0]["score"])
+    lists = rows_of(out / "tables/stop-lists.csv")
+    assert {row["words"] for row in lists} == {"1292", "174", "33"}
+    scores = {(row["run"], row["k"]): row["score"] for row in runs}
+    assert all(
+        float(scores[row["run"], row["k"]]) == pytest.approx(float(row["score"]))
+        for row in lists
+        if row["stop_list"] == "stopwordsiso" and row["k"]
+    )
     files = rows_of(out / "tables/table-1-files.csv")
     assert [row["file"] for row in files][-2:] == ["code.class", "hostile.txt"]
     assert {row["zone"] for row in files} == {"1", "2", "0"}

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
+from nearkin.cli.pairs import share_words
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 from nearkin.stages.search import stretches
 from nearkin.workflows.dedup.options import Resources
@@ -53,7 +54,9 @@ def test_pairs_and_what_is_known_of_them(corpus, tmp_path):
     assert told["known"]["n_known"] == 80
     assert told["known"]["n_found"] == told["known"]["n_first"] == 80
     assert sum(told["known"]["histogram"]) == 80
-    assert told["left"]["ways"]["whole"] == 1.0
+    assert told["right"]["ways"]["whole"] == 1.0  # its language has more words in the table
+    assert told["left"]["ways"] == {}
+    assert told["table"]["translated"] == "right"
     assert told["plan"]["search"]["method"] == "vectors"
     table = pq.read_table(out / "pairs.parquet")
     assert table.num_rows == told["counts"]["pairs"] == len((out / "pairs.tsv").read_text().splitlines()) - 1
@@ -99,6 +102,30 @@ def test_known_pairs_from_files(corpus, tmp_path):
     assert "cannot be read" in refused(*sides(corpus), "--known", tmp_path / "lists.parquet", "--out", tmp_path / "o")
     assert "that is there" in refused(*sides(corpus), "--known", "sameids", "--out", tmp_path / "o", code=2)
     assert not (tmp_path / "o").exists()
+
+
+def test_both_precisions_of_known_pairs(tmp_path):
+    """A left document without a known partner gets pairs too: they are wrong, and count only in the one of all."""
+    words = [[f"{letter}{i}x{j}" for j in range(12)] for i in range(8) for letter in "a"]
+    rows = {"left": [*words, words[0], words[1]], "right": words}  # the last two on the left are copies of the first
+    for side, texts in rows.items():
+        ids = [f"d{i}" for i in range(len(texts))]
+        table = pa.table({"id": ids, "text": [" ".join(one) for one in texts]})
+        pq.write_table(table, tmp_path / f"{side}.parquet")
+    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet", "--least-occurrences", 1]
+    came = nearkin("pairs", *given, "--known", "same-ids", "--out", tmp_path / "out")[0]
+    told = json.loads((tmp_path / "out" / "manifest.json").read_text())["known"]
+    assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
+    assert told["precision_of_all_pairs"] == 0.8
+    assert told["precision_of_known_left"] == 1.0
+    assert "Precision: 80.0% of all 10 pairs are known; 100.0% of the 8 pairs of left documents with a" in came
+    html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "Of all 10 pairs 80.0 % are known." in html
+    assert "Of the 8 pairs of left documents with a known partner 100 % are known." in html
+
+
+def test_shares_are_not_rounded_up():
+    assert [share_words(share) for share in (0.99999, 1.0, 0.93949, 0.0)] == ["99.9%", "100.0%", "93.9%", "0.0%"]
 
 
 def test_a_translation_beside_the_table(corpus, tmp_path):
@@ -183,7 +210,10 @@ def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
     other = ["--left", tmp_path / "other.parquet", "--right", corpus.right, "--table", corpus.table, "--out", out]
     assert "this table hardly knows its words" in refused(*other)
     languages = ["--left-language", "bb", "--right-language", "aa"]
-    assert "Give --left the aa documents" in refused(*sides(corpus), *languages, "--out", out, code=2)
+    assert " ".join(["The table serves both directions: add", *languages]) in refused(*swapped)
+    said = refused(*sides(corpus), *languages, "--out", out)
+    assert "the sides look swapped" in said
+    assert "add --left-language aa --right-language bb" in said
     assert "translates from aa to bb" in refused(*sides(corpus), "--left-language", "cc", "--out", out, code=2)
     assert "are these two languages?" in nearkin("pairs", *sides(corpus, table=False), "--out", tmp_path / "none")[1]
     assert "a translation table, or of what --interwiki" in refused(
@@ -192,6 +222,52 @@ def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
     assert "is not a translation table" in refused(*sides(corpus)[:4], "--table", corpus.left, "--out", out)
     assert "there is no such file" in refused(*sides(corpus)[:4], "--table", tmp_path / "no", "--out", out)
     assert not out.exists()
+
+
+def test_the_message_about_swapped_sides_is_true(corpus, tmp_path):
+    """What it says to add makes the same command work, and gives the same pairs."""
+    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table]
+    said = refused(*swapped, "--out", tmp_path / "a")
+    advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", said)[1].split()
+    nearkin("pairs", *swapped, *advice, "--out", tmp_path / "a")
+    nearkin("pairs", *sides(corpus), "--out", tmp_path / "b")
+    pairs = [pq.read_table(tmp_path / name / "pairs.parquet").select(["left_id", "right_id"]) for name in "ab"]
+    found = [set(zip(*table.to_pydict().values(), strict=True)) for table in pairs]
+    assert found[0] == {(right, left) for left, right in found[1]}
+    assert len(found[0]) >= 80
+    assert json.loads(nearkin("audit", tmp_path / "a", "--json")[0])["recall"] == 1.0
+
+
+def test_one_language_says_which_way_the_table_is_meant(corpus, tmp_path):
+    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table]
+    for language in (["--left-language", "bb"], ["--right-language", "aa"]):
+        nearkin("pairs", *swapped, *language, "--overwrite", "--out", tmp_path / "a")
+    for language in (["--left-language", "aa"], ["--right-language", "bb"]):
+        nearkin("pairs", *sides(corpus), *language, "--overwrite", "--out", tmp_path / "b")
+    said = refused(*swapped, "--left-language", "bb", "--right-language", "bb", "--out", tmp_path / "c", code=2)
+    assert "from bb to bb was asked for" in said
+
+
+def test_the_side_that_is_translated(corpus, tmp_path):
+    for side in ("left", "right"):
+        came, said = nearkin("pairs", *sides(corpus), "--translate", side, "--out", tmp_path / side)
+        assert f"{side.title()}-side words translated: 100.0% by the table" in came
+        assert f"translating the {side} side" in said
+    assert "one of auto, left, right" in refused(*sides(corpus), "--translate", "both", "--out", tmp_path / "o", code=2)
+
+
+def test_a_run_of_an_older_version_is_audited(corpus, tmp_path):
+    """It translated the left side, and its manifest says nothing of sides."""
+    out = tmp_path / "out"
+    nearkin("pairs", *sides(corpus), "--known", "same-ids", "--translate", "left", "--out", out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["parameters"]["translate"], manifest["table"]["translated"]
+    known = manifest["known"]
+    known["precision"], known["n_reported"] = known.pop("precision_of_known_left"), known.pop("n_pairs_of_known_left")
+    del known["precision_of_all_pairs"], known["n_pairs"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    told = json.loads(nearkin("audit", out, "--json")[0])
+    assert (told["recall"], told["n_true"]) == (1.0, manifest["counts"]["pairs"])
 
 
 def test_sides_with_nothing_to_compare(corpus, tmp_path):

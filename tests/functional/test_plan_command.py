@@ -12,6 +12,8 @@ import pytest
 
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
+from nearkin.planning import pair_search
+from nearkin.planning.pair_search import QUICK_S
 from translated_corpus import translated_corpus
 
 WIKIPEDIA = ("--left", "3.44M", "--right", "1,470,000", "--threshold", "0.3")
@@ -140,7 +142,7 @@ def test_wrong_usage(arguments, said):
 def test_documents_calibrate_the_plan(tmp_path):
     own = translated_corpus(tmp_path, n=150)
     given = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
-    told = planned(*given, "--left", "1M", "--right", "2M")
+    told = planned(*given, "--left", "1M", "--right", "2M", "--method", "window")
     assert (told["left"], told["right"]) == (1_000_000, 2_000_000)
     assert told["sample"]["left"] == told["sample"]["compared"] == 150
     assert told["sample"]["is_calibrated"]
@@ -149,6 +151,55 @@ def test_documents_calibrate_the_plan(tmp_path):
     assert (alone["left"], alone["right"]) == (150, 150)
     assert "--sample-left and --sample-right are needed" in nearkin_here("plan", *given[:2]).err
     assert "--terms is measured" in nearkin_here("plan", *given, "--terms", "3,3").err
+
+
+@pytest.mark.parametrize("quick_s", [QUICK_S, 0.0], ids=["quick", "long"])
+@pytest.mark.parametrize(
+    ("asked", "machine"),
+    [
+        ("", "this"),
+        ("--threshold 0.6", "cores=3,speed=0.01"),
+        ("--recall 1", "cores=1"),
+        ("--recall 0.5", "cores=1,speed=9"),
+        ("--method window", "cores=1"),
+        ("--bits 256 --recall 1", "cores=2"),
+    ],
+)
+def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, monkeypatch):
+    monkeypatch.setattr(pair_search, "QUICK_S", quick_s)  # so that few documents count as many
+    fixed = asked.split()
+    own = translated_corpus(tmp_path, n=60)
+    samples = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
+    told = planned(*samples, *fixed, "--machine", machine)
+    sides = ["--left", own.left, "--right", own.right, "--table", own.table]
+    ended = nearkin_here("pairs", *sides, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
+    assert ended.code == 0, ended.err
+    went = json.loads(ended.out)["plan"]
+    assert {name: told["chosen"][name] for name in went["search"]} == went["search"]
+    for name in ("recall_low", "recall", "recall_high"):
+        assert told["chosen"][name] == pytest.approx(went["predicted"][name], rel=1e-5)
+
+
+def test_samples_in_the_other_direction_of_the_table(tmp_path):
+    own = translated_corpus(tmp_path, n=60)
+    swapped = ["--sample-left", own.right, "--sample-right", own.left, "--table", own.table]
+    refused = nearkin_here("plan", *swapped)
+    assert refused.code == 3
+    advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", refused.err)[1].split()
+    told = planned(*swapped, *advice)
+    straight = planned("--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
+    assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
+
+
+def test_exact_search_is_chosen_while_it_is_quick():
+    few = planned("--left", "40k", "--right", "40k")
+    assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
+    assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
+    assert "takes less than 20 s of one core" in nearkin_here("plan", "--left", "40k", "--right", "40k").out
+    slow = planned("--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
+    assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
+    assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
+    assert planned("--left", "400k", "--right", "400k")["chosen"]["method"] != "vectors"
 
 
 def test_pairs_on_a_cluster():

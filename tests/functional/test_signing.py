@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -90,6 +91,49 @@ def test_the_distance_follows_from_the_signatures(load, tmp_path, options, dista
     assert json.loads(ended.out)["distance"] == distance
     assert pairs(tmp_path / "p") == {p: d for p, d in distances(tmp_path / "sig").items() if d <= distance}
     assert f"distance {distance} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
+
+
+def alike(folder: Path, n_pairs: int) -> Path:
+    """Pairs of documents whose sets of words have a Jaccard similarity of 80 / 100."""
+    words, records = np.random.default_rng(3).permutation(40_000), []
+    for i in range(n_pairs):
+        own = [f"w{number}" for number in words[100 * i : 100 * i + 100]]
+        records += [{"id": f"{i}a", "text": " ".join(own[:90])}, {"id": f"{i}b", "text": " ".join(own[:80] + own[90:])}]
+    return write_jsonl(folder / "alike.jsonl", records)
+
+
+def test_the_expected_recall_is_the_recall_that_is_reached(tmp_path):
+    load = alike(tmp_path, n_pairs=300)
+    sign(load, tmp_path / "sig", "--bits", "64", "--features", "words:1")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json")
+    told = json.loads(ended.out)["expected"]
+    assert (told["similarity"], told["is_measured"]) == (0.8, False)
+    assert told["low"] == told["high"]
+    reaching = told["reaching"]
+    for distance, recall in ((6, told["low"]), (reaching["distance"], reaching["recall"])):
+        given = ("--distance", distance, "--out", tmp_path / "p", "--overwrite")
+        again = nearkin_here("neighbours", tmp_path / "sig", *given, "--json")
+        found = {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "p").to_pylist()}
+        n_found = sum((f"{i}a", f"{i}b") in found for i in range(300))
+        assert n_found / 300 == pytest.approx(recall, abs=0.09)  # about three standard deviations
+    assert json.loads(again.out)["n_pairs"] == pytest.approx(reaching["n_pairs"], rel=0.3)
+
+
+def test_the_expected_recall_is_told(load, tmp_path):
+    sign(load, tmp_path / "sig", *WEIGHTED)
+    given = (tmp_path / "sig", "--out", tmp_path / "p", "--overwrite")
+    said = " ".join(nearkin_here("neighbours", *given).err.split())
+    assert "expected recall: at most 0.1% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it" in said
+    assert "that of four measured corpora" in said
+    assert re.search(r"distance 23 is expected to find 90%: about [\d,]+ pairs lie within it, estimated under", said)
+    assert "is expected to find 90%" not in nearkin_here("neighbours", *given, "--distance", "30").err
+    assert "distance 23 is expected to find 90%" in nearkin_here("neighbours", *given, "--against", given[0]).err
+    assert "distance 23 is expected to find 90%" in nearkin_here("neighbours", given[0], "--query", "d4").err
+    sign(load, tmp_path / "other", "--method", "topsig", "--features", "words:2")
+    said = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "q").err
+    assert "expected recall: not known for topsig with features words:2" in " ".join(said.split())
+    ended = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "q", "--overwrite", "--json")
+    assert json.loads(ended.out)["expected"] is None
 
 
 def test_one_query(load, tmp_path):

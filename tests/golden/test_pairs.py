@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.vocabulary import hashes_of
@@ -19,10 +20,10 @@ from translated_corpus import translated_corpus
 
 ORDERS = [[816, 923, 151, 900, 213, 100], [513, 857, 583, 397, 337, 612], [917, 74, 383, 401, 549, 586]]
 SIGNATURES = ["60e5d36f591260211b2c4021a682014a", "563f226899ac7e305793cf6a1b80b1d1"]
-LINES = [
-    "cosine\tleft_id\tright_id\tterms",
-    "0.758350\tdocument 0\tdocument 0\tlabcb=rabcb laajj=raajj",
-]
+LINES = {
+    "left": "0.758350\tdocument 0\tdocument 0\tlabcb=rabcb laajj=raajj",
+    "right": "0.849698\tdocument 0\tdocument 0\tlabcb=rabcb laajj=raajj",
+}
 
 
 def test_orders_of_bits():
@@ -35,12 +36,14 @@ def test_signatures_of_words():
     assert [bytes(row).hex() for row in RandomProjection(128, seed=5).sign(vectors).packed] == SIGNATURES
 
 
-def test_files_of_a_run(tmp_path):
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_files_of_a_run(side, tmp_path):
     own = translated_corpus(tmp_path, n=30)
     given = PairInput(Reading([str(own.left)]), Reading([str(own.right)]), own.table)
     out = tmp_path / "out"
-    pair_files(given, out, PairOptions(n_terms=2), report=False, resources=Resources(threads=1))
-    assert (out / "pairs.tsv").read_text().splitlines()[:2] == LINES
+    pair_files(given, out, PairOptions(n_terms=2, translate=side), report=False, resources=Resources(threads=1))
+    lines = (out / "pairs.tsv").read_text().splitlines()
+    assert lines[:2] == ["cosine\tleft_id\tright_id\tterms", LINES[side]]
     term = pa.struct([("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())])
     assert [(field.name, field.type) for field in pq.read_schema(out / "pairs.parquet")][:4] == [
         ("left_id", pa.large_string()), ("right_id", pa.large_string()), ("cosine", pa.float64()), ("rank", pa.int32())

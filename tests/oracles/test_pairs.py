@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,6 +12,8 @@ import pytest
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import searching, vectors, verifying
 from nearkin.workflows.pairing.inputs import PairInput
@@ -43,7 +46,17 @@ def counted(texts: list[str]) -> tuple[list[dict[str, float]], dict[str, float]]
     return counts, dict(Counter(word for one in counts for word in one))
 
 
-def by_definition(corpus, threshold: float, *, translates: bool = True) -> dict[tuple[int, int], float]:
+def mirrored(corpus):
+    """The same collections with the sides swapped: the table is as it was written."""
+    pairs = [(target, source) for source, target in corpus.pairs]
+    return type(corpus)(corpus.right, corpus.left, corpus.table, corpus.right_texts, corpus.left_texts, pairs)
+
+
+def by_definition(
+    corpus, threshold: float, *, translates: bool = True, translated: str = "left"
+) -> dict[tuple[int, int], float]:
+    if translated == "right":
+        return {(i, j): cosine for (j, i), cosine in by_definition(mirrored(corpus), threshold).items()}
     left, left_df = counted(corpus.left_texts)
     right, right_df = counted(corpus.right_texts)
     if translates:
@@ -80,10 +93,11 @@ def reported(out) -> dict[tuple[int, int], float]:
 
 
 def searched(
-    corpus, out, *, threads: int = 1, translates: bool = True, **options: object
+    corpus, out, *, threads: int = 1, translates: bool = True, languages=(None, None), **options: object
 ) -> dict[tuple[int, int], float]:
-    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table if translates else None)
-    chosen = PairOptions(threshold=0.15, **options)  # type: ignore[arg-type]
+    sides = Reading([str(corpus.left)]), Reading([str(corpus.right)])
+    given = PairInput(*sides, corpus.table if translates else None, *languages)
+    chosen = PairOptions(**{"threshold": 0.15, "translate": "left"} | options)  # type: ignore[arg-type]
     pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))
     return reported(out)
 
@@ -93,14 +107,49 @@ def corpus(tmp_path_factory):
     return translated_corpus(tmp_path_factory.mktemp("corpus"))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("kind", ["plain", "compiled"])
-def test_pairs_by_the_definition(corpus, kind, tmp_path, monkeypatch):
+def test_pairs_by_the_definition(corpus, kind, side, tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "ALWAYS", kind)
-    expected = by_definition(corpus, 0.15)
-    found = searched(corpus, tmp_path / "out")
+    expected = by_definition(corpus, 0.15, translated=side)
+    found = searched(corpus, tmp_path / "out", translate=side)
     assert 120 < len(expected) < 2_000
     assert found.keys() == expected.keys()
     np.testing.assert_allclose([found[pair] for pair in expected], list(expected.values()), atol=1e-5)
+
+
+def test_pairs_are_the_same_whichever_side_is_the_left_one(corpus, tmp_path):
+    """A table serves both directions, and the side that is translated depends on the languages alone."""
+    turned = tmp_path / "turned.table"
+    TranslationTable.read(corpus.table).turned().write(turned)
+    options = {"translate": "auto", "n_terms": 100}
+    expected = searched(corpus, tmp_path / "as-is", **options)
+    assert expected.keys() == by_definition(corpus, 0.15, translated="right").keys()  # bb has more words than aa
+    swapped = mirrored(corpus)
+    own_table = replace(swapped, table=turned)
+    for name, given, languages in (("same", swapped, ("bb", "aa")), ("own", own_table, (None, None))):
+        found = searched(given, tmp_path / name, languages=languages, **options)
+        assert {(i, j): cosine for (j, i), cosine in found.items()} == pytest.approx(expected, abs=1e-12)
+    assert words_of(tmp_path / "same") == {
+        (j, i): {(right, left) for left, right in words} for (i, j), words in words_of(tmp_path / "as-is").items()
+    }
+    estimate = audit(tmp_path / "same").estimate
+    assert (estimate.n_true, estimate.n_found) == (len(expected), len(expected))
+
+
+def words_of(out) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """Of each pair the words that made it, as the left and as the right document has them."""
+    return {
+        (row["left_id"], row["right_id"]): {(term["left_term"] or term["term"], term["term"]) for term in row["terms"]}
+        for row in pq.read_table(out / "pairs.parquet").to_pylist()
+    }
+
+
+def test_words_of_a_pair_stand_on_their_sides(corpus, tmp_path):
+    for side in ("left", "right"):
+        searched(corpus, tmp_path / side, translate=side)
+        for words in words_of(tmp_path / side).values():
+            assert all(left[0] == "l" and right[0] in "rq" for left, right in words)
 
 
 def test_one_language_by_the_definition(corpus, tmp_path):

@@ -115,8 +115,10 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
             found = results.windows.cheapest(effectiveness)
             told.append(f"{effectiveness:.0%} for {found[0] if found else float('nan'):.0%} ({cost:.0%})")
         console.print(
-            f"A sliding window finds of that {', '.join(told)} of the comparisons (article).",
+            f"A sliding window finds of that {', '.join(told)} of the comparisons, without the time for sorting "
+            "(article: with it).",
             highlight=False,
+            soft_wrap=True,
         )
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(

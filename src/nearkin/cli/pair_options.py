@@ -25,16 +25,21 @@ Right = Annotated[
 ]
 Table = Annotated[
     Path | None,
-    _input(help="Translation table from the language of the left side to that of the right one, from nearkin align. "
+    _input(help="Translation table of the two languages, from nearkin align; it serves both directions. "
            "[dim]default: both sides are in one language[/]"),
 ]  # fmt: skip
 LeftLanguage = Annotated[
-    str | None, _input("--left-language", metavar="LANG", help="Of the table: another one is refused.")
-]
+    str | None,
+    _input("--left-language", metavar="LANG", help="Language of the left side, one of the two of the table. "
+           "[dim]default: the first of the table[/]"),
+]  # fmt: skip
 RightLanguage = Annotated[
     str | None,
     _input(
-        "--right-language", metavar="LANG", help="Likewise; without a table, the edition that --interwiki links to."
+        "--right-language",
+        metavar="LANG",
+        help="Language of the right side; without a table, the edition that --interwiki links to. "
+        "[dim]default: the second of the table[/]",
     ),
 ]
 Text = Annotated[str | None, _input(help="Column with the text, on both sides. [dim]default: guessed and printed[/]")]
@@ -68,6 +73,14 @@ Stems = Annotated[
 ]
 Splits = Annotated[
     bool, _weights("--splits/--no-splits", help="Split compounds that the table lacks (German, Dutch, …).")
+]
+Translate = Annotated[
+    str,
+    _weights(
+        "--translate",
+        metavar="auto|left|right",
+        help="Side whose words are translated. auto: the side whose language has more words in the table.",
+    ),
 ]
 LeastOccurrences = Annotated[
     int, _weights("--least-occurrences", help="Words that occur less often in their collection are left out.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ from nearkin.cli.pair_options import (
     Terms,
     Text,
     Top,
+    Translate,
     WantedRecall,
     Window,
 )
@@ -49,8 +51,8 @@ Find the similar pairs of two collections, in one language or in two: documents 
 the same thing. Every pair that is reported has its true cosine, and the words that made it; how the search goes is \
 planned from a sample of the documents, and the recall is told before it begins.
 
-With --table, documents on the left are carried into the language of the right ones by a translation table, which \
-[bold]nearkin align[/] learns.
+With --table, the documents of one side are translated word by word by a translation table, which \
+[bold]nearkin align[/] learns. The pairs are the same whichever side is the left one, but for --top.
 
 [bold]Examples[/]
 
@@ -92,6 +94,7 @@ def pairs(
     agreement: Agreement = 0.05,
     stems: Stems = True,
     splits: Splits = True,
+    translate: Translate = "auto",
     least_occurrences: LeastOccurrences = 2,
     least_terms: LeastTerms = 5,
     known: KnownPairs = None,
@@ -131,8 +134,8 @@ def pairs(
     )
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method, bits=bits,
-        distance=distance, permutations=permutations, window=window,
+        translate=translate, least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method,
+        bits=bits, distance=distance, permutations=permutations, window=window,
     )  # fmt: skip
     cluster = cluster_of(engine, master, conf)
     translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
@@ -166,7 +169,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     if not counts["pairs"]:
         console.print(f"[yellow]{_why_none(manifest)}", highlight=False, soft_wrap=True)
     low, high = predicted["recall_low"], predicted["recall_high"]
-    band = f"{low:.1%}" if high - low < 0.0005 else f"{low:.1%} to {high:.1%}"
+    band = share_words(low) if high - low < 0.0005 else f"{share_words(low)} to {share_words(high)}"
     console.print(
         f"Search: {manifest['plan']['in_words']}; predicted recall {band}. Measure it: nearkin audit {shown(out)}",
         highlight=False,
@@ -192,6 +195,11 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(start)}", highlight=False, soft_wrap=True)
 
 
+def share_words(share: float) -> str:
+    """A share in per cent with one digit, rounded down: not quite all is never all."""
+    return f"{math.floor(round(1000 * share, 6)) / 10:.1f}%"
+
+
 def _why_none(manifest: Mapping[str, Any]) -> str:
     """What may be wrong where no pair was found."""
     from nearkin.cli.printing import shown
@@ -207,38 +215,38 @@ def _why_none(manifest: Mapping[str, Any]) -> str:
 
 
 def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
-    ways = manifest["left"]["ways"]
-    if not ways:
-        return
-    told = {
-        "whole": "in the table", "stem": "by their stem", "itself": "as they are", "parts": "by their parts",
-        "unknown": "not at all",
-    }  # fmt: skip
-    console.print(
-        "Words on the left got over: " + ", ".join(f"{ways[way]:.1%} {words}" for way, words in told.items()),
-        highlight=False,
-    )
+    told = {"whole": "by the table", "stem": "by stem", "itself": "unchanged", "parts": "by parts"}
+    for side in ("left", "right"):
+        if ways := manifest[side]["ways"]:
+            translated = ", ".join(f"{ways[way]:.1%} {words}" for way, words in told.items())
+            console.print(
+                f"{side.title()}-side words translated: {translated}; {ways['unknown']:.1%} untranslated",
+                highlight=False,
+            )
 
 
 def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     from nearkin.cli.printing import shown
 
     if known := manifest.get("known"):
-        precision = (
-            ""
-            if known["precision"] is None
-            else f"; of the {known['n_reported']:,} pairs of their left documents {known['precision']:.1%} are known"
-        )
         n_unknown = known["n_told"] - known["n_known"]
         unknown = f"{n_unknown:,} more name documents that are not there; " if n_unknown else ""
         found = f"{known['n_found']:,} of {known['n_known']:,} known pairs found"
         by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
+        recall = share_words(known["recall"])
         console.print(
-            f"[bold]{found}[/] ({unknown}{known['recall']:.1%}, by {by}), {known['n_first']:,} of them as the most "
-            f"similar one{precision}; mean cosine of known pairs {mean:.3f}. Each of them is in {shown(out)}/known.tsv",
+            f"[bold]{found}[/] ({unknown}{recall}, by {by}), {known['n_first']:,} of them as the most similar one; "
+            f"mean cosine of known pairs {mean:.3f}. Each of them is in {shown(out)}/known.tsv",
             highlight=False,
             soft_wrap=True,
         )
+        if known["precision_of_all_pairs"] is not None:
+            precision = share_words(known["precision_of_all_pairs"])
+            precise = f"Precision: {precision} of all {known['n_pairs']:,} pairs are known"
+            if known["precision_of_known_left"] is not None:
+                precision, n_pairs = share_words(known["precision_of_known_left"]), known["n_pairs_of_known_left"]
+                precise += f"; {precision} of the {n_pairs:,} pairs of left documents with a known partner"
+            console.print(precise, highlight=False, soft_wrap=True)
     if compared := manifest.get("translated"):
         console.print(
             f"{compared['n_pairs']:,} pairs {shown(compared['pairs'])}: mean cosine "

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nearkin.cli.plan_words import Machine
     from nearkin.planning.pair_search import Question
     from nearkin.workflows.pairing.forecast import Forecast
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.options import PairOptions
 
 _asked = partial(typer.Option, rich_help_panel="What is searched", show_default=False)
 _fixed = partial(typer.Option, rich_help_panel="What is fixed", show_default=False)
@@ -41,6 +43,16 @@ SampleLeft = Annotated[
 SampleRight = Annotated[list[str] | None, _sample("--sample-right", metavar="INPUT", help="Likewise of the other.")]
 SampleTable = Annotated[
     Path | None, _sample("--table", help="Translation table, where the two are in two languages; see nearkin pairs.")
+]
+SampleLeftLanguage = Annotated[
+    str | None,
+    _sample("--left-language", metavar="LANG", help="Language of the left sample. [dim]default: the table's first[/]"),
+]
+SampleRightLanguage = Annotated[
+    str | None,
+    _sample(
+        "--right-language", metavar="LANG", help="Language of the right sample. [dim]default: the table's second[/]"
+    ),
 ]
 SampleText = Annotated[str | None, _sample("--text", help="Column with the text. [dim]default: guessed and printed[/]")]
 LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="In the left sample alone.")]
@@ -130,8 +142,8 @@ the sample.
   nearkin plan --documents 1B --sample some.parquet --engine spark --machine cores=512
 """
 
-Samples = tuple[tuple[list[str], str | None], tuple[list[str], str | None]]
-"""Of each side the files and the column of the text."""
+Sizes = tuple[str | None, str | None]
+"""Documents of both collections, as they were given."""
 
 
 @app.command(help=_HELP)
@@ -146,6 +158,8 @@ def plan(
     sample_left: SampleLeft = None,
     sample_right: SampleRight = None,
     table: SampleTable = None,
+    left_language: SampleLeftLanguage = None,
+    right_language: SampleRightLanguage = None,
     text: SampleText = None,
     left_text: LeftText = None,
     right_text: RightText = None,
@@ -165,10 +179,12 @@ def plan(
     overwrite: Overwrite = False,
 ) -> None:
     """Plan a search for pairs, or of a corpus."""
-    from nearkin.cli.plan_pairs import Fixed, plan_pairs
+    from nearkin.cli.plan_pairs import plan_pairs
     from nearkin.cli.plan_words import parse_machine
     from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.signing.texts import Reading
 
     check_engine(engine)
     given, wanted = _given(context), parse_machine(machine, Resources(0).n_threads)
@@ -193,16 +209,23 @@ def plan(
 
         tell_paper(figure, as_json=as_json)
         return
-    threshold, recall = 0.3 if threshold is None else threshold, 0.9 if recall is None else recall
-    PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
-    samples = None
-    if sample_left or sample_right or table:
-        if not (sample_left and sample_right):
-            raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
-        samples = (sample_left, left_text or text), (sample_right, right_text or text)
-    question, sampled = _question((left, right), threshold, recall, terms, wanted, samples, table, is_quiet=as_json)
-    fixed = Fixed(method=method, bits=bits, distance=distance, permutations=permutations, window=window)
-    plan_pairs(question, sampled, fixed, wanted, figure, engine, as_json=as_json)
+    chosen = PairOptions(
+        threshold=0.3 if threshold is None else threshold, recall=0.9 if recall is None else recall,
+        method=method or "auto", bits=bits, distance=distance, permutations=permutations, window=window,
+    )  # fmt: skip
+    if not (sample_left or sample_right or table):
+        plan_pairs(_question((left, right), chosen, terms, wanted), chosen, wanted, figure, engine, as_json=as_json)
+        return
+    if not (sample_left and sample_right):
+        raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
+    if terms is not None:
+        raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
+    samples = PairInput(
+        Reading(sample_left, None, left_text or text), Reading(sample_right, None, right_text or text), table,
+        left_language, right_language,
+    )  # fmt: skip
+    sampled = _forecast(samples, (left, right), chosen, wanted, is_quiet=as_json)
+    plan_pairs(sampled, chosen, wanted, figure, engine, as_json=as_json)
 
 
 def _given(context: typer.Context) -> dict[str, str | None]:
@@ -232,28 +255,13 @@ def _check_figure(figure: Path, *, overwrite: bool) -> None:
     check_free(figure, overwrite=overwrite, inputs=[], option="--figure")
 
 
-def _question(
-    counts: tuple[str | None, str | None],
-    threshold: float,
-    recall: float,
-    terms: str | None,
-    machine: Machine,
-    samples: Samples | None,
-    table: Path | None,
-    *,
-    is_quiet: bool,
-) -> tuple[Question, Forecast | None]:
-    """What is asked of the planner, and the samples that it goes by, if there are any."""
+def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:
+    """What is asked of the planner where there are no samples to go by."""
     from nearkin.cli.plan_words import parse_count, parse_terms
     from nearkin.planning.pair_costs import Costs
     from nearkin.planning.pair_measuring import measured_costs
     from nearkin.planning.pair_search import Question
 
-    if samples is not None:
-        if terms is not None:
-            raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
-        sampled = _forecast(samples, table, counts, threshold, recall, machine, is_quiet=is_quiet)
-        return sampled.question, sampled
     left, right = counts
     if left is None or right is None:
         raise typer.BadParameter("--left and --right are needed: how many documents each collection has.")
@@ -261,38 +269,26 @@ def _question(
     is_this = machine.is_this
     costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
     n_left, n_right = parse_count(left, "--left"), parse_count(right, "--right")
-    question = Question(n_left, n_right, threshold, recall, machine.cores, left_terms, right_terms, costs=costs)
-    return question, None
+    return Question(
+        n_left, n_right, options.threshold, options.recall, machine.cores, left_terms, right_terms, costs=costs
+    )
 
 
-def _forecast(
-    samples: Samples,
-    table: Path | None,
-    counts: tuple[str | None, str | None],
-    threshold: float,
-    recall: float,
-    machine: Machine,
-    *,
-    is_quiet: bool,
-) -> Forecast:
-    """The question, with what a sample of the documents tells."""
+def _forecast(samples: PairInput, counts: Sizes, options: PairOptions, machine: Machine, *, is_quiet: bool) -> Forecast:
+    """The plan by a sample of the documents."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan_words import parse_count
     from nearkin.planning.pair_costs import Costs
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.forecast import forecast
-    from nearkin.workflows.pairing.inputs import PairInput
-    from nearkin.workflows.pairing.options import PairOptions
-    from nearkin.workflows.signing.texts import Reading
 
-    left, right = (Reading(inputs, None, text) for inputs, text in samples)
     n_left, n_right = (
         None if count is None else parse_count(count, name) for count, name in zip(counts, ("--left", "--right"))
     )
     with bars_shown(is_quiet=is_quiet) as bars:
         return forecast(
-            PairInput(left, right, table),
-            PairOptions(threshold=threshold, recall=recall),
+            samples,
+            options,
             n_left=n_left,
             n_right=n_right,
             cores=machine.cores,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,37 +12,30 @@ if TYPE_CHECKING:
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question
     from nearkin.workflows.pairing.forecast import Forecast
+    from nearkin.workflows.pairing.options import PairOptions
 
 _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
 
 
-class Fixed(TypedDict):
-    """What of a way is not to be chosen; None: it is."""
-
-    method: str | None
-    bits: int | None
-    distance: int | None
-    permutations: int | None
-    window: int | None
-
-
 def plan_pairs(
-    question: Question,
-    sampled: Forecast | None,
-    fixed: Fixed,
+    asked: Question | Forecast,
+    options: PairOptions,
     machine: Machine,
     figure: Path | None,
     engine: str,
     *,
     as_json: bool,
 ) -> None:
-    """Choose the way, and tell it."""
+    """Choose the way as nearkin pairs does, by the default costs, and tell it with those of the machine."""
     from nearkin.cli.plan_cluster import summary_of
     from nearkin.cli.printing import tell
-    from nearkin.planning.pair_search import choose
+    from nearkin.workflows.pairing.forecast import Forecast
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
+    from nearkin.workflows.pairing.planning import plan_without_documents
 
-    planned = choose(question, **fixed)  # type: ignore[arg-type]  # it checks the method
+    sampled = asked if isinstance(asked, Forecast) else None
+    question = asked.question if isinstance(asked, Forecast) else asked
+    planned = asked.plan if isinstance(asked, Forecast) else plan_without_documents(asked, options)
     if figure is not None:
         from nearkin.cli.plan_figure import write_figure
 
@@ -50,7 +43,7 @@ def plan_pairs(
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
         lambda: _summary(question, planned, sampled) | summary_of(needs),
-        lambda console: _show(console, question, planned, machine, figure, sampled, needs),
+        lambda console: _show(console, question, planned, options, machine, figure, sampled, needs),
         as_json=as_json,
     )
 
@@ -69,6 +62,7 @@ def _summary(question: Question, planned: Plan, sampled: Forecast | None) -> dic
         "cores": question.cores,
         "pairs_sought": question.n_sought,
         "reaches_recall": planned.reaches,
+        "is_exact_search_quick": planned.is_quick,
         "chosen": of(planned.search, planned.prediction),
         "alternatives": [of(*other) for other in planned.alternatives],
         "costs_ns": asdict(question.costs),
@@ -88,6 +82,7 @@ def _show(
     console: Console,
     question: Question,
     planned: Plan,
+    options: PairOptions,
     machine: Machine,
     figure: Path | None,
     sampled: Forecast | None,
@@ -111,7 +106,7 @@ def _show(
     console.print(_ways(question, planned))
     console.print()
     say(f"[bold]{planned.search.method}[/]: {planned.search.describe()}.")
-    say(_why(question, planned))
+    say(_why(question, planned, is_fixed=options.method != "auto" or bool(options.fixed)))
     faster = "" if machine.speed == 1 else f", {machine.speed:g} times as fast"
     measured = "as measured here" if machine.is_this else f"of an AMD EPYC of 2.6 GHz{faster}"
     say(f"[dim]Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled)}[/]")
@@ -130,14 +125,20 @@ def _show(
 
 def _told_by(question: Question, sampled: Forecast | None) -> str:
     """Where the spread of cosines comes from."""
+    from nearkin.workflows.pairing.planning import LEAST_PAIRS
+
     if sampled is None:
         return (
             "Without documents the spread of cosines is assumed, and signatures are taken for uniform: those of real "
             "documents crowd, and windows then find less."
         )
-    crowding = "How signatures crowd is measured too." if question.prefix.is_measured else (
-        "They are too few to tell how signatures crowd, which is taken for not at all."
-    )  # fmt: skip
+    crowding = "How signatures crowd is measured too."
+    if not question.prefix.is_measured:
+        crowding = (
+            "They are too few to tell how signatures crowd, which is taken for not at all."
+            if sampled.n_pairs < LEAST_PAIRS
+            else "How signatures crowd is not measured: even if they do not, a window is not the quickest."
+        )
     grows = ""
     if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
         grows = (
@@ -186,8 +187,10 @@ def _band(told: Prediction) -> str:
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _why(question: Question, planned: Plan) -> str:
+def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
     """Why this way, against the others."""
+    from nearkin.planning.pair_search import QUICK_S
+
     chosen = planned.prediction
     beside = []
     for search, told in planned.alternatives:
@@ -198,8 +201,14 @@ def _why(question: Question, planned: Plan) -> str:
             beside.append(f"{_NAMES[search.method]} would take about as long")
         elif told.recall_low < question.recall:
             beside.append(f"{_NAMES[search.method]} would be quicker, but reach {_band(told)} only")
-        else:
-            beside.append(f"{_NAMES[search.method]} would be quicker, but another way is fixed")
+        elif not planned.is_quick:
+            why = ", but another way is fixed" if is_fixed else f" on this machine: --method {search.method}"
+            beside.append(f"{_NAMES[search.method]} would be quicker{why}")
+    if planned.is_quick:
+        return (
+            f"Exact search, which misses nothing, is chosen where it takes less than {QUICK_S:g} s of one core, by the "
+            "costs of one fixed machine."
+        )
     part = _costliest(chosen)
     said = "; ".join(beside)
     return f"{said[0].upper()}{said[1:]}. Most of its time is {part}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,8 +19,21 @@ from nearkin.planning.pair_prediction import (
 )
 from nearkin.records import F64, I64
 
-__all__ = ["METHODS", "Method", "PairSearch", "Plan", "Prediction", "Question", "choose", "predict"]
+__all__ = [
+    "METHODS",
+    "QUICK_S",
+    "Method",
+    "PairSearch",
+    "Plan",
+    "Prediction",
+    "Question",
+    "choose",
+    "exact_is_quick",
+    "predict",
+]
 
+QUICK_S = 20.0
+"""Seconds of one core: every pair of vectors is compared where that takes less, since it misses nothing."""
 BITS = (256, 512, 768, 1024, 1536, 2048)
 """Lengths of signatures to choose from: multiples of what the comparison takes at once."""
 ALMOST = 1 - 1e-9
@@ -42,12 +55,21 @@ class Plan:
         The quickest of each method that was not chosen.
     reaches : bool
         The recall that was asked for is reached by the lower end of the band; if not, this is as near as can be.
+    is_quick : bool
+        Every pair of vectors is compared because that takes less than `QUICK_S`; another way may take less still.
     """
 
     search: PairSearch
     prediction: Prediction
     alternatives: tuple[tuple[PairSearch, Prediction], ...]
     reaches: bool
+    is_quick: bool = False
+
+    def told(self, question: Question) -> Plan:
+        """The same ways, predicted for another question, such as one with the costs of another machine."""
+        prediction = predict(self.search, question)
+        alternatives = tuple((way, predict(way, question)) for way, _ in self.alternatives)
+        return replace(self, prediction=prediction, alternatives=alternatives)
 
 
 def choose(
@@ -59,7 +81,9 @@ def choose(
     permutations: int | None = None,
     window: int | None = None,
 ) -> Plan:
-    """The quickest way of which even the lower end of the band reaches the recall.
+    """The quickest way of which even the lower end of the band reaches the recall; exact search if that is quick.
+
+    Exact search, of every pair of vectors, is chosen where nothing is fixed and it takes less than `QUICK_S`.
 
     Parameters
     ----------
@@ -87,9 +111,21 @@ def choose(
     searches["signatures"] = _best_signatures(question, bits, distance)
     searches["window"] = _best_window(question, bits, distance, permutations, window)
     told = {name: (search, predict(search, question)) for name, search in searches.items()}
-    best = min(allowed, key=lambda name: _rank(told[name][1], question.recall))
+    is_quick = method is None and allowed == METHODS and exact_is_quick(question)
+    best = "vectors" if is_quick else min(allowed, key=lambda name: _rank(told[name][1], question.recall))
     search, prediction = told.pop(best)
-    return Plan(search, prediction, tuple(told.values()), prediction.recall_low >= question.recall)
+    return Plan(search, prediction, tuple(told.values()), prediction.recall_low >= question.recall, is_quick)
+
+
+def exact_is_quick(question: Question) -> bool:
+    """Whether every pair of vectors takes less than `QUICK_S` on one core; it depends on no spread of cosines.
+
+    Examples
+    --------
+    >>> exact_is_quick(Question(20_000, 20_000, 0.3, 0.9)), exact_is_quick(Question(200_000, 200_000, 0.3, 0.9))
+    (True, False)
+    """
+    return predict(PairSearch("vectors"), question).core_s < QUICK_S
 
 
 def _allowed(

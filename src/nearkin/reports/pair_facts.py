@@ -45,6 +45,7 @@ class TableTold(TypedDict):
     fingerprint: str
     source: str
     target: str
+    translated: Side
 
 
 class SearchTold(TypedDict):
@@ -109,8 +110,10 @@ class KnownTold(TypedDict):
     n_found: int
     n_first: int
     recall: float | None
-    n_reported: int
-    precision: float | None
+    n_pairs: int
+    precision_of_all_pairs: float | None
+    n_pairs_of_known_left: int
+    precision_of_known_left: float | None
     mean_cosine: float | None
     histogram: list[int]
 

@@ -12,15 +12,15 @@ from nearkin.reports.quantities import counted, parameter_text, percent_text
 from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
-    "whole": ("in the table", "the translation table has the word"),
-    "stem": ("by their stem", "the table has another form of the word"),
-    "itself": ("as they are", "the right side has the same word, as it has names and numbers"),
-    "parts": ("by their parts", "a compound of which the table has the parts"),
-    "unknown": ("not at all", "nothing is known of the word; it plays no part"),
+    "whole": ("by the table", "the translation table has the word"),
+    "stem": ("by stem", "the table has another form of the word"),
+    "itself": ("unchanged", "the other side has the same word, as it has names and numbers"),
+    "parts": ("by parts", "a compound of which the table has the parts"),
+    "unknown": ("untranslated", "nothing is known of the word; it plays no part"),
 }
 _NBSP = "\N{NO-BREAK SPACE}"
 _PERCENT = f"{_NBSP}%"
-_OF_TABLE = ("agreement", "stems", "splits")
+_OF_TABLE = ("agreement", "stems", "splits", "translate")
 _MEANINGS = {
     "threshold": "the least cosine of a pair",
     "recall": "the share of such pairs that was to be found",
@@ -33,6 +33,7 @@ _MEANINGS = {
     "agreement": "a translation is used if it is as likely as this in the other direction too",
     "stems": "forms that the table lacks are translated as other forms of the same word",
     "splits": "compounds that the table lacks are split",
+    "translate": "the side whose words are translated; auto: the one whose language has more words in the table",
     "seed": "of the signatures and the orders of their bits; the same seed gives the same result",
     "method": "how pairs were to be searched",
     "bits": "the length of a signature, as it was fixed",
@@ -100,10 +101,10 @@ def languages(told: PairsTold) -> str:
     table = told["table"]
     if table is None:
         return "Both sides were compared word by word, without a translation table."
-    return (
-        f"A translation table carried the words of the left side from {table['source']} to {table['target']}, the"
-        " language of the right side."
-    )
+    source, target = table["source"], table["target"]
+    if table["translated"] == "right":
+        source, target = target, source
+    return f"The words of the {table['translated']} side were translated by a table, from {source} to {target}."
 
 
 def notes(told: PairsTold) -> Iterator[Note]:
@@ -193,10 +194,12 @@ def known_sentences(known: KnownTold) -> Iterator[str]:
     recall = "" if known["recall"] is None else f" (a recall of {recall_text(known['recall'])})"
     first = f", {known['n_first']:,} of them as the most similar one of their left document" if known["n_found"] else ""
     yield f"{found}{recall}{first}."
-    if known["precision"] is not None:
+    if known["precision_of_all_pairs"] is not None:
+        yield f"Of all {counted(known['n_pairs'], 'pair')} {recall_text(known['precision_of_all_pairs'])} are known."
+    if known["precision_of_known_left"] is not None:
         yield (
-            f"Left documents that have a known partner got {counted(known['n_reported'], 'pair')};"
-            f" {recall_text(known['precision'])} of these are known (the precision). The others need not be wrong."
+            f"Of the {counted(known['n_pairs_of_known_left'], 'pair')} of left documents with a known partner"
+            f" {recall_text(known['precision_of_known_left'])} are known. The others need not be wrong."
         )
     if known["mean_cosine"] is not None:
         yield f"The mean cosine of known pairs is {known['mean_cosine']:.3f}."
@@ -222,9 +225,14 @@ def translated_sentence(told: PairsTold) -> str:
     )
 
 
+def translated_side(told: PairsTold) -> Side:
+    """The side whose words were translated."""
+    return "right" if told["table"] is not None and told["table"]["translated"] == "right" else "left"
+
+
 def way_shares(told: PairsTold) -> tuple[ShareRow, ...]:
-    """How the words of the left side got over; empty without a table."""
-    shares = told["left"]["ways"]
+    """How the words of one side were translated; empty without a table."""
+    shares = told[translated_side(told)]["ways"]
     return tuple(
         ShareRow(words, None, shares[way], percent_text(shares[way], 1), meaning)
         for way, (words, meaning) in WAYS.items()

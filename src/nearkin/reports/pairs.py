@@ -110,6 +110,7 @@ def render_pairs_report(
             others=others,
             n_open=_N_OPEN,
             way_shares=wording.way_shares(told),
+            translated_side=wording.translated_side(told),
             fates=wording.fates(told),
             remarks=remarks,
             parameter_rows=tuple(wording.parameter_rows(told)),

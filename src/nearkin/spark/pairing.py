@@ -40,6 +40,7 @@ def similar_pairs(
     agreement: float = 0.05,
     stems: bool = True,
     splits: bool = True,
+    translate: str = "auto",
     seed: int = 0,
     method: str = "auto",
     bits: int | None = None,
@@ -63,11 +64,10 @@ def similar_pairs(
     right_text, right_id : str, optional
         Columns of the right side, where they have other names there.
     table : str or Path, optional
-        A translation table of `nearkin align`, from the language of the left side to that of the right one; without,
-        both are in one language.
+        A translation table of `nearkin align` for the languages of both sides; without, both are in one language.
     left_language, right_language : str, optional
-        Codes of languages that the table must be of.
-    threshold, recall, top, n_terms, least_occurrences, least_terms, agreement, stems, splits, seed, method
+        Codes of the languages of the sides; by default the left side is in the table's source language.
+    threshold, recall, top, n_terms, least_occurrences, least_terms, agreement, stems, splits, translate, seed, method
         As on the command line; see `nearkin.workflows.pairing.options.PairOptions`.
     bits, distance, permutations, window : int, optional
         Of the search, by default as planned; see there.
@@ -111,8 +111,8 @@ def similar_pairs(
 
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=n_terms, least_occurrences=least_occurrences,
-        least_terms=least_terms, agreement=agreement, stems=stems, splits=splits, seed=seed, method=method, bits=bits,
-        distance=distance, permutations=permutations, window=window,
+        least_terms=least_terms, agreement=agreement, stems=stems, splits=splits, translate=translate, seed=seed,
+        method=method, bits=bits, distance=distance, permutations=permutations, window=window,
     )  # fmt: skip
     sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)
     _check(*sides, is_text_own=right_text is not None, is_id_own=right_id is not None)

@@ -119,7 +119,7 @@ def test_a_perfect_translation_is_the_document_itself(counted: Counted) -> None:
 
 def test_errors_of_estimates_are_their_distance_from_the_true_cosine(own: Projected) -> None:
     vectors = own.vectors
-    made = signature_error.measure(vectors.left, vectors.hashes, seed=3)
+    made = signature_error.measure(vectors.left, vectors.words, vectors.hashes, seed=3)
     matrix = dense(vectors.left, vectors.n_terms)[np.flatnonzero(vectors.left.sizes)]
     pairs = np.triu_indices(len(matrix), 1)
     cosines = (matrix @ matrix.T)[pairs]
@@ -139,9 +139,35 @@ def test_errors_of_estimates_are_their_distance_from_the_true_cosine(own: Projec
 
 
 def test_a_simhash_with_a_good_hash_is_a_random_projection(own: Projected) -> None:
-    made = signature_error.measure(own.vectors.left, own.vectors.hashes, seed=0)
-    simhash, projection = made.rows[1], made.rows[2]
+    made = signature_error.measure(own.vectors.left, own.vectors.words, own.vectors.hashes, seed=0)
+    simhash, projection = made.rows[1], made.rows[3]
     assert simhash.errors[0] == pytest.approx(projection.errors[0], rel=0.15)
+
+
+def test_a_simhash_with_the_articles_hash_is_that_of_the_definition(own: Projected) -> None:
+    vectors = own.vectors
+    made = signature_error.measure(vectors.left, vectors.words, vectors.hashes, seed=0)
+    articles = made.rows[2]
+    assert (articles.method, articles.published_bits) == ("simhash-ap", 64)
+    filled = np.flatnonzero(vectors.left.sizes)
+    matrix = dense(vectors.left, vectors.n_terms)[filled]
+    hashes = [by_java(word) for word in vectors.words.to_pylist()]
+    sides = np.array([[1.0 if value >> bit & 1 else -1.0 for bit in range(64)] for value in hashes])
+    bits = matrix @ sides > 0
+    pairs = np.triu_indices(len(matrix), 1)
+    estimates = np.cos(np.pi * (bits[pairs[0]] != bits[pairs[1]]).sum(axis=1) / 64)
+    cosines = (matrix @ matrix.T)[pairs]
+    assert articles.errors[0] == pytest.approx(np.abs(estimates - cosines)[cosines > 0].mean(), abs=1e-3)
+
+
+def by_java(word: str) -> int:
+    """The AP hash in a type that wraps as a long of Java does."""
+    made = np.array(-1431655766, np.int64)  # 0xAAAAAAAA as an int
+    with np.errstate(over="ignore"):
+        for place, letter in enumerate(word):
+            unit = np.int64(ord(letter))
+            made ^= (made << 7) ^ unit * (made >> 3) if place % 2 == 0 else ~((made << 11) + unit ^ (made >> 5))
+    return int(made) % 2**64
 
 
 def test_lowest_terms_agree_as_often_as_the_sets_share_terms() -> None:
@@ -208,6 +234,21 @@ def test_costs_are_the_least_and_effectiveness_the_greatest_of_all_settings(own:
         least = made.cheapest(wanted)
         assert least is not None
         assert least[0] == min(cost for cost, reached in settings if reached >= wanted)
+        sorted_too = made.cheapest(wanted, sorting=0.01)
+        assert sorted_too is not None
+        assert sorted_too[0] == pytest.approx(
+            min(
+                made.cost(n, window) + 0.01 * n
+                for i, window in enumerate(made.windows)
+                for n in range(1, 1001)
+                if made.recall[i, n - 1] / made.bound >= wanted
+            )
+        )
+    once = made.sorting_cost(comparison_ns=2.0)
+    assert once == pytest.approx(max(0.0, made.sorting_s) / (made.n_left * made.n_right * 2e-9))
+    n = made.n_documents
+    larger = made.sorting_cost(2.0, (n * n, made.n_left * made.n_right * n))  # n times as many and twice the levels
+    assert larger == pytest.approx(2 * once)
     best = made.best_within(0.4)
     assert best is not None
     assert best[0] == max(reached for cost, reached in settings if cost <= 0.4 + 1e-9)
@@ -297,7 +338,8 @@ def test_numbers_are_the_same_again_but_for_times(results: Results) -> None:
 
 
 def test_rows_have_the_articles_beside_them(results: Results) -> None:
-    assert [error_said(row) for row in results.errors.rows] == list(TABLE_1)
+    said = [error_said(row) for row in results.errors.rows]
+    assert said == [*TABLE_1[:2], TABLE_1[1], *TABLE_1[2:]]  # Simhash by two hashes
     assert [scan_said(scan) for scan in results.scans.scans] == list(TABLE_2)
 
 

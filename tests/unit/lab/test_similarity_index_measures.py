@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.lab.similarity_index import chance
+from nearkin.lab.similarity_index import chance, stop_lists
 from nearkin.lab.similarity_index.chance import Chance
 from nearkin.lab.similarity_index.columns import TOLERANCES, by_bits, by_keys, by_range
 from nearkin.lab.similarity_index.experiment import Plan
@@ -17,7 +17,9 @@ from nearkin.lab.similarity_index.truths import Truth, _by_family
 from nearkin.lab.similarity_index.walk import hit_chance
 from nearkin.lab.similarity_index.zones import Folder, Zones, _expected, matrix
 from nearkin.runs.progress import Silent
+from nearkin.stages.signatures import text_streams
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
+from nearkin.stages.signatures.text_streams import TextStream
 from oracles.texts import versions
 
 ZONE = np.array([file.zone for file in FILES])
@@ -81,6 +83,28 @@ def test_the_multiplier_of_java_makes_the_numbers_of_the_package(
     assert found.n_as_expected[0].tolist() == [run.counted.n_as_expected for run in runs]
     assert int(found.n_over_one[0]) == sum(frequencies(tuple(runs)).values())
     assert float(found.best[0]) == best(tuple(runs), 1)[0].counted.score
+
+
+def test_another_stop_list_makes_the_numbers_of_a_package_that_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(2)
+    common = ["the", "of", "and", "already", "somebody", "isn't", "would", "whose", "to", "in"]
+    bases = [versions(seed, n_bases=1, n_words=90, n_versions=0, most_edits=0)[0].split() for seed in range(5)]
+    texts = [" ".join(draw.permutation([*common * 3, *base])) for base in bases]
+    zone = np.array([1, 1, 1, 2, 2])
+    zones = Zones(zone, _expected(zone, is_published=False), False)
+    own = Folder(tuple("abcde"), pa.array(texts, pa.large_string()), zones)
+    found = stop_lists.measure(own, 2, seed=0, progress=Silent())
+    assert [one.stop_list.name for one in found] == ["stopwordsiso", "Snowball", "Lucene"]
+    some = [method for method in all_methods() if method.k == 4 and method in found[0].scores]
+    for one in found:
+        monkeypatch.setattr(text_streams, "stop_words", lambda words=one.stop_list.words: words)
+        assert {m: one.scores[m] for m in some} == {m: run_one(own, m).counted.score for m in some}
+        assert {len(scores) for scores in one.others.values()} == {2}
+        assert len(one.others) == 5
+    left = [TextStream("words", "B", one.stop_list.words).words(own.texts)[0] for one in found]
+    assert not set(common) & set(left[0])
+    assert [word for word in common if word not in left[1]] == ["the", "of", "and", "isn't", "would", "to", "in"]
+    assert [word for word in common if word not in left[2]] == ["the", "of", "and", "to", "in"]
 
 
 def test_multipliers_are_odd_and_depend_on_the_seed_alone() -> None:

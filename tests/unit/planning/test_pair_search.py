@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import comb
 
 import numpy as np
@@ -14,7 +14,7 @@ from nearkin.planning.pair_chances import Chances, distance_shares
 from nearkin.planning.pair_cosines import TAIL_RATE, TAIL_SHARE, CosineSpread
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
-from nearkin.planning.pair_search import PairSearch, Question, choose, predict
+from nearkin.planning.pair_search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.planning.pair_tradeoff import article_band, published_points, published_question, tradeoff
 from nearkin.planning.sliding_window import within_distance
 from nearkin.records import BitSignatures
@@ -169,9 +169,34 @@ def test_it_reaches_the_recall_everywhere(threshold, n):
         assert plan.reaches
         assert plan.prediction.recall_low >= recall
         assert plan.prediction == predict(plan.search, question)
+        assert plan.is_quick == exact_is_quick(question)
+        assert plan.search.method == "vectors" or not plan.is_quick
         for _, told in plan.alternatives:
-            assert told.core_s >= plan.prediction.core_s or told.recall_low < recall
+            assert plan.is_quick or told.core_s >= plan.prediction.core_s or told.recall_low < recall
             assert all(math.isfinite(value) and value >= 0 for value in asdict(told).values())
+
+
+def test_exact_search_is_chosen_while_it_is_quick():
+    few, many = Question(40_000, 40_000, 0.3, 0.9), Question(90_000, 90_000, 0.3, 0.9)
+    plan = choose(few)
+    assert (plan.search.method, plan.is_quick, plan.reaches) == ("vectors", True, True)
+    assert min(told.core_s for _, told in plan.alternatives) < plan.prediction.core_s < QUICK_S
+    assert choose(few, method="signatures").search.method == "signatures"
+    assert choose(few, bits=512).search.bits == 512
+    plan = choose(many)
+    assert (plan.search.method, plan.is_quick) == ("signatures", False)
+    assert max(told.core_s for _, told in plan.alternatives) > QUICK_S
+
+
+def test_a_plan_is_told_for_another_machine():
+    question = Question(n_left=90_000, n_right=90_000, threshold=0.3, recall=0.9)
+    plan = choose(question)
+    slow = replace(question, costs=question.costs.scaled(0.5))
+    told = plan.told(slow)
+    assert told.search == plan.search
+    assert told.prediction == predict(plan.search, slow)
+    assert told.prediction.core_s == pytest.approx(2 * plan.prediction.core_s)
+    assert [way for way, _ in told.alternatives] == [way for way, _ in plan.alternatives]
 
 
 def test_all_pairs_take_vectors():

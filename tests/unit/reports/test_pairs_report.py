@@ -40,7 +40,7 @@ def manifest(**changed: Any) -> dict[str, Any]:
     return {
         "nearkin": "0.1", "command": "pairs", "fingerprint": "words",
         "parameters": {"threshold": 0.3, "recall": 0.9, "top": None, "terms": 5, "stems": True, "method": "window"},
-        "table": {"path": "de-en.table", "fingerprint": "f" * 16, "source": "de", "target": "en"},
+        "table": {"path": "de-en.table", "fingerprint": "f" * 16, "source": "de", "target": "en", "translated": "left"},
         "left": side(**ways), "right": side(),
         "plan": way(WINDOW, 0.90078, 0.919125, 0.934125) | {
             "in_words": "signatures of 512 bits", "why": "as asked", "alternatives": [way(VECTORS, 1.0, 1.0, 1.0)],
@@ -98,7 +98,8 @@ def test_the_best_of_each_document(top: int, words: str) -> None:
 def test_known_pairs_and_a_translation() -> None:
     known = {
         "told_by": "<i>links</i>", "n_told": 12, "n_known": 10, "n_comparable": 9, "n_found": 8, "n_first": 7,
-        "recall": 0.8, "n_reported": 16, "precision": 0.5, "mean_cosine": 0.45,
+        "recall": 0.8, "n_pairs": 20, "precision_of_all_pairs": 0.4, "n_pairs_of_known_left": 16,
+        "precision_of_known_left": 0.5, "mean_cosine": 0.45,
         "histogram": [0, 0, 1, 3, 5, 0, 0, 0, 0, 0],
     }  # fmt: skip
     translated = {
@@ -108,12 +109,14 @@ def test_known_pairs_and_a_translation() -> None:
     html = page(manifest(known=known, translated=translated), pair())
     assert "Known by &lt;i&gt;links&lt;/i&gt;" in html
     assert "8 of 10 known pairs found (a recall of 80.0 %), 7 of them as the most similar one" in html
-    assert "got 16 pairs; 50.0 % of these are known" in html
+    assert "Of all 20 pairs 40.0 % are known." in html
+    assert "Of the 16 pairs of left documents with a known partner 50.0 % are known." in html
     assert "2 pairs more were named" in html
     assert "1 known pair has a document that could not be compared" in html
     assert "the mean cosine is 0.450 by the table and 0.550 by the translated documents" in html
     assert '<td>0.50 to under 0.60</td><td class="number">0 · 5</td>' in html
-    nothing = known | {"n_comparable": 0, "n_found": 0, "n_first": 0, "recall": 0.0, "n_reported": 0, "precision": None,
+    nothing = known | {"n_comparable": 0, "n_found": 0, "n_first": 0, "recall": 0.0, "n_pairs": 0,
+                       "precision_of_all_pairs": None, "n_pairs_of_known_left": 0, "precision_of_known_left": None,
                        "mean_cosine": None, "histogram": [0] * 10}  # fmt: skip
     none = translated | {"n_pairs": 0, "mean_by_table": None, "mean_by_translation": None}
     html = page(manifest(known=nothing, translated=none), pair())

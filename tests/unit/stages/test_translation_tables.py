@@ -104,6 +104,16 @@ def test_merged_tables_are_weighed_by_counts():
         TranslationTable.merged([one])
 
 
+def test_a_table_of_the_other_direction_is_turned_before_it_is_merged():
+    one, other = table_of(("haus", "house", 9)), table_of(("haus", "home", 3), ("baum", "tree", 2))
+    assert (
+        TranslationTable.merged([one, other.turned()]).fingerprint == TranslationTable.merged([one, other]).fingerprint
+    )
+    merged = TranslationTable.merged([one.turned(), other])
+    assert (merged.origin.source, merged.origin.target) == ("en", "de")
+    assert merged.turned().fingerprint == TranslationTable.merged([one, other]).fingerprint
+
+
 def test_tables_of_other_languages_or_words_are_not_merged():
     with pytest.raises(FingerprintError, match="from de to fr; from de to en was asked for"):
         TranslationTable.merged([HAUS, table_of(("haus", "maison", 1), origin=Origin("de", "fr", "words", "x", 1))])
@@ -134,7 +144,7 @@ def test_a_file_gives_back_the_table(tmp_path_factory, pairs):
 
 def test_a_file_of_another_direction_is_refused(tmp_path):
     HAUS.write(tmp_path / "a.table")
-    with pytest.raises(FingerprintError, match=r"from de to en; from en to de was asked for\. The same table serves"):
+    with pytest.raises(FingerprintError, match=r"from de to en; from en to de was asked for\. Read it without"):
         TranslationTable.read(tmp_path / "a.table", source="en", target="de")
     with pytest.raises(FingerprintError, match="from de to en; from de to fr was asked for"):
         TranslationTable.read(tmp_path / "a.table", target="fr")

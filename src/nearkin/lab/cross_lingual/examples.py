@@ -53,7 +53,8 @@ def examples(counted: Counted, own: Projected) -> tuple[Example, ...]:
     left, right = np.repeat(rows, n), best.ravel()
     cosines = np.take_along_axis(block, best, axis=1).ravel()
     pairs = Ranked(left, right, cosines, np.tile(np.arange(1, n + 1), len(rows)).astype(np.int32))
-    found = Terms(vectors, counted.left, own.projection, N_TERMS).of(pairs, slice(0, len(pairs))).to_pylist()
+    terms = Terms(vectors, (counted.left, counted.right), own.translation, N_TERMS)
+    found = terms.of(pairs, slice(0, len(pairs))).to_pylist()
     ids = counted.documents.ids.to_pylist()
     similar = [
         Similar(

@@ -229,7 +229,7 @@ def measure(
     progress.finish()
     vectors, threads = kept[largest].vectors, resources.n_threads
     progress.start("signatures", 0, "steps")
-    errors = signature_error.measure(vectors.left, vectors.hashes, seed=seed)
+    errors = signature_error.measure(vectors.left, vectors.words, vectors.hashes, seed=seed)
     truth = search(vectors, PairSearch("vectors"), THRESHOLD, seed=seed, threads=threads, meter=Meter(Silent()))
     scans = signature_recall.measure(vectors, truth, seed=seed, threads=threads)
     progress.finish()

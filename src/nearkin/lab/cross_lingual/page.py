@@ -20,7 +20,7 @@ from nearkin.lab.cross_lingual.published import (
     VECTOR_NS,
 )
 from nearkin.lab.cross_lingual.signature_error import ABOVE
-from nearkin.lab.cross_lingual.tables import error_said, scan_said
+from nearkin.lab.cross_lingual.tables import error_said, scan_said, with_sorting
 from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
 from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
 from nearkin.reports.quantities import share_text
@@ -91,7 +91,8 @@ def render(results: Results, figures: tuple[Drawn, ...]) -> str:
         scans=[(scan, scan_said(scan)) for scan in results.scans.scans],
         slid=slid,
         claims=[] if slid is None else [
-            (reached, cost, slid.cheapest(reached), slid.best_within(cost)) for reached, cost in CLAIMS
+            (reached, cost, slid.cheapest(reached), slid.best_within(cost), *with_sorting(results, slid, reached))
+            for reached, cost in CLAIMS
         ],
         off=None if slid is None else model_errors(slid),
         orders=ORDERS,

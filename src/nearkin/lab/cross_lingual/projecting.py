@@ -18,12 +18,11 @@ from nearkin.records import F64, TermCounts, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.stages.translation.projection import WordProjection
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Splitting
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.translating import check_fits, way_of_words
+from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 
 _FINGERPRINT = "lab cross-lingual"
@@ -55,7 +54,7 @@ class Counted:
             collected(f"{column!r} of {documents.name}", documents.ids, texts, split, asked_by)
             for asked_by, (column, texts, split) in zip(("--left-column", "--right-column"), sides)
         )
-        check_fits(table, left, right)
+        check_fits(table, left, right, can_turn=False)
         return cls(documents, table, left, right)
 
 
@@ -64,7 +63,7 @@ class Projected:
     """Both sides as vectors of the right side's words, and how the words of the left got there."""
 
     vectors: PairVectors
-    projection: WordProjection
+    translation: SideTranslation
 
 
 def collected(
@@ -85,15 +84,15 @@ def collected(
 
 
 def projected(counted: Counted, options: PairOptions) -> Projected:
-    """The way of `nearkin pairs` with a table.
+    """The way of `nearkin pairs` with a table that translates the left side, as in the article.
 
     Raises
     ------
     ParameterError
         No document of a side has enough terms.
     """
-    projection = way_of_words(counted.table, counted.left, counted.right, options)
-    return Projected(_vectors(counted.left, counted.right, options, projection), projection)
+    translation = SideTranslation("left", way_of_words(counted.table, counted.left, counted.right, options))
+    return Projected(_vectors(counted.left, counted.right, options, translation), translation)
 
 
 def in_one_language(translated: Collected, right: Collected, options: PairOptions) -> PairVectors:
@@ -146,11 +145,13 @@ def _collected(
     return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies, asked_by or name)
 
 
-def _vectors(left: Collected, right: Collected, options: PairOptions, projection: WordProjection | None) -> PairVectors:
+def _vectors(
+    left: Collected, right: Collected, options: PairOptions, translation: SideTranslation | None
+) -> PairVectors:
     """Weighed in a directory that is gone afterwards, so the vectors are copied out of it."""
     with tempfile.TemporaryDirectory() as folder:
         made = vectors_of(
-            left, right, options, projection, Path(folder), fingerprint=_FINGERPRINT, meter=Meter(Silent())
+            left, right, options, translation, Path(folder), fingerprint=_FINGERPRINT, meter=Meter(Silent())
         )
         return replace(made, left=_in_memory(made.left), right=_in_memory(made.right))
 

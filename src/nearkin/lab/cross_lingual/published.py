@@ -24,6 +24,8 @@ R_SQUARED = 0.999
 """Section 6.1 on Figure 5: of the lines through the times, at least."""
 N_DOCUMENTS, WINDOWS, ORDERS = 4_910_000, (200, 500, 1000, 2000), (100, 200, 300)
 """Section 6: articles of both languages, windows, and permutations of the bits in Figure 5."""
+N_PAIRS = 5_050_000_000_000
+"""Section 6.1: of a German and an English article."""
 VECTOR_NS = 450
 """Table 2: the cosine of two vectors."""
 
@@ -79,9 +81,9 @@ REMARKS = (
     ),
     (
         "Simhash",
-        "The article's is far behind a random projection of as many bits. With a good hash it is one: a term adds its "
-        "weight with a random sign to every bit. Here the bits are those of SHAKE-256, and the two come out alike. So "
-        "what the article measures is its hash.",
+        "The article's is far behind a random projection of as many bits. With a good hash, such as SHAKE-256, it is "
+        "one: a term adds its weight with a random sign to every bit. The article's published code takes a hash that "
+        "gives words alike bits alike (the AP hash in 64 bits); the row of that hash shows what this does.",
     ),
     (
         "MinHash",
@@ -96,7 +98,8 @@ REMARKS = (
     (
         "Cost",
         "Relative cost is comparisons of one document of each language over all such pairs. The article adds the time "
-        "for sorting, told in comparisons; for few documents this is most of it, so here it is told by itself.",
+        "for sorting, converted to comparisons. For few documents this is most of it: it stands beside, for these "
+        "documents and converted to the article's number of documents.",
     ),
     (
         "The article's model",

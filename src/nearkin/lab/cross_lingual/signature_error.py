@@ -14,18 +14,24 @@ import pyarrow as pa
 from nearkin import kernels
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.published import SAMPLE
-from nearkin.records import F64, I64, U64, BitSignatures, FeatureCounts, WeightedVectors
+from nearkin.records import F32, F64, I64, U64, BitSignatures, FeatureCounts, WeightedVectors
 from nearkin.stages.search.sliding_window import SignatureScan
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.workflows.pairing.searching import some_vectors
 
-Method = Literal["projection", "simhash", "minhash"]
-LABELS = {"projection": "random projection", "simhash": "Simhash", "minhash": "MinHash"}
+Method = Literal["projection", "simhash", "simhash-ap", "minhash"]
+LABELS = {
+    "projection": "random projection",
+    "simhash": "Simhash",
+    "simhash-ap": "Simhash, the article's hash",
+    "minhash": "MinHash",
+}
 ABOVE = (0.0, 0.1, 0.2)
 METHODS: tuple[tuple[Method, int, int], ...] = (
     ("minhash", 2, 64),
     ("simhash", 64, 64),
+    ("simhash-ap", 64, 64),
     ("projection", 64, 64),
     ("projection", 104, 100),
     ("projection", 200, 200),
@@ -93,12 +99,14 @@ class SignatureErrors:
     rows: tuple[SignatureError, ...]
 
 
-def measure(vectors: WeightedVectors, hashes: U64, *, seed: int) -> SignatureErrors:
+def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *, seed: int) -> SignatureErrors:
     """Sign some documents of one side in every way.
 
     Parameters
     ----------
     vectors : WeightedVectors
+    words : LargeStringArray, shape (n_vocabulary,)
+        The terms.
     hashes : uint64 array, shape (n_vocabulary,)
         Of the terms.
     seed : int
@@ -110,8 +118,12 @@ def measure(vectors: WeightedVectors, hashes: U64, *, seed: int) -> SignatureErr
     cosines: F64 = np.minimum(kernel.products(own.sparse, own.sparse, pairs, len(hashes)), 1.0)
     chosen = [cosines > above for above in ABOVE]
     rows = []
+    used = np.unique(own.terms)
+    poor = np.zeros(len(hashes), np.uint64)
+    poor[used] = [ap_hash(word) for word in words.take(pa.array(used)).to_pylist()]
     for method, size, published_bits in METHODS:
-        estimates, elapsed_s = _signed(method, size, own, hashes, pairs, seed)
+        of_words = poor if method == "simhash-ap" else hashes
+        estimates, elapsed_s = _signed(method, size, own, of_words, pairs, seed)
         wrong = np.abs(estimates - cosines)
         errors = tuple(float(wrong[some].mean()) if some.any() else float("nan") for some in chosen)
         rows.append(SignatureError(method, size, published_bits, errors, 1000 * elapsed_s / max(1, len(own))))
@@ -130,10 +142,54 @@ def _signed(
     if method == "simhash":
         weighted = _as_counts(vectors, of_terms)
         signatures, elapsed_s = _timed(lambda: Simhash(size).sign(weighted))  # a new one remembers no hashes
+    elif method == "simhash-ap":
+        signatures, elapsed_s = _timed(lambda: simhash_of(of_terms, vectors.weights, vectors.offsets))
     else:
         terms = TermVectors(of_terms, vectors.weights.astype(np.float64), vectors.offsets, _FINGERPRINT)
         signatures, elapsed_s = _timed(lambda: RandomProjection(size, seed).sign(terms))
     return np.cos(np.pi * _distances(signatures) / size), elapsed_s
+
+
+def ap_hash(word: str) -> int:
+    """The hash in 64 bits that the article's published code has in its Simhash: Arash Partow's, over UTF-16 units.
+
+    Source: github.com/lintool/Ivory, ``ivory.lsh.projection.ComputeSignaturesSimhash``. It is a shift, an addition and
+    an exclusive or for each character: words that differ in their last letter alone differ in few bits.
+
+    Examples
+    --------
+    >>> hex(ap_hash("haus")), (ap_hash("haus") ^ ap_hash("haut")).bit_count()
+    ('0x8ba4eabeb91bdb70', 3)
+    """
+    made = _signed_64(0xFFFF_FFFF_AAAA_AAAA)
+    units = np.frombuffer(word.encode("utf-16-le", "surrogatepass"), "<u2").tolist()
+    for place, unit in enumerate(units):
+        if place % 2 == 0:
+            made = _signed_64(made ^ (made << 7) ^ (unit * (made >> 3)))
+        else:
+            made = _signed_64(made ^ ~(((made << 11) + unit) ^ (made >> 5)))
+    return made % 2**64
+
+
+def _signed_64(value: int) -> int:
+    """In two's complement, as shifts to the right need it."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def simhash_of(hashes: U64, weights: F32, offsets: I64) -> BitSignatures:
+    """Simhash of 64 bits by hashes that are given: the majority of each bit, by weight; no vector may be empty.
+
+    Examples
+    --------
+    >>> hashes = np.array([0b01, 0b10, 0b11], np.uint64)
+    >>> simhash_of(hashes, np.array([3, 1, 1], np.float32), np.array([0, 3])).words.tolist()
+    [[1]]
+    """
+    is_set = np.unpackbits(np.ascontiguousarray(hashes.astype("<u8")).view(np.uint8), bitorder="little").reshape(-1, 64)
+    sums = np.add.reduceat((2.0 * is_set - 1.0) * weights[:, None].astype(np.float64), offsets[:-1], axis=0)
+    return BitSignatures(
+        np.packbits(sums > 0, axis=1, bitorder="little"), np.ones(len(offsets) - 1, np.bool_), _FINGERPRINT
+    )
 
 
 def lowest_terms(hashes: U64, offsets: I64, n_terms: int, seed: int) -> U64:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from nearkin._version import __version__
 from nearkin.lab.cross_lingual.experiment import Plan, Results, SetResults
 from nearkin.lab.cross_lingual.published import BOUND, CLAIMS, N_FIRST, N_LINKS
-from nearkin.lab.cross_lingual.tables import tables
+from nearkin.lab.cross_lingual.tables import Cheapest, tables, with_sorting
 from nearkin.lab.cross_lingual.windows import Windows, model_errors
 
 
@@ -35,7 +35,7 @@ def summary(plan: Plan, results: Results) -> dict[str, object]:
             "n_pairs_at_threshold": scans.n_true,
             "vector_ns": scans.vector_ns,
         },
-        "windows": None if results.windows is None else _windows(results.windows),
+        "windows": None if results.windows is None else _windows(results, results.windows),
         "published": {"first": N_FIRST, "links": N_LINKS, "bound": BOUND},
         "tables": {table.name: table.records() for table in tables(results)},
         "elapsed_s": round(results.elapsed_s, 3),
@@ -62,7 +62,7 @@ def _set(one: SetResults) -> dict[str, object]:
     }
 
 
-def _windows(slid: Windows) -> dict[str, object]:
+def _windows(results: Results, slid: Windows) -> dict[str, object]:
     return {
         "n_documents": slid.n_documents,
         "distance": slid.distance,
@@ -76,9 +76,15 @@ def _windows(slid: Windows) -> dict[str, object]:
             {
                 "effectiveness": effectiveness,
                 "published_cost": cost,
-                "least_cost": None if (found := slid.cheapest(effectiveness)) is None else found[0],
+                "least_cost": _cost(slid.cheapest(effectiveness)),
+                "least_cost_with_sorting": _cost(with_sorting(results, slid, effectiveness)[0]),
+                "least_cost_with_sorting_at_published_size": _cost(with_sorting(results, slid, effectiveness)[1]),
                 "effectiveness_at_cost": None if (best := slid.best_within(cost)) is None else best[0],
             }
             for effectiveness, cost in CLAIMS
         ],
     }
+
+
+def _cost(found: Cheapest) -> float | None:
+    return None if found is None else found[0]

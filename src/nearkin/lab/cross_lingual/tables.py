@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from nearkin.lab.cross_lingual.experiment import Results
 from nearkin.lab.cross_lingual.finding import EDGES, THRESHOLDS
-from nearkin.lab.cross_lingual.published import TABLE_1, TABLE_2, ErrorSaid, ScanSaid
+from nearkin.lab.cross_lingual.published import N_DOCUMENTS, N_PAIRS, TABLE_1, TABLE_2, ErrorSaid, ScanSaid
 from nearkin.lab.cross_lingual.signature_error import ABOVE, SignatureError
 from nearkin.lab.cross_lingual.signature_recall import AtDistance, Scan
 from nearkin.lab.cross_lingual.windows import Windows
 from nearkin.lab.tables import Cell, Table
+
+Cheapest = tuple[float, int, int] | None
+"""A relative cost, and its permutations and window; None: nothing reaches what was asked for."""
 
 
 def tables(results: Results) -> tuple[Table, ...]:
@@ -75,12 +78,20 @@ def _examples(results: Results) -> Table:
 
 def error_said(row: SignatureError) -> ErrorSaid:
     """The article's row beside one of ours."""
-    return next(one for one in TABLE_1 if (one.method, one.bits) == (row.method, row.published_bits))
+    method = row.method.removesuffix("-ap")
+    return next(one for one in TABLE_1 if (one.method, one.bits) == (method, row.published_bits))
 
 
 def scan_said(scan: Scan) -> ScanSaid:
     """The article's row beside one of ours."""
     return next(one for one in TABLE_2 if one.bits == scan.bits)
+
+
+def with_sorting(results: Results, slid: Windows, effectiveness: float) -> tuple[Cheapest, Cheapest]:
+    """The least cost with the time for sorting, of these documents and of as many as the article has."""
+    comparison_ns = results.scans.scans[0].comparison_ns
+    here, there = (slid.sorting_cost(comparison_ns, size) for size in (None, (N_DOCUMENTS, N_PAIRS)))
+    return slid.cheapest(effectiveness, here), slid.cheapest(effectiveness, there)
 
 
 def _table_1(results: Results) -> Table:

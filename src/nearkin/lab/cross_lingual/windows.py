@@ -144,14 +144,17 @@ class Windows:
         reached: F64 = self.recall[self.windows.index(window)] / (self.bound or 1.0)
         return reached
 
-    def cheapest(self, effectiveness: float) -> tuple[float, int, int] | None:
-        """The least cost that reaches a relative effectiveness, and its permutations and window; None: nothing does."""
+    def cheapest(self, effectiveness: float, sorting: float = 0.0) -> tuple[float, int, int] | None:
+        """The least cost that reaches a relative effectiveness, and its permutations and window; None: nothing does.
+
+        ``sorting`` is the relative cost of one sorted order, by default not counted.
+        """
         found = []
         for window in self.windows:
             reached = np.flatnonzero(self.effectiveness(window) >= effectiveness)
             if len(reached):
                 permutations = int(reached[0]) + 1
-                found.append((self.cost(permutations, window), permutations, window))
+                found.append((self.cost(permutations, window) + permutations * sorting, permutations, window))
         return min(found, default=None)
 
     def best_within(self, cost: float) -> tuple[float, int, int] | None:
@@ -172,6 +175,16 @@ class Windows:
         """Of one permutation, by the lines through the times: what is left of it without a window."""
         own = [fit for fit in self.fits if fit.by == "window"]
         return float(np.mean([max(0.0, fit.intercept_s) / fit.at for fit in own])) if own else float("nan")
+
+    def sorting_cost(self, comparison_ns: float, size: tuple[int, int] | None = None) -> float:
+        """The time to sort once over that of all comparisons, as the article counts it in its relative cost.
+
+        ``size`` is documents and pairs of another collection, which takes ``n log n`` longer to sort; by default it is
+        this one.
+        """
+        n, pairs = size or (self.n_documents, self.n_left * self.n_right)
+        longer = n * math.log2(max(n, 2)) / (self.n_documents * math.log2(max(self.n_documents, 2)))
+        return max(0.0, self.sorting_s) * longer / (pairs * comparison_ns * 1e-9)
 
     @property
     def least_r_squared(self) -> float:

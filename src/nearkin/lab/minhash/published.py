@@ -48,6 +48,13 @@ REMARKS = (
         "too low by construction.",
     ),
     (
+        "The hashes",
+        "The article computes the minimum of 100 hash functions for each document. The sketches here are those of "
+        "Nearkin: 100 slots of Fast Similarity Sketching, of which each agrees with a probability equal to the "
+        "similarity, as a minimum does. Slots of one sketch are not quite independent; the estimate from all of them "
+        "spreads no more than that of minima.",
+    ),
+    (
         "What is compared",
         "The article's check of the candidates takes whole lines, document number and line feed with them, in their "
         "original case; its search among the first 501 takes the text in lower case. Here all of it is lower case "

@@ -89,9 +89,9 @@ REMARKS = (
         "τ₀",
         "Theorems 4 and 5 bound the projections with the factor 2 ln(2M/δ) + √(2 ln(2M/δ)); the experiment sets both "
         "constants to 1, which makes 7.6 with M = 10 and δ = 0.1, and a half-width of 0.965 r with 62 counts (0.677 r "
-        "with 126). Of a distance of r a random direction sees about r/√62 = 0.127 r: so wide a range loses hardly a "
-        "match and keeps much that is none. The paper's recall below 1 and its precision are those of a narrower "
-        "range; with √ln(2M/δ) = 2.3 alone, they are to be compared with the figures by τ.",
+        "with 126). Of a distance of r a random direction sees about r/√62 = 0.127 r: a wide range loses hardly a "
+        "match and keeps much that is none. The figures by τ show what narrower ranges give, such as that of "
+        "√ln(2M/δ) = 2.3 alone; which one the paper searched is not known.",
     ),
     (
         "The second filter",

@@ -66,7 +66,7 @@ def advise(
         plain = _fewest_bits([r for r in by_characters if not eligible[r.key].needs_statistics])
         sentences.append(f"Without statistics: {_told(plain, eligible[plain.key])}.")
     if (kind, chosen.bits) != (WEIGHTED, COMPELLING_BITS):
-        sentences.append(_compelling(by_characters, uniqueness))
+        sentences.append(_compelling(by_characters, uniqueness, chosen))
     sentences += [_needs(drifts), _otherwise(chosen)]
     return Advice(kind, chosen.bits, chosen.best.distance, tuple(sentences))
 
@@ -89,8 +89,8 @@ def _found(found: Retrieval, kind: Kind) -> str:
     n_wrong = best.n_neighbours - best.n_found
     return (
         f"Take {_told(found, kind)}: it finds {best.n_found:,} of {counted(best.n_true, 'pair')} that are alike and "
-        f"brings {counted(n_wrong, 'pair')} that {'is' if n_wrong == 1 else 'are'} not. No other signature here is "
-        f"better by more than {NEARLY_BEST:g} in F1."
+        f"brings {counted(n_wrong, 'pair')} that {'is' if n_wrong == 1 else 'are'} not. No other kind that "
+        f"nearkin sign makes is better by more than {NEARLY_BEST:g} in F1."
         + (" So few pairs decide little: repeat it with more documents." if best.n_true < _FEW else "")
     )
 
@@ -121,21 +121,23 @@ def _in_one_word(retrievals: list[Retrieval], chosen: Retrieval) -> list[str]:
     return [f"If it has to be one machine word: {_told(best, kinds[best.key])}."]
 
 
-def _compelling(retrievals: list[Retrieval], uniqueness: tuple[Uniqueness, ...]) -> str:
-    """What the article's favourite does here."""
+def _compelling(retrievals: list[Retrieval], uniqueness: tuple[Uniqueness, ...], chosen: Retrieval) -> str:
+    """What the article's favourite does here, beside what is recommended."""
     found = next(r for r in retrievals if (r.key, r.bits) == (WEIGHTED.key, COMPELLING_BITS))
     n_unique = next(u for u in uniqueness if (u.key, u.bits) == (WEIGHTED.key, COMPELLING_BITS)).n_unique
-    return (
-        f"What the article finds compelling, {_told(found, WEIGHTED)}, makes "
-        f"{counted(n_unique, 'distinct signature')}: distinct ones are not yet near where texts are near."
+    told = (
+        f"What the article finds compelling, {_told(found, WEIGHTED)}, makes {counted(n_unique, 'distinct signature')}"
     )
+    if found.best.f1 >= chosen.best.f1 - NEARLY_BEST:
+        return f"{told}, and finds about as well."
+    return f"{told}, and finds less well: an F1 of {found.best.f1:.2f} instead of {chosen.best.f1:.2f}."
 
 
 def _needs(drifts: Drifts) -> str:
     n_all = drifts.of(_DRIFT_BITS)[-1].n_documents
     n_drift, n_good = drifts.n_for_small_drift(_DRIFT_BITS), drifts.n_for_retrieval(_DRIFT_BITS)
     serve = (
-        f"those of the first {n_good:,} of {n_all:,} documents serve as well as those of all"
+        f"those of the first {n_good:,} of {n_all:,} documents serve as well as those of all, in the order they are in"
         if n_good < n_all
         else f"those of fewer than all {n_all:,} documents do not serve as well"
     )

@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
 from nearkin.lab.signatures.advice import COMPELLING_BITS, Advice, advise
+from nearkin.lab.signatures.apart import AROUND, Apart, measure_apart
 from nearkin.lab.signatures.confusion import Confusions, Texts, confusions
 from nearkin.lab.signatures.drift import Drifts, measure_drift
 from nearkin.lab.signatures.methods import KINDS, WEIGHTED
@@ -51,6 +52,8 @@ class Results:
     n_true : mapping of str to int
         Pairs that are alike, by each truth.
     retrievals : tuple of Retrieval
+    apart : tuple of Apart
+        How far apart the signatures of near-duplicates are.
     drifts : Drifts
     timings : Timings
     paper_ways : PaperWays
@@ -70,6 +73,7 @@ class Results:
     neighbours: tuple[NeighbourCounts, ...]
     n_true: Mapping[str, int]
     retrievals: tuple[Retrieval, ...]
+    apart: tuple[Apart, ...]
     drifts: Drifts
     timings: Timings
     paper_ways: PaperWays
@@ -115,7 +119,9 @@ def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) 
     rows = documents.distinct
     sets = signed.sets.where(np.isin(np.arange(len(documents)), rows))
     texts = Texts(documents.ids.take(pa.array(rows)), documents.texts.take(pa.array(rows)), sets)
-    truths = _truths(texts, threads, progress)
+    about = similar_pairs(texts.sets, CHARACTER_THRESHOLD - AROUND, threads=threads, progress=progress)
+    apart = measure_apart({key: packed[rows] for key, packed in signed.packed.items()}, about)
+    truths = _truths(texts, about, threads, progress)
     retrievals = evaluate_all(signed, rows, truths, threads=threads, progress=progress)
     drifts = measure_drift(signed, rows, truths, threads=threads, progress=progress)
     timings = time_documents(documents.texts, signed.n_occurrences, signed.statistics, progress)
@@ -134,6 +140,7 @@ def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) 
         neighbours=neighbours,
         n_true={name: len(pairs) for name, pairs in truths.items()},
         retrievals=retrievals,
+        apart=apart,
         drifts=drifts,
         timings=timings,
         paper_ways=paper_ways,
@@ -144,10 +151,13 @@ def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) 
     )
 
 
-def _truths(texts: Texts, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
-    """What is alike, by characters as signatures see them and by words as dedup does."""
+def _truths(texts: Texts, about: SimilarPairs, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
+    """What is alike, by characters as signatures see them and by words as dedup does.
+
+    ``about`` are all pairs that are alike by characters, and some that are a little less alike.
+    """
     by_words = word_sets(texts.texts)
     return {
-        BY_CHARACTERS: similar_pairs(texts.sets, CHARACTER_THRESHOLD, threads=threads, progress=progress),
+        BY_CHARACTERS: about.at_least(CHARACTER_THRESHOLD),
         BY_WORDS: similar_pairs(by_words, WORD_THRESHOLD, threads=threads, progress=progress),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.signatures.apart import WANTED
 from nearkin.lab.signatures.experiment import Results
 from nearkin.lab.signatures.methods import (
     ALL_KINDS,
@@ -23,6 +24,7 @@ from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, ONE_NEIGHB
 from nearkin.lab.signatures.retrieval import DISTANCES
 from nearkin.lab.signatures.signing import DRIFT_BITS
 from nearkin.lab.signatures.truth import BY_CHARACTERS, BY_WORDS
+from nearkin.planning.neighbour_recall import SIMILARITY, usual_distance
 
 
 def draw(results: Results) -> tuple[Drawn, ...]:
@@ -96,6 +98,9 @@ def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
         drift_bits=DRIFT_BITS,
         distances=DISTANCES,
         kinds=KINDS,
+        usual_distances={(one.key, one.bits): usual_distance(one.key, one.bits) for one in results.apart},
+        wanted=WANTED,
+        similarity=SIMILARITY,
         compared=(FAST_SIMHASH, TOPSIG, TOPSIG_CODE, WEIGHTED, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE),
         published_kinds=PUBLISHED_KINDS,
         truths={BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "sets of five words of at least 0.7"},

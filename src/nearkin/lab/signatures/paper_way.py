@@ -68,6 +68,12 @@ class PaperWays:
     n_documents: int
     n_features: int
 
+    @property
+    def compared(self) -> tuple[int, int]:
+        """Of the signatures that are not drawn at random: those that are ours bit for bit, and all."""
+        found = [row.n_equal for row in self.rows if row.n_equal is not None]
+        return sum(found), len(found) * self.n_documents
+
     def of(self, key: str, bits: int) -> PaperWay:
         """Of a kind at a length."""
         return next(row for row in self.rows if (row.key, row.bits) == (key, bits))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nearkin.lab.signatures.apart import WANTED
 from nearkin.lab.signatures.confusion import ConfusedPair
 from nearkin.lab.signatures.drift import Drift
 from nearkin.lab.signatures.experiment import Results
@@ -23,6 +24,7 @@ def tables(results: Results) -> tuple[Table, ...]:
         _figures_2_and_3(results),
         _retrieval(results),
         _curves(results),
+        _apart(results),
         _drift(results),
         _arrivals(results),
         _confusions(results),
@@ -118,6 +120,16 @@ def curve(retrieval: Retrieval) -> list[Quality]:
         if quality.n_found == quality.n_true:
             break
     return points
+
+
+def _apart(results: Results) -> Table:
+    rows = []
+    for one in results.apart:
+        share = one.share
+        told = (None,) * 3 if share is None else (share.mean, share.deviation, one.distance_reaching(WANTED))
+        rows.append((one.key, one.bits, one.n_pairs, *told))
+    columns = ("method", "bits", "pairs", "mean_share_of_bits", "deviation", f"distance_for_{WANTED:g}")
+    return Table("bits-apart", columns, tuple(rows))
 
 
 def _drift(results: Results) -> Table:

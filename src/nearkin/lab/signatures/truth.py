@@ -48,6 +48,11 @@ class SimilarPairs:
     def __len__(self) -> int:
         return len(self.left)
 
+    def at_least(self, threshold: float) -> SimilarPairs:
+        """Those of at least a similarity."""
+        chosen = self.similarity >= threshold - _ROUNDING
+        return SimilarPairs(self.left[chosen], self.right[chosen], self.similarity[chosen])
+
 
 def word_sets(texts: pa.LargeStringArray) -> ShingleSets:
     """Sets of word 5-grams, the texts normalised as ``nearkin dedup`` does."""

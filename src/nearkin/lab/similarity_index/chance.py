@@ -86,7 +86,7 @@ def multipliers(n: int, seed: int) -> tuple[int, ...]:
 def measure(folder: Folder, n: int, *, seed: int, threads: int, progress: Progress) -> Chance:
     """Every run with each of some multipliers."""
     methods = tuple(method for method in all_methods() if method.method != SUPER_SHINGLE)
-    streams = [_Stream.of(folder, TextStream(name, variation)) for name in STREAMS for variation in VARIATIONS]
+    streams = [Stream.of(folder, TextStream(name, variation)) for name in STREAMS for variation in VARIATIONS]
     by_stream = [[method for method in methods if stream.reads_for(method)] for stream in streams]
     place = {method: i for i, method in enumerate(methods)}
     drawn = multipliers(n, seed)
@@ -110,7 +110,7 @@ def measure(folder: Folder, n: int, *, seed: int, threads: int, progress: Progre
 
 
 @dataclass(frozen=True, slots=True)
-class _Stream:
+class Stream:
     """The units of all files in one stream, and where their tokens are.
 
     Parameters
@@ -131,7 +131,7 @@ class _Stream:
     frequent: tuple[I64, ...]
 
     @classmethod
-    def of(cls, folder: Folder, stream: TextStream) -> _Stream:
+    def of(cls, folder: Folder, stream: TextStream) -> Stream:
         """Read all files."""
         if stream.name == "characters":
             own_units, offsets = stream.shingles(folder.texts, 1)  # a unit's hash is the unit

@@ -14,6 +14,8 @@ from nearkin.lab.similarity_index.larger import Larger
 from nearkin.lab.similarity_index.larger import measure as measure_larger
 from nearkin.lab.similarity_index.published import TABLE_9
 from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, Run, best, by_length, run_all
+from nearkin.lab.similarity_index.stop_lists import ByStopList
+from nearkin.lab.similarity_index.stop_lists import measure as measure_stop_lists
 from nearkin.lab.similarity_index.zones import Folder, read_folder
 from nearkin.runs.progress import Progress
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
@@ -77,6 +79,8 @@ class Results:
     by_length : Run
         The length of a file as its number.
     chance : Chance
+    stop_lists : tuple of ByStopList
+        The list that all else goes by first.
     larger : Larger or None
     elapsed_s : float
     """
@@ -86,6 +90,7 @@ class Results:
     runs: tuple[Run, ...]
     by_length: Run
     chance: Chance
+    stop_lists: tuple[ByStopList, ...]
     larger: Larger | None
     elapsed_s: float
 
@@ -134,10 +139,12 @@ def run(plan: Plan, *, threads: int, progress: Progress) -> Results:
     families = read_families(plan.documents) if plan.documents is not None else None
     runs = run_all(folder, threads=threads, progress=progress)
     chance = measure_chance(folder, plan.n_multipliers, seed=plan.seed, threads=threads, progress=progress)
+    stop_lists = measure_stop_lists(folder, plan.n_multipliers, seed=plan.seed, progress=progress)
     larger = None
     if families is not None:
         methods = list(dict.fromkeys(SimilarityIndex.parse(said.spec) for said in TABLE_9))
         others = [run.method for run in best(runs, len(runs)) if run.method not in methods]
         methods += [method for method in others if method.method != SUPER_SHINGLE][:N_TAKEN_ALONG]
         larger = measure_larger(families, methods, plan.n_queries, seed=plan.seed, threads=threads, progress=progress)
-    return Results(plan, folder, runs, by_length(folder), chance, larger, time.perf_counter() - started)
+    elapsed_s = time.perf_counter() - started
+    return Results(plan, folder, runs, by_length(folder), chance, stop_lists, larger, elapsed_s)

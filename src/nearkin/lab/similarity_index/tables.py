@@ -27,6 +27,7 @@ def tables(results: Results) -> tuple[Table, ...]:
         families(results),
         _chance(results),
         _multipliers(results),
+        _stop_lists(results),
         Table("runs", ("run", "k", "w", *_COUNTS), tuple(_row(run) for run in results.runs)),
     )
     return made if results.larger is None else (*made, _columns(results.larger), _walks(results.larger))
@@ -146,6 +147,19 @@ def _multipliers(results: Results) -> Table:
     chance = results.chance
     pairs = zip(chance.multipliers, chance.n_over_one.tolist(), chance.best.tolist(), strict=True)
     return Table("chance-multipliers", ("multiplier", "runs_above_1", "best_score"), tuple(pairs))
+
+
+def _stop_lists(results: Results) -> Table:
+    """The paper's five runs, the best of all, and how many score above 1, without the words of each list."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in results.stop_lists:
+        own = one.stop_list.name, len(one.stop_list)
+        for run in results.published:
+            method, others = run.method, one.others[run.method]
+            rows.append((*own, method.name, method.k, one.scores[method], float(np.median(others))))
+        rows += [(*own, "best of all", None, one.best, None), (*own, "runs above 1", None, one.n_over_one, None)]
+    columns = ("stop_list", "words", "run", "k", "score", "median_of_multipliers")
+    return Table("stop-lists", columns, tuple(rows))
 
 
 def _columns(larger: Larger) -> Table:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -43,6 +44,8 @@ class TextStream:
     variation : {"A", "B", "C", "D"}
         A: all of it. B: without stop words. C: of characters without the vowels a, e, i, o, u; of words, or codes,
         the first occurrence of each alone. D: as B and as C.
+    stops : tuple of bytes, optional
+        Stop words, as `bare_words` makes them; by default `stop_words`.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class TextStream:
 
     name: StreamName
     variation: Variation = "A"
+    stops: tuple[bytes, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.name not in STREAMS:
@@ -67,7 +71,8 @@ class TextStream:
     @property
     def fingerprint(self) -> str:
         """What decides the result of `shingles`, but for the length of k-grams."""
-        stops = f";stop-words={stop_words_fingerprint()}" if self.leaves_out_stop_words else ""
+        list_of = stop_words_fingerprint() if self.stops is None else f"given-{_digest(self.stops)}"
+        stops = f";stop-words={list_of}" if self.leaves_out_stop_words else ""
         return f"stream={self.name};variation={self.variation}{stops};unicode=14.0"
 
     @property
@@ -95,7 +100,7 @@ class TextStream:
             data, offsets = text_buffers(_LOWER.apply(texts))
             if self.leaves_out_stop_words:
                 kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
-                data, offsets = kernel.without_words(data, offsets, stop_words())
+                data, offsets = kernel.without_words(data, offsets, self._stops)
             kernel = kernels.twin("java_hash", int(offsets[-1] - offsets[0]))
             found = kernel.character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
         else:
@@ -112,12 +117,16 @@ class TextStream:
         spelt = [words.data[a:b].tobytes().decode() for a, b in words.bounds]
         return [[spelt[i] for i in words.ids[a:b]] for a, b in pairwise(words.offsets)]
 
+    @property
+    def _stops(self) -> tuple[bytes, ...]:
+        return stop_words() if self.stops is None else self.stops
+
     def _words(self, texts: pa.LargeStringArray) -> _Words:
         data, offsets = text_buffers(_LOWER.apply(texts))
         kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
         words = _Words(data, *kernel.word_ids(data, offsets))
         if self.leaves_out_stop_words:
-            words = words.without(kernel.are_among(data, words.bounds, stop_words()))
+            words = words.without(kernel.are_among(data, words.bounds, self._stops))
         if self.name == "soundex":
             words = words.coded()
         return words.first_occurrences() if self.leaves_out_more else words
@@ -190,14 +199,29 @@ def stop_words() -> tuple[bytes, ...]:
         from stopwordsiso import stopwords
     except ImportError as error:
         raise MissingExtraError.of("A similarity index without stop words", "collection") from error
-    bare = {bare_word(word.lower()) for word in stopwords("en")} - {""}
+    return bare_words(stopwords("en"))
+
+
+def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
+    """Words of a list, each once, as a `TextStream` has them.
+
+    Examples
+    --------
+    >>> bare_words(["The", "isn't", "the", "--"])
+    (b"isn't", b'the')
+    """
+    bare = {bare_word(word.lower()) for word in words} - {""}
     return tuple(word.encode() for word in sorted(bare))
 
 
 @cache
 def stop_words_fingerprint() -> str:
     """Of the list: another version of the package may have other words."""
-    return f"stopwordsiso-en-{hashlib.sha256(b' '.join(stop_words())).hexdigest()[:8]}"
+    return f"stopwordsiso-en-{_digest(stop_words())}"
+
+
+def _digest(words: tuple[bytes, ...]) -> str:
+    return hashlib.sha256(b" ".join(words)).hexdigest()[:8]
 
 
 def soundex(word: str) -> str:

@@ -242,6 +242,8 @@ class TranslationTable:
     def merged(cls, tables: Sequence[TranslationTable]) -> TranslationTable:
         """Tables of several corpora as one; each word's translations weighed by how often each corpus has the word.
 
+        The table is of the direction of the first one; tables of the other direction are turned.
+
         Raises
         ------
         FingerprintError
@@ -252,6 +254,8 @@ class TranslationTable:
         if len(tables) < 2:
             raise ParameterError.of("tables", "TranslationTable.merged", "two tables or more", len(tables))
         first = tables[0].origin
+        turned = first.target, first.source
+        tables = [one.turned() if (one.origin.source, one.origin.target) == turned else one for one in tables]
         for table in tables[1:]:
             table.check_direction(first.source, first.target)
             if table.origin.words != first.words:
@@ -278,7 +282,7 @@ class TranslationTable:
             is_turned = wanted == (own.target, own.source)
             raise FingerprintError(
                 f"{name}: translates from {own.source} to {own.target}; from {wanted[0]} to {wanted[1]} was asked for."
-                + (" The same table serves both directions: name the languages the other way round." * is_turned)
+                + (" Read it without source and target: its turned() serves the other direction." * is_turned)
             )
 
     def write(self, path: Path) -> None:

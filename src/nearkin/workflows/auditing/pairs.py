@@ -106,6 +106,8 @@ def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:
     if about is None:
         return None
     table = TranslationTable.read(Path(about["path"]))
+    if (table.origin.target, table.origin.source) == (about["source"], about["target"]):
+        table = table.turned()
     if table.fingerprint != about["fingerprint"]:
         raise SourceError(
             f"{about['path']}: is another translation table than the pairs were searched with: {table.fingerprint} and "

@@ -42,6 +42,7 @@ def manifest(
             "fingerprint": table.fingerprint,
             "source": table.origin.source,
             "target": table.origin.target,
+            "translated": None if prepared.translation is None else prepared.translation.side,
         },
         "left": _side(prepared.left, vectors.left_facts, given.left.encoding),
         "right": _side(prepared.right, vectors.right_facts, given.right.encoding),

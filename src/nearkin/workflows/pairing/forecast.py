@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nearkin.planning.pair_costs import Costs
-from nearkin.planning.pair_measuring import measured_costs
-from nearkin.planning.pair_search import Question
+from nearkin.planning.pair_search import Plan, Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup.options import Resources
-from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table
+from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import LEAST_PAIRS, calibrate
-from nearkin.workflows.pairing.sampling import sample
+from nearkin.workflows.pairing.planning import answer_by_sample, costs_here
 
-_PROBE_BITS = 1024
 _NAMES = ("sample-left", "sample-right")
 
 
@@ -28,7 +25,10 @@ class Forecast:
     Parameters
     ----------
     question : Question
-        With their spread of cosines, their numbers of terms, and, where enough pairs were seen, how they crowd.
+        With their spread of cosines, their numbers of terms, how they crowd where that was measured, and the costs of
+        the machine.
+    plan : Plan
+        What `nearkin pairs` would choose, with the costs of the machine.
     n_left, n_right : int
         Documents of the sample that have a vector.
     n_compared : int
@@ -38,6 +38,7 @@ class Forecast:
     """
 
     question: Question
+    plan: Plan
     n_left: int
     n_right: int
     n_compared: int
@@ -62,11 +63,12 @@ def forecast(
     given : PairInput
         The samples, and the table if there is one.
     options : PairOptions
+        What of the search they name is not chosen.
     n_left, n_right : int or None
         Documents of the collections; None: as many as in the samples.
     cores : int
     costs : Costs or None
-        None: measured here, at these numbers of terms.
+        Of the machine; None: measured here, on these documents.
     resources : Resources
     progress : Progress, optional
 
@@ -80,15 +82,15 @@ def forecast(
         table = read_table(given.table, given.left_language, given.right_language)
         sides = opened(given, table, meter.progress, _NAMES)
         prepared = prepare(sides, table, options, Path(work), names=_NAMES, resources=resources, meter=meter)
+        say_which_side(prepared, options, meter.progress)
         vectors = prepared.vectors
-        sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
         left, right = vectors.left_facts, vectors.right_facts
-        costs = costs or measured_costs(left_terms=left.mean_terms, right_terms=right.mean_terms)
+        sizes = n_left or left.n_vectors, n_right or right.n_vectors
         question = Question(
-            n_left or left.n_vectors, n_right or right.n_vectors, options.threshold, options.recall, cores,
-            left.mean_terms, right.mean_terms, sampled.spread, costs,
+            *sizes, options.threshold, options.recall, cores, left.mean_terms, right.mean_terms
         )  # fmt: skip
-        if len(sampled.keys) >= LEAST_PAIRS:
-            crowding = calibrate(vectors, sampled, _PROBE_BITS, options.seed, resources=resources, meter=meter)
-            question = replace(question, prefix=crowding.prefix)
-    return Forecast(question, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))
+        answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
+        costs = costs or costs_here(answer.question, answer.sampled)
+        plan = answer.told(costs, is_capped=sizes == (left.n_vectors, right.n_vectors))
+    question, sampled = replace(answer.question, costs=costs), answer.sampled
+    return Forecast(question, plan, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold_for_pairs
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
@@ -17,13 +17,12 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.words import WordSplitter
-from nearkin.stages.translation.projection import WordProjection
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.translating import check_fits, way_of_words
+from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.weighing import WeighingBoth
 from nearkin.workflows.signing.texts import Reading, Texts
@@ -43,9 +42,9 @@ class PairInput:
     ----------
     left, right : Reading
     table : Path or None
-        A translation table from the language of the left side to that of the right one; None where both are in one.
+        A translation table of the languages of both sides; None where both are in one.
     left_language, right_language : str or None
-        Codes of languages that the table must be of.
+        Codes of the languages of the sides; by default the left side is in the table's source language.
     """
 
     left: Reading
@@ -63,14 +62,15 @@ class Prepared:
     ----------
     left, right : Collected
     table : TranslationTable or None
-    projection : WordProjection or None
+        From the language of the left side to that of the right one.
+    translation : SideTranslation or None
     vectors : PairVectors
     """
 
     left: Collected
     right: Collected
     table: TranslationTable | None
-    projection: WordProjection | None
+    translation: SideTranslation | None
     vectors: PairVectors
 
 
@@ -88,22 +88,20 @@ class OfSide(Silent):
 def read_table(
     path: Path | None, left_language: str | None = None, right_language: str | None = None
 ) -> TranslationTable | None:
-    """The table, where there is one, of the right direction.
+    """The table, where there is one, from the language of the left side to that of the right one.
 
     Raises
     ------
     SourceError, FingerprintError
+        It cannot be read, or is of other languages.
     """
     if path is None:
         return None
     table = TranslationTable.read(path)
-    left, right = left_language or table.origin.source, right_language or table.origin.target
-    if (left, right) == (table.origin.target, table.origin.source):
-        raise FingerprintError(
-            f"{path}: translates from {right} to {left}, and the sides are said to be {left} and {right}. Give "
-            f"--left the {right} documents and --right the {left} ones; pairs are the same either way."
-        )
-    table.check_direction(left, right, name=str(path))
+    source, target = table.origin.source, table.origin.target
+    if (left_language or target, right_language or source) == (target, source) and (left_language or right_language):
+        return table.turned()
+    table.check_direction(left_language, right_language, name=str(path))
     return table
 
 
@@ -192,19 +190,32 @@ def in_one_space(
     weighing: WeighingBoth | None = None,
 ) -> Prepared:
     """Counted words of both → vectors of one vocabulary; ``words`` says what decided the words."""
-    projection = None
+    translation = None
     if table is not None:
         check_fits(table, left, right)
         with meter.stage("translate", 0, "steps"):
-            projection = way_of_words(table, left, right, options)
-    fingerprint = _fingerprint(words, options, table)
+            translation = translation_of(table, left, right, options)
+    fingerprint = _fingerprint(words, options, table, translation)
     vectors = vectors_of(
-        left, right, options, projection, work, fingerprint=fingerprint, meter=meter, weighing=weighing
+        left, right, options, translation, work, fingerprint=fingerprint, meter=meter, weighing=weighing
     )
     _say_what_is_odd(left, right, vectors, meter.progress)
     if table is None:
         _say_if_strangers(left, right, meter.progress)
-    return Prepared(left, right, table, projection, vectors)
+    return Prepared(left, right, table, translation, vectors)
+
+
+def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress) -> None:
+    """Tell which side was translated, from which language to which, and why that one."""
+    if prepared.table is None or prepared.translation is None:
+        return
+    table, side = prepared.table, prepared.translation.side
+    origin, n_left, n_right = table.origin, len(table.source_words), len(table.target_words)
+    source, target = (origin.source, origin.target) if side == "left" else (origin.target, origin.source)
+    why = "--translate" if options.translate != "auto" else (
+        f"the table has {n_left:,} words of {origin.source} and {n_right:,} of {origin.target}"
+    )  # fmt: skip
+    progress.say(f"translating the {side} side from {source} to {target} ({why})")
 
 
 def _say_if_strangers(left: Collected, right: Collected, progress: Progress) -> None:
@@ -231,12 +242,16 @@ def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splittin
     return (split, split), f"{Normalisation().fingerprint};{splitter.fingerprint}"
 
 
-def _fingerprint(words: str, options: PairOptions, table: TranslationTable | None) -> str:
+def _fingerprint(
+    words: str, options: PairOptions, table: TranslationTable | None, translation: SideTranslation | None
+) -> str:
     """Of what decides the vectors, but for the documents."""
     kept = f"least_occurrences={options.least_occurrences};least_terms={options.least_terms}"
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"
     )  # fmt: skip
+    if translation is not None and translation.side == "right":  # earlier versions translated the left side alone
+        translated += ";translate=right"
     return f"{words};{kept};{options.bm25.fingerprint}{translated}"
 
 
@@ -247,6 +262,7 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
                 f"{collected.asked_by}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be "
                 "compared"
             )
-    unknown = vectors.left_facts.ways.get("unknown", 0.0)
-    if unknown > 0.2:
-        progress.say(f"{unknown:.0%} of the words on the left have no translation: pairs will look less alike")
+    for side, facts in (("left", vectors.left_facts), ("right", vectors.right_facts)):
+        unknown = facts.ways.get("unknown", 0.0)
+        if unknown > 0.2:
+            progress.say(f"{unknown:.0%} of the words on the {side} have no translation: pairs will look less alike")

@@ -16,7 +16,7 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
 from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept
-from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
+from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
@@ -116,6 +116,7 @@ def pair_files(
                 sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collecting,
                 weighing=engine.weighing,
             )  # fmt: skip
+            say_which_side(prepared, options, meter.progress)
             about = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
             )
@@ -206,7 +207,7 @@ def _write(
     folder: Path, prepared: Prepared, pairs: Ranked, known: KnownPairs | None, options: PairOptions, meter: Meter
 ) -> None:
     """The tables."""
-    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
     with meter.stage("write", 0, "steps"):
         write_pairs(folder, pairs, ids, terms, None if known is None else known.keys)

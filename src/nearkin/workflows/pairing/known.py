@@ -64,8 +64,11 @@ class KnownFound:
         That are among the reported pairs; as the most similar one of their left document.
     recall : float or None
         Found ones of the known ones.
-    n_reported, precision : int, float or None
-        Reported pairs of left documents that have a known partner, and the share of these that are known.
+    n_pairs, precision_of_all_pairs : int, float or None
+        Reported pairs, and the share of these that are known.
+    n_pairs_of_known_left, precision_of_known_left : int, float or None
+        Reported pairs of left documents that have a known partner, and the share of these that are known. It says more
+        where not every left document can have one.
     mean_cosine : float or None
         Of the comparable ones.
     histogram : tuple of int
@@ -79,8 +82,10 @@ class KnownFound:
     n_found: int
     n_first: int
     recall: float | None
-    n_reported: int
-    precision: float | None
+    n_pairs: int
+    precision_of_all_pairs: float | None
+    n_pairs_of_known_left: int
+    precision_of_known_left: float | None
     mean_cosine: float | None
     histogram: tuple[int, ...]
 
@@ -186,6 +191,8 @@ def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
         n_found,
         int((told.ranks == 1).sum()),
         _share(n_found, len(known)),
+        len(pairs),
+        _share(n_found, len(pairs)),
         n_reported,
         _share(n_found, n_reported),
         round(float(cosines.mean()), 6) if len(cosines) else None,

@@ -12,6 +12,7 @@ from nearkin.stages.signatures.random_projection import MOST_BITS
 from nearkin.workflows.dedup.options import in_percent
 
 METHODS = ("auto", "vectors", "signatures", "window")
+TRANSLATED = ("auto", "left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class PairOptions:
         their stems.
     splits : bool
         Compounds that the table lacks are split.
+    translate : {"auto", "left", "right"}
+        The side whose words are translated; by default the one whose language has more words in the table.
     seed : int
         Of the signatures and the orders of their bits.
     method : {"auto", "vectors", "signatures", "window"}
@@ -58,6 +61,7 @@ class PairOptions:
     agreement: float = 0.05
     stems: bool = True
     splits: bool = True
+    translate: str = "auto"
     seed: int = 0
     method: str = "auto"
     bits: int | None = None
@@ -73,6 +77,8 @@ class PairOptions:
                 raise ParameterError.of(name, "pairs", rule, value)
         if self.method not in METHODS:
             raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
+        if self.translate not in TRANSLATED:
+            raise ParameterError.of("translate", "pairs", f"one of {', '.join(TRANSLATED)}", self.translate)
         for name, least_int in _COUNTS.items():
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
@@ -91,16 +97,22 @@ class PairOptions:
                     f"{self.method} was asked for. Leave one of them out."
                 )
 
+    @property
+    def fixed(self) -> dict[str, int]:
+        """What of a search by signatures was given, and so is not chosen."""
+        named = {name: getattr(self, name) for name in ("bits", "distance", "permutations", "window")}
+        return {name: value for name, value in named.items() if value is not None}
+
     @classmethod
     def of_words(cls, words: Mapping[str, Any]) -> PairOptions:
-        """What `in_words` gave.
+        """What `in_words` gave; versions that had no ``translate`` translated the left side.
 
         Examples
         --------
         >>> PairOptions.of_words(PairOptions(threshold=0.5, top=3).in_words()) == PairOptions(threshold=0.5, top=3)
         True
         """
-        given = dict(words)
+        given = {"translate": "left", **words}
         return cls(n_terms=given.pop("terms"), bm25=BM25(given.pop("k1"), given.pop("b")), **given)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
@@ -117,6 +129,7 @@ class PairOptions:
             "agreement": self.agreement,
             "stems": self.stems,
             "splits": self.splits,
+            "translate": self.translate,
             "seed": self.seed,
             "method": self.method,
             "bits": self.bits,

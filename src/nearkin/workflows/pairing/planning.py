@@ -1,4 +1,8 @@
-"""Which way a search for pairs goes: by a sample of the documents, what they cost here, and the model."""
+"""Which way a search for pairs goes: by a sample of the documents, the model, and what steps cost on one machine.
+
+``nearkin pairs`` and ``nearkin plan`` choose by the same steps and the same costs, so that they choose the same way.
+What a search finds must not depend on the machine: costs measured here only say how long it will take.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from numpy.typing import NDArray
 from nearkin.planning.pair_calibration import Prefix, calibrated
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
-from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, predict
+from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
+from nearkin.reports.pair_wording import time_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
@@ -21,8 +26,6 @@ from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import MOST_PAIRS
 
-_QUICK_S = 20.0
-"""A search of every pair of vectors that takes one core no longer needs no plan."""
 _PROBES = 12
 LEAST_PAIRS = 30
 _MOST_PAIRS = 4_000
@@ -87,34 +90,89 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     resources : Resources
     meter : Meter
     """
-    question = _question(vectors, options, Costs.default(), resources)
-    every = PairSearch("vectors")
-    quick = predict(every, question)
-    is_asked = options.method == "vectors" or (options.method == "auto" and options.recall >= 1)
-    if is_asked or (options.method == "auto" and quick.core_s < _QUICK_S and not _fixed(options)):
-        why = "asked for" if is_asked else "so few pairs that every one is compared"
-        return _told(Planned(every, quick, (), why), options, meter)
+    question = _question(vectors, options, resources)
+    is_open = options.method == "auto" and not options.fixed
+    is_asked = options.method == "vectors" or (is_open and options.recall >= 1)
+    if is_asked or (is_open and exact_is_quick(question)):
+        every = PairSearch("vectors")
+        exact = predict(every, question)
+        why = "asked for" if is_asked else f"exact search, estimated {time_text(exact.elapsed_s)}"
+        return _told(Planned(every, exact, (), why), options, meter)
+    answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
+    why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
+    with meter.stage("plan", 0, "steps"):
+        plan = answer.told(costs_here(answer.question, answer.sampled))
+    planned = Planned(
+        plan.search, plan.prediction, plan.alternatives, why, answer.sampled.n_documents, len(answer.sampled.keys),
+        options.recall,
+    )  # fmt: skip
+    return _told(planned, options, meter)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The way that a sample of the documents leads to.
+
+    Parameters
+    ----------
+    question : Question
+        With the spread of their cosines, and how they crowd where that was measured; its costs are the default ones.
+    plan : Plan
+    sampled : Sampled
+    crowding : Crowding or None
+        None: a window is no choice, or there are too few pairs to tell.
+    """
+
+    question: Question
+    plan: Plan
+    sampled: Sampled
+    crowding: Crowding | None
+
+    def told(self, costs: Costs, *, is_capped: bool = True) -> Plan:
+        """The plan as a machine of these costs would go through it.
+
+        ``is_capped`` holds the recall of windows to what the sample has shown of these very collections.
+        """
+        plan = self.plan.told(replace(self.question, costs=costs))
+        if not is_capped:
+            return plan
+        alternatives = tuple((way, _capped(way, told, self.crowding)) for way, told in plan.alternatives)
+        return replace(plan, prediction=_capped(plan.search, plan.prediction, self.crowding), alternatives=alternatives)
+
+
+def answer_by_sample(
+    vectors: PairVectors, question: Question, options: PairOptions, *, resources: Resources, meter: Meter
+) -> Answer:
+    """Compare some documents with all on the other side, and choose by what they show.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+    question : Question
+        With the default costs: what is chosen, and so what is found, depends on the documents alone, not on this
+        machine, nor how busy it is.
+    options : PairOptions
+        What they name is not chosen.
+    resources : Resources
+    meter : Meter
+    """
     sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
-    # what is chosen, and so what is found, depends on the documents alone: not on this machine, nor how busy it is
-    question = replace(question, spread=sampled.spread)
+    question = replace(question, spread=sampled.spread, costs=Costs.default())
     crowding: Crowding | None = None
     plan = _choose(question, options)
     if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
         crowding = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
         question = replace(question, prefix=crowding.prefix)
         plan = _choose(question, options)
-    why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
-    with meter.stage("plan", 0, "steps"):
-        here = replace(question, costs=_costs_here(question, sampled))
-        ways = (plan.search, *(way for way, _ in plan.alternatives))
-        told, *others = (_capped(way, predict(way, here), crowding) for way in ways)
-    alternatives = tuple(zip(ways[1:], others, strict=True))
-    n_sampled, n_pairs = sampled.n_documents, len(sampled.keys)
-    planned = Planned(plan.search, told, alternatives, why, n_sampled, n_pairs, options.recall)
-    return _told(planned, options, meter)
+    return Answer(question, plan, sampled, crowding)
 
 
-def _costs_here(question: Question, sampled: Sampled) -> Costs:
+def plan_without_documents(question: Question, options: PairOptions) -> Plan:
+    """The way by the model alone: chosen by the default costs, predicted with those of the question."""
+    return _choose(replace(question, costs=Costs.default()), options).told(question)
+
+
+def costs_here(question: Question, sampled: Sampled) -> Costs:
     """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
     costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
     kept = sampled.candidate_ns + 2 * costs.candidate
@@ -174,7 +232,7 @@ def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[
     return list(SlidingWindow(_PROBES, 1, other).positions(*signatures))
 
 
-def _question(vectors: PairVectors, options: PairOptions, costs: Costs, resources: Resources) -> Question:
+def _question(vectors: PairVectors, options: PairOptions, resources: Resources) -> Question:
     left, right = vectors.left_facts, vectors.right_facts
     return Question(
         n_left=left.n_vectors,
@@ -184,18 +242,12 @@ def _question(vectors: PairVectors, options: PairOptions, costs: Costs, resource
         cores=resources.n_threads,
         left_terms=left.mean_terms,
         right_terms=right.mean_terms,
-        costs=costs,
     )
-
-
-def _fixed(options: PairOptions) -> dict[str, int]:
-    named = {name: getattr(options, name) for name in ("bits", "distance", "permutations", "window")}
-    return {name: value for name, value in named.items() if value is not None}
 
 
 def _choose(question: Question, options: PairOptions) -> Plan:
     method = None if options.method == "auto" else options.method
-    return choose(question, method=method, **_fixed(options))  # type: ignore[arg-type]
+    return choose(question, method=method, **options.fixed)  # type: ignore[arg-type]
 
 
 def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:

@@ -18,6 +18,7 @@ from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.lines import escaped, joined_lines, pair_lines, six_digits
+from nearkin.workflows.pairing.translating import SideTranslation
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 
@@ -25,7 +26,7 @@ _PART = 1 << 16
 _TERM = pa.struct(
     [
         pa.field("term", pa.large_string(), nullable=False),  # as the right document has it
-        pa.field("left_term", pa.large_string()),  # what of the left document became it; null: the same word
+        pa.field("left_term", pa.large_string()),  # as the left document has it; null: the same word
         pa.field("share", pa.float32(), nullable=False),  # of the cosine
     ]
 )
@@ -86,15 +87,15 @@ class Terms:
     Parameters
     ----------
     vectors : PairVectors
-    left : Collected
-    projection : WordProjection or None
+    sides : (Collected, Collected)
+    translation : SideTranslation or None
     n_terms : int
         Of each pair, at most.
     """
 
     vectors: PairVectors
-    left: Collected
-    projection: WordProjection | None
+    sides: tuple[Collected, Collected]
+    translation: SideTranslation | None
     n_terms: int
 
     def of(self, pairs: Ranked, part: slice) -> pa.Array:
@@ -107,27 +108,33 @@ class Terms:
         is_there = terms >= 0
         sizes = is_there.sum(axis=1)
         words = vectors.words.take(pa.array(terms[is_there]))
-        own = self._left_words(rows[0], terms)[is_there]
-        named = self.left.vocabulary.words.take(pa.array(own, pa.int64(), mask=own < 0))
-        named = pc.if_else(pc.equal(named, words), pa.scalar(None, pa.large_string()), named)
+        left_words, right_words = words, words
+        if self.translation is not None:
+            is_right = self.translation.side == "right"
+            translated = self.sides[is_right]
+            found = _sources(self.translation.projection, translated, rows[is_right], terms)[is_there]
+            own = pc.coalesce(translated.vocabulary.words.take(pa.array(found, pa.int64(), mask=found < 0)), words)
+            left_words, right_words = (words, own) if is_right else (own, words)
+        named = pc.if_else(pc.equal(left_words, right_words), pa.scalar(None, pa.large_string()), left_words)
         relative = shares[is_there] / np.repeat(np.maximum(pairs.cosine[part], 1e-12), sizes)
-        items = pa.StructArray.from_arrays([words, named, pa.array(relative.astype(np.float32))], fields=list(_TERM))
+        items = pa.StructArray.from_arrays(
+            [right_words, named, pa.array(relative.astype(np.float32))], fields=list(_TERM)
+        )
         return pa.ListArray.from_arrays(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), items)
 
-    def _left_words(self, rows: I64, terms: I32) -> I32:
-        projection = self.projection
-        if projection is None:
-            return np.full(terms.shape, -1, np.int32)
-        counts = self.left.counts
-        kernel = kernels.twin("terms", 1024 * len(rows))
-        found: I32 = kernel.best_sources(
-            (counts.terms, counts.counts, counts.offsets),
-            (projection.starts, projection.targets, projection.shares),
-            rows,
-            terms,
-            projection.n_targets,
-        )
-        return found
+
+def _sources(projection: WordProjection, translated: Collected, rows: I64, terms: I32) -> I32:
+    """The word of the translated document that adds most to each term; -1 for none."""
+    counts = translated.counts
+    kernel = kernels.twin("terms", 1024 * len(rows))
+    found: I32 = kernel.best_sources(
+        (counts.terms, counts.counts, counts.offsets),
+        (projection.starts, projection.targets, projection.shares),
+        rows,
+        terms,
+        projection.n_targets,
+    )
+    return found
 
 
 def write_pairs(

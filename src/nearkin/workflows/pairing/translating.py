@@ -1,6 +1,9 @@
-"""A translation table and two collections: whether they fit, and the way of each word."""
+"""A translation table and two collections: whether they fit, which side is translated, and the way of each word."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +17,23 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
 
+Side = Literal["left", "right"]
 _LEAST_KNOWN = 0.1
 _MARGIN = 0.15
 """By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of the
 German words of NTREX 81 % stand in a table as German and 17 % as English, of its English ones 43 % and 87 %."""
 
 
-def check_fits(table: TranslationTable, left: Collected, right: Collected) -> None:
+def check_fits(table: TranslationTable, left: Collected, right: Collected, *, can_turn: bool = True) -> None:
     """Refuse a table of other languages, or of the other direction.
+
+    Parameters
+    ----------
+    table : TranslationTable
+        From the language of the left side to that of the right one.
+    left, right : Collected
+    can_turn : bool
+        Whether the user can name the languages of the sides, so that the table serves the other direction.
 
     Raises
     ------
@@ -44,8 +56,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     if all(is_turned):
         raise SourceError(
             f"The table translates from {origin.source} to {origin.target}, and the sides look swapped: {told[0]}; "
-            f"{told[1]}. Give {left.asked_by} the {origin.source} documents and {right.asked_by} the {origin.target} "
-            "ones."
+            f"{told[1]}. {_how_to_turn(table, left, right, can_turn=can_turn)}"
         )
     for i, (collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
@@ -56,17 +67,83 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
             )
 
 
+def _how_to_turn(table: TranslationTable, left: Collected, right: Collected, *, can_turn: bool) -> str:
+    source, target = table.origin.source, table.origin.target
+    if not can_turn:
+        return f"Give {left.asked_by} the {source} documents and {right.asked_by} the {target} ones."
+    is_option = left.asked_by.startswith("--")
+    named = (
+        f"--left-language {target} --right-language {source}"
+        if is_option
+        else f"left_language={target!r}, right_language={source!r}"
+    )
+    return f"The table serves both directions: add {named}."
+
+
 def _column(collected: Collected) -> str:
     columns = {one.source.text for one in collected.inputs}
     return f" (column {columns.pop()!r})" if len(columns) == 1 and None not in columns else ""
 
 
-def way_of_words(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> WordProjection:
-    """How each word on the left gets over; words of one occurrence on either side are not there."""
-    left_kept = left.n_occurrences >= options.least_occurrences
-    right_kept = np.flatnonzero(right.n_occurrences >= options.least_occurrences)
+@dataclass(frozen=True, slots=True)
+class SideTranslation:
+    """The side that is translated, and how.
+
+    Parameters
+    ----------
+    side : {"left", "right"}
+    projection : WordProjection
+        From its words to those of the other side.
+    """
+
+    side: Side
+    projection: WordProjection
+
+
+def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
+    """The side that was asked for, else the one whose language has more words in the table.
+
+    A language with more words has more forms of each, and compounds. Translated into it, a word is spread over forms of
+    which a document has one, and words that are in no table lower every cosine on the other side, while on the side
+    that is translated they are left out. The choice depends on the table alone, so that it is the same whichever side
+    is the left one.
+
+    Parameters
+    ----------
+    table : TranslationTable
+        From the language of the left side to that of the right one.
+    options : PairOptions
+
+    Examples
+    --------
+    >>> pairs = [("haus", "house"), ("hauses", "house"), ("häuser", "houses")]
+    >>> table = TranslationTable.of_pairs(pairs, source="de", target="en", words="as given")
+    >>> side_to_translate(table, PairOptions()), side_to_translate(table.turned(), PairOptions())
+    ('left', 'right')
+    """
+    if options.translate != "auto":
+        return cast(Side, options.translate)
+    most_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
+        "left": (-len(table.source_words), table.origin.source),
+        "right": (-len(table.target_words), table.origin.target),
+    }
+    return min(most_words, key=most_words.__getitem__)
+
+
+def translation_of(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> SideTranslation:
+    """Which side is translated, and how; ``table`` is from the language of the left side to that of the right one."""
+    side = side_to_translate(table, options)
+    if side == "left":
+        return SideTranslation(side, way_of_words(table, left, right, options))
+    return SideTranslation(side, way_of_words(table.turned(), right, left, options))
+
+
+def way_of_words(table: TranslationTable, own: Collected, other: Collected, options: PairOptions) -> WordProjection:
+    """How each word of a side gets over to the other; words of too few occurrences on either side are not there."""
+    own_kept = own.n_occurrences >= options.least_occurrences
+    other_kept = np.flatnonzero(other.n_occurrences >= options.least_occurrences)
     projector = Projector(table, _stemming(table) if options.stems else None, options.splits, options.agreement)
-    return projector.of(left.vocabulary.words, left_kept, right.vocabulary.words, right_kept)
+    return projector.of(own.vocabulary.words, own_kept, other.vocabulary.words, other_kept)
 
 
 def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from nearkin.stages.signatures.random_projection import RandomProjection, TermVe
 from nearkin.stages.translation.projection import WAYS, WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.translating import SideTranslation
 from nearkin.workflows.pairing.weighing import ToWeigh, Weighing, WeighingBoth, weigh_here
 
 _SIGNED_AT_ONCE = 1 << 13
@@ -119,48 +120,61 @@ def vectors_of(
     left: Collected,
     right: Collected,
     options: PairOptions,
-    projection: WordProjection | None,
+    translation: SideTranslation | None,
     work: Path,
     *,
     fingerprint: str,
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> PairVectors:
-    """Weigh the terms of both; those on the left are translated first where there is a projection.
+    """Weigh the terms of both; those of one side are translated first, where there is a translation.
 
-    ``weighing`` does it, by default this process.
+    The vocabulary is that of the side that is not translated. ``weighing`` does it, by default this process.
 
     Raises
     ------
     ParameterError
         No document of a side has enough terms for a vector.
     """
-    right_kept = right.n_occurrences >= options.least_occurrences
-    left_kept = left.n_occurrences >= options.least_occurrences
-    words, numbers = right.vocabulary.words, None
-    if projection is None:
+    is_right = translation is not None and translation.side == "right"
+    projections: list[WordProjection | None] = [None, None]
+    if translation is not None:
+        projections[is_right] = translation.projection
+    words, numbers = (left if is_right else right).vocabulary.words, None
+    if translation is None:
         words, numbers = _united(right.vocabulary.words, left)
-    first, second = (weighing or partial(weigh_here, work=work, meter=meter))(
-        [
-            ToWeigh(
-                "left", left, Weighing.of(left, left_kept, options, len(words), projection=projection, numbers=numbers)
-            ),
-            ToWeigh("right", right, Weighing.of(right, right_kept, options, len(words))),
-        ]
+    sides, kept = (left, right), [one.n_occurrences >= options.least_occurrences for one in (left, right)]
+    to_weigh = [
+        ToWeigh(name, own, Weighing.of(own, is_kept, options, len(words), projection=projection, numbers=own_numbers))
+        for name, own, is_kept, projection, own_numbers in zip(
+            ("left", "right"), sides, kept, projections, (numbers, None), strict=True
+        )
+    ]
+    weighed = (weighing or partial(weigh_here, work=work, meter=meter))(to_weigh)
+    _check_any(sides, weighed, projections, options)
+    first, second = (
+        _facts(own, vectors, is_kept, projection)
+        for own, vectors, is_kept, projection in zip(sides, weighed, kept, projections, strict=True)
     )
-    for vectors, collected in ((second, right), (first, left)):  # what is left of the left depends on the right
+    return PairVectors(weighed[0], weighed[1], words, hashes_of(words), fingerprint, first, second)
+
+
+def _check_any(
+    sides: tuple[Collected, Collected],
+    weighed: Sequence[WeightedVectors],
+    projections: Sequence[WordProjection | None],
+    options: PairOptions,
+) -> None:
+    """Refuse a side that is left without a vector; what a translation leaves depends on the other side, told first."""
+    of_sides = list(zip(sides, weighed, projections, strict=True))[::-1]
+    for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {len(collected):,} documents has "
                 f"{options.least_terms} terms that occur {options.least_occurrences} times in it or more"
-                + (" and can be translated" if collected is left and projection is not None else "")
+                + (" and can be translated" if projection is not None else "")
                 + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."
             )
-    facts = (
-        _facts(left, first, left_kept, projection),
-        _facts(right, second, right_kept, None),
-    )
-    return PairVectors(first, second, words, hashes_of(words), fingerprint, *facts)
 
 
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:

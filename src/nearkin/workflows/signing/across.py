@@ -15,6 +15,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.hamming import MOST_PAIRS, nearest
 from nearkin.stages.search.hamming_pairs import Neighbours
 from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.signing.expected import expected_of, say_expected
 from nearkin.workflows.signing.neighbours import Found, Verification, chosen_distance, pairs_schema, pairs_table
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import Verifier
@@ -57,6 +58,8 @@ def neighbours_across(
             "sign one of them with another --id."
         )
     distance = chosen_distance(distance, mine, meter.progress)
+    expected = expected_of(mine, distance, theirs)
+    say_expected(mine, expected, meter.progress)
     found = nearest(
         mine.signatures, theirs.signatures, distance, threads=resources.n_threads, progress=meter.progress,
         most_pairs=MOST_PAIRS,
@@ -92,4 +95,5 @@ def neighbours_across(
         n_written,
         found.plan.describe(),
         round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        expected,
     )

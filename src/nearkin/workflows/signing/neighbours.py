@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -21,6 +22,7 @@ from nearkin.stages.features.shingles import Shingling, Words
 from nearkin.stages.search.hamming import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming_pairs import U16, HammingPairs, Neighbours
 from nearkin.workflows.dedup.options import Resources, in_percent
+from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import Verifier
 
@@ -89,6 +91,8 @@ class Found:
     plan : str
         How they were searched, and why so.
     elapsed_s : float
+    expected : Expected or None
+        Which share of the near-duplicates the distance is expected to find; None where nothing is known of it.
     """
 
     distance: int
@@ -99,6 +103,7 @@ class Found:
     n_written: int
     plan: str
     elapsed_s: float
+    expected: Expected | None
 
     def summary(self) -> dict[str, object]:
         """For a program."""
@@ -145,6 +150,8 @@ def neighbours_of_file(
     meter = Meter(progress or Silent())
     file = SignatureFile.load(path)
     distance = chosen_distance(distance, file, meter.progress)
+    expected = expected_of(file, distance)
+    say_expected(file, expected, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
@@ -175,6 +182,7 @@ def neighbours_of_file(
         n_written,
         pairs.plan.describe(),
         round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        expected,
     )
 
 
@@ -196,13 +204,14 @@ def neighbours_of_document(
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{path}: the document {doc_id!r} has no text: it is nobody's neighbour.")
     distance = chosen_distance(distance, file, progress or Silent())
+    say_expected(file, expected_of(file, distance, of_one=True), progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
     return _without_itself(found, row, file)
 
 
 def default_distance(file: SignatureFile) -> int:
-    """3 bits in 32 of ``minhash``, where that estimates a Jaccard similarity of 0.8; 3 bits of anything else."""
-    return 3 * file.signatures.n_bits // 32 if file.about.parameters["method"] == "minhash" else 3
+    """That of the method; see `nearkin.planning.neighbour_recall.usual_distance`."""
+    return usual_distance(str(file.about.parameters["method"]), file.signatures.n_bits)
 
 
 def chosen_distance(distance: int | None, file: SignatureFile, progress: Progress) -> int:

@@ -29,7 +29,7 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
-from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, splitting
+from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, say_which_side, splitting
 from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.streams import READ
@@ -103,6 +103,7 @@ def pair_frames(
     )
     weighing = partial(weigh_all, stages, work=work, arrays=arrays)
     prepared = in_one_space(left, right, table, options, arrays, words=words, meter=meter, weighing=weighing)
+    say_which_side(prepared, options, meter.progress)
     planned = plan_search(prepared.vectors, options, resources=resources, meter=meter)
     found = search_all(
         stages, prepared.vectors, planned.search, options.threshold, top=options.top, seed=options.seed, arrays=arrays,
@@ -120,7 +121,7 @@ def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
 
 
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
-    terms = Terms(prepared.vectors, prepared.left, prepared.projection, options.n_terms)
+    terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
     with published(path) as aside, pq.ParquetWriter(aside, pairs_schema(ids), compression="zstd") as writer:
         for table in pair_tables(pairs, ids, terms):

@@ -1,0 +1,73 @@
+"""How far apart the signatures of near-duplicates are: what a distance finds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.lab.signatures.methods import BITS, KINDS
+from nearkin.lab.signatures.retrieval import distances
+from nearkin.lab.signatures.truth import SimilarPairs
+from nearkin.planning.neighbour_recall import SIMILARITY, BitsApart
+from nearkin.records import U8, Bool
+
+AROUND = 0.03
+"""Pairs whose similarity is so near to `SIMILARITY` are taken for pairs of just that similarity."""
+LEAST_PAIRS = 20
+WANTED = 0.9
+"""A recall that a distance is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Of one kind of signature at one length.
+
+    Parameters
+    ----------
+    key : str
+        Of the kind.
+    bits : int
+    n_pairs : int
+        About as alike as `SIMILARITY`.
+    share : BitsApart or None
+        In which share of their bits they differ; None where there are fewer than `LEAST_PAIRS` pairs.
+    """
+
+    key: str
+    bits: int
+    n_pairs: int
+    share: BitsApart | None
+
+    def distance_reaching(self, recall: float) -> int | None:
+        """The least distance within which this share of the pairs is; None where they are too few."""
+        return None if self.share is None else self.share.distance_reaching(self.bits, recall)
+
+    def recall_within(self, distance: int) -> float:
+        """The share of the pairs within a distance; NaN where they are too few."""
+        return float("nan") if self.share is None else self.share.share_within(self.bits, distance)
+
+
+def measure_apart(packed: Mapping[tuple[str, int], U8], pairs: SimilarPairs) -> tuple[Apart, ...]:
+    """Every kind at every length, over pairs of distinct texts with their exact similarity.
+
+    Examples
+    --------
+    >>> pairs = SimilarPairs(np.zeros(40, np.uint32), np.ones(40, np.uint32), np.full(40, 0.8))
+    >>> packed = {(kind.key, bits): np.array([[0] * (bits // 8), [1] * (bits // 8)], np.uint8) for kind in KINDS
+    ...           for bits in BITS}
+    >>> measure_apart(packed, pairs)[0].share
+    BitsApart(mean=0.125, deviation=0.0)
+    """
+    near: Bool = np.abs(pairs.similarity - SIMILARITY) <= AROUND
+    chosen = SimilarPairs(pairs.left[near], pairs.right[near], pairs.similarity[near])
+    found = []
+    for kind in KINDS:
+        for bits in BITS:
+            share = None
+            if len(chosen) >= LEAST_PAIRS:
+                shares = distances(packed[kind.key, bits], chosen) / bits
+                share = BitsApart(round(float(shares.mean()), 4), round(float(shares.std()), 4))
+            found.append(Apart(kind.key, bits, len(chosen), share))
+    return tuple(found)

@@ -1,0 +1,77 @@
+"""The expected recall of a distance: distributions against their definitions and against draws."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+
+from nearkin.planning.neighbour_recall import (
+    BITS,
+    MEASURED,
+    BitsApart,
+    distance_reaching,
+    expected_recall,
+    is_known,
+    usual_distance,
+)
+from nearkin.planning.signature_recall import distance_for
+
+
+@pytest.mark.parametrize(("n_bits", "p"), [(8, 0.3), (64, 0.1), (256, 0.02), (1024, 0.5)])
+def test_pairs_that_are_all_the_same_are_binomial(n_bits, p):
+    apart = BitsApart(p, sqrt(p * (1 - p) / n_bits))
+    for distance in (0, 3, n_bits // 10, n_bits - 1):
+        exact = sum(comb(n_bits, k) * p**k * (1 - p) ** (n_bits - k) for k in range(distance + 1))
+        assert apart.share_within(n_bits, distance) == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_bits", "a", "b"), [(64, 3.0, 12.0), (256, 0.8, 6.0), (1024, 20.0, 60.0)])
+def test_pairs_that_differ_are_drawn_twice(n_bits, a, b):
+    """Each pair has a share of its own, drawn from a beta distribution; its bits differ with that probability."""
+    chance = np.random.default_rng(4)
+    drawn = chance.binomial(n_bits, chance.beta(a, b, 200_000))
+    apart = BitsApart(float((drawn / n_bits).mean()), float((drawn / n_bits).std()))
+    for distance in (0, n_bits // 20, n_bits // 8, n_bits // 3):
+        assert apart.share_within(n_bits, distance) == pytest.approx(float((drawn <= distance).mean()), abs=0.01)
+
+
+def test_pairs_that_never_or_always_differ():
+    assert BitsApart(0.0, 0.0).share_within(64, 0) == 1.0
+    assert BitsApart(1.0, 0.0).share_within(64, 63) == 0.0
+    assert BitsApart(1.0, 0.0).distance_reaching(64, 0.9) == 64
+
+
+@pytest.mark.parametrize("method", ["minhash", *MEASURED])
+@pytest.mark.parametrize("n_bits", [8, 16, 24, 64, 200, 1024])
+def test_the_distance_that_reaches_a_recall_is_the_least(method, n_bits):
+    for recall in (0.5, 0.9, 0.99):
+        distance = distance_reaching(method, n_bits, recall)
+        assert expected_recall(method, n_bits, distance)[0] >= recall - 1e-9
+        assert distance == 0 or expected_recall(method, n_bits, distance - 1)[0] < recall
+    recalls = [expected_recall(method, n_bits, distance) for distance in range(0, n_bits, 1 + n_bits // 50)]
+    assert all(low <= high for low, high in recalls)
+    assert all(one <= other + 1e-12 for (one, _), (other, _) in pairwise(recalls))
+
+
+def test_minhash_is_that_of_range_search_by_signatures():
+    for n_bits in (64, 256, 1024):
+        assert distance_reaching("minhash", n_bits, 0.999) == distance_for(0.8, n_bits)
+
+
+def test_what_is_measured_is_whole_and_what_is_not_is_not_known():
+    assert {is_known(method) for method in MEASURED} == {True}
+    assert not is_known("minhash-truncated")
+    for corpora in MEASURED.values():
+        assert len(corpora) == 4
+        assert all(len(numbers) == len(BITS) for corpus in corpora for numbers in corpus)
+
+
+def test_a_distance_of_3_finds_little_but_copies_by_long_signatures():
+    for method in MEASURED:
+        assert usual_distance(method, 1024) == 3
+        assert expected_recall(method, 1024, 3)[1] < 0.01
+    assert expected_recall("weighted-topsig", 64, 3)[1] < 0.01
+    assert 14 <= distance_reaching("weighted-topsig", 64, 0.9) <= 24
