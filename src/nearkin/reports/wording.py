@@ -111,7 +111,7 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         yield Note(
             "Not everything was compared",
             "Where very many documents share a key of the search, each is compared with the first of them only:"
-            f" {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
+            f" up to {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
             " Near-duplicates among them may be missing here.",
             is_warning=True,
         )
@@ -146,7 +146,7 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if n_skipped := facts.count("pairs_not_compared"):
         verb = "was" if n_skipped == 1 else "were"
-        yield f"How many were missed is not known: {counted(n_skipped, 'pair')} {verb} not compared."
+        yield f"How many were missed is not known: up to {counted(n_skipped, 'pair')} {verb} not compared."
     elif facts.estimated_missed_pairs is not None:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (

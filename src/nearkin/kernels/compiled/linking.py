@@ -42,7 +42,8 @@ def link_runs(
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
     In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
-    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted.
+    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted where
+    their sides would have let them match.
 
     Parameters
     ----------
@@ -104,10 +105,22 @@ def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, m
         n_linked = pivots * (pivots - 1) // 2 + (length - pivots) * pivots
         if n_pairs + n_linked > len(pairs):
             break
-        n_not_compared += length * (length - 1) // 2 - n_linked
+        n_not_compared += _n_crossing(rows, start + pivots, end, sides)
         n_pairs = _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs)
         start = end
     return n_pairs, start, n_not_compared
+
+
+@njit(nogil=True, cache=True)
+def _n_crossing(rows, start, end, sides):
+    """sides=[1, 1, 2, 3] -> all 6 pairs but the first two rows with each other: 5."""
+    n_first = 0
+    n_second = 0
+    for i in range(start, end):
+        n_first += sides[rows[i]] == 1
+        n_second += sides[rows[i]] == 2
+    length = end - start
+    return (length * (length - 1) - n_first * (n_first - 1) - n_second * (n_second - 1)) // 2
 
 
 @njit(nogil=True, cache=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import combinations, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,15 @@ def link_runs(
         if n_pairs + len(linked) > len(pairs):
             break
         start += len(members)
-        n_not_compared += len(members) * (len(members) - 1) // 2 - len(linked)
+        n_not_compared += sum(_is_crossing(sides, a, b) for a, b in combinations(members[pivots:], 2))
         for a, b in linked:
             small, large = sorted((int(sizes[a]), int(sizes[b])))
-            is_crossing = (sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1)
-            if a != b and is_crossing and small >= least_size_ratio * large:
+            if a != b and _is_crossing(sides, a, b) and small >= least_size_ratio * large:
                 pairs[n_pairs] = (min(a, b) << 32) | max(a, b)
                 n_pairs += 1
     return n_pairs, start, n_not_compared
+
+
+def _is_crossing(sides: NDArray[np.uint8], a: int, b: int) -> bool:
+    """Whether one row has bit 1 and the other bit 2."""
+    return bool((sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1))

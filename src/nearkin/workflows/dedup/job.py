@@ -21,6 +21,7 @@ from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
@@ -41,7 +42,7 @@ class Result:
     corpus, places, sizes, plan, verified, judged
         What the steps gave.
     n_not_compared : int
-        See `searching.Runs`.
+        See `not_compared.most_not_compared`.
     estimated_missed : float
         See `planning.curve.missed`.
     """
@@ -116,7 +117,8 @@ def find(
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     estimated_missed = missed(found_probability(verified.matches, plan))
-    return Result(corpus, places, sizes, plan, verified, judged, runs.n_not_compared, estimated_missed)
+    n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
+    return Result(corpus, places, sizes, plan, verified, judged, n_not_compared, estimated_missed)
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

@@ -72,11 +72,12 @@ def build(
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str, float | None]:
-    """What was missed. Nobody knows what is among the pairs that were not compared: then no recall is told."""
-    is_known = n_pairs > 0 and n_not_compared == 0
+    """What was missed; nulls where pairs were not compared, since nobody knows how many of them match."""
+    if n_not_compared:
+        return {"estimated_missed_pairs": None, "estimated_recall": None}
     return {
         "estimated_missed_pairs": round(n_missed, 3),
-        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if is_known else None,
+        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None,
     }
 
 

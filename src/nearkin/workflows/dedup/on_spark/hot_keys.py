@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
-from nearkin.records import I64, U32, U64
+from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import MOST_PAIRS
-from nearkin.workflows.dedup.on_spark.streams import HOT, RANKED
+from nearkin.workflows.dedup.corpus import MINE, THEIRS
+from nearkin.workflows.dedup.on_spark.streams import HOT, HOT_RESTS, RANKED
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -46,11 +47,17 @@ class HotKeys:
         n_pivots = np.minimum(np.minimum(lengths, most), np.maximum(1, MOST_PAIRS // np.maximum(lengths, 1)))
         return cls(bands, keys, lengths, n_pivots)
 
-    @property
-    def n_not_compared(self) -> int:
-        """Pairs that are left out."""
-        n, p = self.lengths, self.n_pivots
-        return int((n * (n - 1) // 2 - p * (p - 1) // 2 - (n - p) * p).sum())
+    def rest(self, target: int, i: int, sides: U8) -> Iterator[Block]:
+        """The texts of a key that are compared with its pivots only, counted by their sides."""
+        counts = np.array([len(sides), (sides == MINE).sum(), (sides == THEIRS).sum()], np.int64)
+        yield from HOT_RESTS.packed(target, np.array([i], np.uint32), *counts.reshape(3, 1))
+
+    def n_not_compared(self, blocks: Sequence[Block]) -> int:
+        """Pairs that are left out, from blocks of `HOT_RESTS`: as `link_runs` counts them."""
+        of_key, *counted = HOT_RESTS.joined(blocks)
+        totals = [np.bincount(of_key, n, len(self.keys)).astype(np.int64) for n in counted]
+        n, n_first, n_second = (total * (total - 1) // 2 for total in totals)
+        return int((n - n_first - n_second).sum())
 
     def index_of(self, bands: U32, keys: U64) -> I64:
         """Which of the keys each entry has; -1 for none."""

@@ -21,6 +21,7 @@ from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of
 from nearkin.workflows.dedup.grouping import Grouping, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.job import Result, nothing_readable, tell_of_long_documents
+from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
@@ -105,7 +106,8 @@ def find(
         groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
     estimated_missed = missed(found_probability(told.matches, plan))
-    return Result(corpus, places, sizes, plan, told, judged, linked.n_not_compared, estimated_missed)
+    n_not_compared = most_not_compared(linked.n_not_compared, corpus, n_candidates=told.n_candidates)
+    return Result(corpus, places, sizes, plan, told, judged, n_not_compared, estimated_missed)
 
 
 def _check(corpus: Corpus, places: Places, *, on_error: OnError) -> None:

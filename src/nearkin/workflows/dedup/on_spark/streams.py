@@ -39,6 +39,8 @@ LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n", "<i8")))
 HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8")))
 """Keys that so many texts have that no task should hold them all."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
+HOT_RESTS = Layout("hot rests", (("hot", "<u4"), ("n_texts", "<i8"), ("n_first", "<i8"), ("n_second", "<i8")))
+"""Texts of a hot key that are compared with its pivots only, and those of them that are on one side alone."""
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
 """Candidates, at the home of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
 POPULAR = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
