@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.planning.audit import estimate_recall
+from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -69,16 +70,18 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
         n_true, n_found = (_counts(keys[which], sample) for which in (slice(None), found))
         missed = _missed(prepared, keys[~found], cosines[~found])
     best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
+    estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(population)), time.perf_counter() - started
     return Audited(
         f"nearkin pairs, {directory}",
         f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
         "cosine",
-        estimate_recall(n_true, n_found, n_population=len(population)),
+        estimate,
         missed.table(),
-        round(time.perf_counter() - started, 3),
+        round(elapsed_s, 3),
         predicted_recall=predicted,
         claims_all=low >= 1,
         is_truncated=missed.is_truncated,
+        proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
     )
 
 
