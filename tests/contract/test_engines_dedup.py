@@ -97,6 +97,11 @@ def cases() -> dict[str, Case]:
         "the first": Case(in_files(families, 2), options={"keep": "first", "shingle": "chars:6"}),
         "against another collection": Case(third[:2], against=third[1:]),
         "against, by containment": Case(third[:1], against=third, options={"measure": "containment"}),
+        "against, what contains": Case(
+            third[:2], against=third[1:], options={"drop": "containing", "threshold": 0.5}
+        ),
+        "against, either way": Case(third[:2], against=third[1:], options={"drop": "either", "threshold": 0.6}),
+        "against, shared shingles": Case(third[:2], against=third[1:], options={"min_shared": 2, "threshold": None}),
         "against none": Case(third[:1], against=[[]]),
         "all equal": Case(in_files(named([one_text] * 500), 5)),
         "all empty": Case(in_files(named([""] * 20), 2)),

@@ -16,8 +16,8 @@ from nearkin.runs.files import write_json, writing
 MANIFEST = "manifest.json"
 LOCK = ".lock"
 TABLES = (
-    "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
-    "pairs.tsv", "known.tsv", "report.html",
+    "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
+    "families.csv", "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
 _IDENTITY = "run.json"
 _MOVED = "kept.json"

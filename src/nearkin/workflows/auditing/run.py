@@ -38,7 +38,7 @@ from nearkin.workflows.auditing.reported import (
 )
 from nearkin.workflows.auditing.rereading import Reread, changed, reread
 from nearkin.workflows.dedup.inputs import LooseFilesInput
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.options import DedupOptions, criterion_text
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""
@@ -155,7 +155,7 @@ def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOption
     estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(run.rows)), time.perf_counter() - started
     return Audited(
         f"nearkin {command}, {directory}",
-        f"different texts with {chosen.measure} ≥ {chosen.threshold} on {chosen.shingle}{across}",
+        f"different texts with {criterion_text(chosen.in_words())}{across}",
         chosen.measure,
         estimate,
         missed.table(),
@@ -260,7 +260,7 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
             sets = options.shingle.sets(prepared["text"])
         shared = index.shared(sets)
         similarity = shared.similarity(options.measure)
-        alike: Bool = similarity >= options.threshold
+        alike: Bool = options.is_match(shared)
         chosen = prepared.take(pa.array(shared.right[alike]))
         ids = chosen["doc_id"]
         source = ids if name in loose else pa.scalar(name, text)

@@ -131,6 +131,7 @@ def run_files(
         See `nearkin.errors`.
     """
     progress = progress or Silent()
+    options.check_fits(is_against=bool(files.against))
     directory = RunDirectory(out)
     with stdin_of_run(files.stdin, directory.work, resume=delivery.resume) as stdin:
         files = replace(files, stdin=stdin)

@@ -107,7 +107,7 @@ def find(
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         plan = plan_search(look(corpus, options.shingle), options)
-        progress.say(describe_plan(plan, options))
+        progress.say(plan_in_words(plan, options))
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
@@ -119,6 +119,13 @@ def find(
     estimated_missed = missed(found_probability(verified.matches, plan))
     n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
     return Result(corpus, places, sizes, plan, verified, judged, n_not_compared, estimated_missed)
+
+
+def plan_in_words(plan: Plan, options: DedupOptions) -> str:
+    """The plan in a sentence."""
+    if options.min_shared is None or isinstance(plan, BandPlan):
+        return describe_plan(plan, options)
+    return f"{plan.rate:.2%} of shingles are keys: with this probability a pair that shares a single one is found"
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

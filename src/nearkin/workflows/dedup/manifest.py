@@ -13,7 +13,7 @@ from nearkin._version import __version__
 from nearkin.runs.meter import StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import REASONS, Judged
+from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 
@@ -62,6 +62,7 @@ def build(
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
+        **against_counts(result.judged),
         "plan": plan_as_stored(result.plan),
         **estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared),
         "stages": stages(costs),
@@ -101,6 +102,15 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
         "pairs_of_exact_copies": int(judged.is_copy.sum()),
         "bridges_refused": groups.n_bridges,
     }
+
+
+def against_counts(judged: Judged) -> dict[str, dict[str, int]]:
+    """How many documents of the other collection, if there is one, were found and how many could not be."""
+    if judged.others is None:
+        return {}
+    n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
+    named = {result.replace(" ", "_"): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
+    return {"against_counts": {"documents": len(judged.others.result), **named}}
 
 
 def _kind(problem: str) -> str:
