@@ -42,6 +42,11 @@ class RunDirectory:
         """The manifest's place."""
         return self.path / MANIFEST
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run was begun here and not ended."""
+        return not self.manifest.exists() and (self.work / _IDENTITY).exists()
+
     def is_left_by(self, command: str) -> bool:
         """Whether a run of a command that cannot be gone on with was killed here, and left its work."""
         if self.manifest.exists():

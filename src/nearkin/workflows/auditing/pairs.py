@@ -19,7 +19,6 @@ from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.sources import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
@@ -92,8 +91,10 @@ def _texts(side: Mapping[str, Any]) -> Texts:
     ------
     SourceError
     """
-    inputs = [SignedInput(Source(**one["source"]), one["changed_ns"]) for one in side["inputs"]]
+    inputs = [SignedInput.from_stored(one) for one in side["inputs"]]
     for one in inputs:
+        if one.sha256 is not None:
+            continue
         path = Path(one.source.path)
         if not path.exists():
             raise SourceError(
@@ -101,7 +102,7 @@ def _texts(side: Mapping[str, Any]) -> Texts:
             )
         if SignedInput.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
-    sources = tuple(one.source for one in inputs)
+    sources = tuple(one.reopened() for one in inputs)
     return Texts(sources, file_inputs(sources, keep_column=None, encoding=side["encoding"]), "skip")
 
 

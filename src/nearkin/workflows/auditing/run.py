@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from nearkin.workflows.auditing.reported import (
 from nearkin.workflows.auditing.rereading import Reread, changed, reread
 from nearkin.workflows.dedup.inputs import LooseFilesInput
 from nearkin.workflows.dedup.options import DedupOptions, criterion_text
+from nearkin.workflows.stored.kept_documents import stored_source
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""
@@ -89,8 +91,8 @@ class StoredRun:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
             table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
-            inputs = reread(manifest["inputs"], encoding, threads=threads, progress=progress)
-            others = reread(against, encoding, threads=threads, progress=progress) if against else None
+            again = partial(reread, encoding=encoding, stored=stored_source, threads=threads, progress=progress)
+            inputs, others = again(manifest["inputs"]), again(against) if against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))

@@ -19,7 +19,10 @@ from nearkin.workflows.dedup.plans import plan_as_stored
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One source as the manifest tells of it; None where there is nothing to tell."""
+    """One source as the manifest tells of it; None where there is nothing to tell.
+
+    ``sha256`` is that of a file; of a collection that of the numbers of its documents, of a run that of its manifest.
+    """
 
     path: str
     size_bytes: int
@@ -29,6 +32,8 @@ class InputFile:
     id: str | None
     name: str | None = None
     """By which its documents without an id are called."""
+    end_row: int | None = None
+    """Of a collection: the number in its store that all of its documents are below."""
 
 
 def build(
