@@ -25,7 +25,7 @@ Inputs = Annotated[
     typer.Argument(
         metavar="INPUT...",
         help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia (all also .gz, .bz2 or .zst), "
-        "folders of text files, globs, - for standard input.",
+        "folders of text files, globs, - for standard input; a collection, or results of nearkin dedup.",
         show_default=False,
     ),
 ]

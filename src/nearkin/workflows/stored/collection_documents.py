@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import zstandard
 from sqlalchemy import Connection, select
 
-from nearkin.collection.documents import text_of
 from nearkin.errors import CollectionError, SourceError
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.progress import Progress
@@ -120,43 +120,37 @@ class CollectionDocuments:
 
     def _batch(self, connection: Connection, some: slice) -> pa.RecordBatch:
         rows = self.rows[some].tolist()
-        of_row = {
-            found.row: found
-            for found in connection.execute(
-                select(
-                    documents.c.row, documents.c.doc_id, documents.c.content, contents.c.n_bytes, contents.c.digest,
-                    contents.c.text,
-                )
-                .select_from(documents.outerjoin(contents, documents.c.content == contents.c.content))
-                .where(documents.c.row.in_(rows))
-            )
-        }  # fmt: skip
-        if missing := [row for row in rows if row not in of_row]:
+        columns = documents.c.row, documents.c.doc_id, contents.c.n_bytes, contents.c.digest, contents.c.text
+        joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
+        query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
+        found = connection.execute(query).all()
+        if len(found) != len(rows):
             raise CollectionError(
-                f"{len(missing):,} documents of {self.place} are gone from its store while it was read. Run nearkin "
-                "verify, and put the store back from a copy."
+                f"{len(rows) - len(found):,} documents of {self.place} are gone from its store. Run nearkin verify "
+                f"{self.place}, and put the store back from a copy."
             )
-        texts = [self._text(of_row[row]) for row in rows]
-        columns = [
-            pa.array([of_row[row].doc_id for row in rows], pa.large_string()),
-            pa.array(texts, pa.large_binary()),
-            pa.array(self.rows[some] + 1),
-            pa.array([None if text is not None else self._problem for text in texts], pa.large_string()),
-            pa.nulls(len(rows), pa.float64()),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=DOCUMENTS_SCHEMA)
+        decompressor = zstandard.ZstdDecompressor()
+        texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
+        problem = f"its stored text is damaged: run nearkin verify {self.place}"
+        return pa.RecordBatch.from_arrays(
+            [
+                pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),
+                pa.array(texts, pa.large_binary()),
+                pa.array(self.rows[some] + 1),
+                pa.array([None if text is not None else problem for text in texts], pa.large_string()),
+                pa.nulls(len(rows), pa.float64()),
+            ],
+            schema=DOCUMENTS_SCHEMA,
+        )
 
-    def _text(self, found: object) -> bytes | None:
-        """A text in UTF-8; None where what is stored of it is not what came."""
-        number, n_bytes, digest, text = (getattr(found, name) for name in ("content", "n_bytes", "digest", "text"))
-        try:
-            return text_of(number, text, n_bytes, bytes(digest)).encode()
-        except (CollectionError, TypeError, ValueError):
-            return None
 
-    @property
-    def _problem(self) -> str:
-        return f"its stored text is damaged: run nearkin verify {self.place}"
+def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes, stored: bytes) -> bytes | None:
+    """A text in UTF-8; None where what is stored of it is not what came, or nothing is."""
+    try:
+        data = decompressor.decompress(stored, max_output_size=max(1, int(n_bytes)))
+        return data if hashlib.sha256(data).digest() == digest else None
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+        return None
 
 
 def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64]:
