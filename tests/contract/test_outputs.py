@@ -118,12 +118,12 @@ def test_the_table_of_the_other_set(tmp_path):
         "similarity": pa.float64(), "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(),
         "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
     }  # fmt: skip
-    assert table["result"].to_pylist() == ["found", "too short", "unreadable"]
+    assert table["result"].to_pylist() == ["match", "too short", "unreadable"]
     assert table["n_documents"].to_pylist() == [2, 0, 0]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
     assert "against.parquet" in manifest["files"]
     assert manifest["against_counts"] == {
-        "documents": 3, "found": 1, "not_found": 0, "too_short": 1, "empty": 0, "unreadable": 1,
+        "documents": 3, "match": 1, "no_match": 0, "too_short": 1, "empty": 0, "unreadable": 1,
     }  # fmt: skip
 
 

@@ -84,12 +84,15 @@ def test_what_contains_an_item_is_dropped(files, tmp_path):
     for item in items:
         n_documents = sum(1 for _, other in truth if other == item)
         assert rows[item]["n_documents"] == n_documents
-        expected = "found" if n_documents else "too short" if not grams(items[item], 5) else "not found"
+        expected = "match" if n_documents else "too short" if not grams(items[item], 5) else "no match"
         assert rows[item]["result"] == expected
         assert not n_documents or (rows[item]["most_similar"], item) in truth
     n_short = sum(row["result"] == "too short" for row in rows.values())
     said = " ".join(ended.out.split())
-    assert f"Other set: 60 documents, {sum(row['result'] == 'found' for row in rows.values())} found in INPUT" in said
+    assert (
+        f"Other set: 60 documents, {sum(row['result'] == 'match' for row in rows.values())} with a match in INPUT"
+        in said
+    )
     assert f"{n_short} documents of the other set are shorter than one shingle (words:5)" in said
     assert "documents of the other set are too short to be found" in (tmp_path / "out/report.html").read_text()
 
@@ -152,6 +155,7 @@ def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
     ("arguments", "named"),
     [
         (["--drop", "containing"], "'drop'"),
+        (["--drop", "contained"], "'drop'"),
         (["--min-shared", "1"], "'min_shared'"),
     ],
 )
@@ -166,6 +170,7 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
     "arguments",
     [
         ["--drop", "containing", "--measure", "jaccard"],
+        ["--drop", "contained", "--measure", "jaccard"],
         ["--drop", "something"],
         ["--min-shared", "1", "--threshold", "0.5"],
         ["--min-shared", "1", "--measure", "jaccard"],

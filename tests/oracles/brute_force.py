@@ -350,7 +350,7 @@ def found_of_others(inputs: Collection, others: Collection, rule: Across) -> lis
             rows.append(OtherRow("empty", 0, None, None))
         elif dropped:
             best = min(dropped, key=lambda row: (-dropped[row], row))
-            rows.append(OtherRow("found", len(dropped), inputs.id(best), dropped[best]))
+            rows.append(OtherRow("match", len(dropped), inputs.id(best), dropped[best]))
         else:
-            rows.append(OtherRow("too short" if is_short else "not found", 0, None, None))
+            rows.append(OtherRow("too short" if is_short else "no match", 0, None, None))
     return rows

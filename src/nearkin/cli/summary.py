@@ -40,7 +40,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     print_warnings(console, manifest)
     console.print(
         f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
-        f"verified pairs at {criterion_text(parameters)}"
+        f"verified pairs {'with' if 'min_shared' in parameters else 'at'} {criterion_text(parameters)}"
         + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
         highlight=False,
     )
@@ -55,13 +55,14 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
 
 
 def _print_against(console: Console, counts: Mapping[str, int], parameters: Mapping[str, object]) -> None:
-    """What was found of the other set, and what could not be."""
+    """How much of the other set has a match, and what cannot be found."""
     console.print(
-        f"Other set: {counted(counts['documents'], 'document')}, {counts['found']:,} found in INPUT, "
-        f"{counts['documents'] - counts['found']:,} not; see against.parquet",
+        f"Other set: {counted(counts['documents'], 'document')}, {counts['match']:,} with a match in INPUT; "
+        "see against.parquet",
         highlight=False,
     )
-    if n_short := counts["too_short"]:
+    is_looked_for = "min_shared" in parameters or parameters.get("drop") in ("containing", "either")
+    if (n_short := counts["too_short"]) and is_looked_for:
         least = parameters.get("min_shared") or 1
         shingles = "one shingle" if least == 1 else f"{least} shingles"
         console.print(

@@ -117,7 +117,8 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         " decides, and groups are built from verified pairs alone.",
     )
     yield Note("What may have been missed is measured", " ".join(_missed(facts)))
-    if n_short := facts.against_counts.get("too_short"):
+    is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
+    if (n_short := facts.against_counts.get("too_short")) and is_looked_for:
         yield Note(
             f"{counted(n_short, 'document')} of the other set {'is' if n_short == 1 else 'are'} too short to be found",
             "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"

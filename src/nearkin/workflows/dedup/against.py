@@ -124,8 +124,8 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
     document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
     status = corpus.status[corpus.n_inputs :]
     conditions = [status == UNREADABLE, ~has_node, document != NO_ROW, _cannot_be_found(nodes, corpus, options, sizes)]
-    choices = [OTHER_RESULTS.index(name) for name in ("unreadable", "empty", "found", "too short")]
-    result = np.select(conditions, choices, OTHER_RESULTS.index("not found")).astype(np.uint8)
+    choices = [OTHER_RESULTS.index(name) for name in ("unreadable", "empty", "match", "too short")]
+    result = np.select(conditions, choices, OTHER_RESULTS.index("no match")).astype(np.uint8)
     return OtherTable(result, n_documents, document, similarity)
 
 
@@ -178,10 +178,10 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
         likeness = across.jaccard
     elif options.min_shared is not None or options.drop == "containing":
         likeness = across.containment_right_in_left
-    elif options.drop == "contained":
-        likeness = across.containment_left_in_right
-    else:
+    elif options.drop == "either":
         likeness = across.similarity(options.measure)
+    else:
+        likeness = across.containment_left_in_right
     if options.min_shared is not None:
         return likeness, options.is_match(across)
     return likeness, likeness >= options.threshold
@@ -189,7 +189,7 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
     """Which documents to clean are in the other one, rather than have something of it."""
-    if options.measure == "jaccard" or (options.drop == "contained" and options.min_shared is None):
+    if options.measure == "jaccard" or (options.drop in (None, "contained") and options.min_shared is None):
         return np.ones(len(across), np.bool_)
     if options.drop == "either":
         return np.greater_equal(across.containment_left_in_right, options.threshold)

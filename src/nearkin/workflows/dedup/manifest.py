@@ -110,7 +110,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
 
 
 def against_counts(judged: Judged) -> dict[str, dict[str, int]]:
-    """How many documents of the other collection, if there is one, were found and how many could not be."""
+    """How many documents of the other collection, if there is one, have a match, and how many cannot have one."""
     if judged.others is None:
         return {}
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()

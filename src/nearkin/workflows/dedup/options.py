@@ -51,9 +51,9 @@ class DedupOptions:
     normalise : Normalisation
     seed : int
         Of the sketches.
-    drop : {"contained", "containing", "either"}
-        Against another collection, by containment: drop the documents that lie in one of its documents, those that
-        contain one of them, or both.
+    drop : {"contained", "containing", "either"}, optional
+        Against another collection, by containment: drop the documents that lie in one of its documents (so it is if
+        nothing is given), those that contain one of them, or both.
     min_shared : int, optional
         Against another collection: drop the documents that share at least so many shingles with one of its documents,
         whatever their share. The measure is then containment, and the threshold `ANY_SHARE`.
@@ -72,7 +72,7 @@ class DedupOptions:
     keep: Keep = field(default_factory=Keep)
     normalise: Normalisation = field(default_factory=Normalisation)
     seed: int = 0
-    drop: Drop = "contained"
+    drop: Drop | None = None
     min_shared: int | None = None
 
     def __post_init__(self) -> None:
@@ -101,15 +101,15 @@ class DedupOptions:
 
     def _check_across(self) -> None:
         """Refuse what plays no part, or contradicts something else."""
-        if self.drop not in get_args(Drop):
+        if self.drop is not None and self.drop not in get_args(Drop):
             raise ParameterError.of("drop", "dedup", " or ".join(get_args(Drop)), self.drop)
-        if self.drop != "contained" and self.measure != "containment":
-            raise ParameterError.of("drop", "dedup", "contained unless the measure is containment", self.drop)
+        if self.drop is not None and self.measure != "containment":
+            raise ParameterError.of("drop", "dedup", "left out unless the measure is containment", self.drop)
         if self.min_shared is None:
             return
         if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
             raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
-        if self.measure != "containment" or self.threshold != ANY_SHARE or self.drop != "contained":
+        if self.measure != "containment" or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
                 "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: documents "
                 "that share enough shingles are dropped, whatever their share. Leave those out."
@@ -135,7 +135,7 @@ class DedupOptions:
         if given.get("min_shared") is not None:
             rule = {"measure": "containment", "threshold": ANY_SHARE, "recall": _ALL_OF_THEM}
             chosen |= {name: value for name, value in rule.items() if given.get(name) is None}
-        elif given.get("drop") in ("containing", "either"):
+        elif given.get("drop") is not None:
             chosen.setdefault("measure", "containment")
         parsers: dict[str, Callable[[str], object]] = {
             "shingle": parse_shingling,
@@ -150,7 +150,7 @@ class DedupOptions:
 
     def in_words(self) -> dict[str, str | float | int]:
         """As they would be given on the command line; what plays no part is left out."""
-        left_out = {"drop"} if self.drop == "contained" else set()
+        left_out = {"drop"} if self.drop is None else set()
         left_out |= {"min_shared"} if self.min_shared is None else {"threshold"}
         return {
             f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v)
@@ -171,8 +171,8 @@ class DedupOptions:
         ------
         ParameterError
         """
-        for name, is_given in (("drop", self.drop != "contained"), ("min_shared", self.min_shared is not None)):
-            if is_given and not is_against:
+        for name in ("drop", "min_shared"):
+            if getattr(self, name) is not None and not is_against:
                 rule = "left out unless there is another collection to compare with (against)"
                 raise ParameterError.of(name, "dedup", rule, getattr(self, name))
 

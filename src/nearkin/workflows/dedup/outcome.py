@@ -14,8 +14,8 @@ from nearkin.workflows.dedup.searching import Sizes
 
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
 UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP = range(7)
-OTHER_RESULTS = ("found", "not found", "too short", "empty", "unreadable")
-"""What is said of each document of another collection: whether a document was dropped for it, and if not why."""
+OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
+"""What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -61,14 +61,14 @@ class GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class OtherTable:
-    """Where the documents of another collection were found; arrays of shape (n_others,).
+    """Which documents were dropped because of those of another collection; arrays of shape (n_others,).
 
     Parameters
     ----------
     result : uint8 array
         Index into OTHER_RESULTS.
     n_documents : int64 array
-        Documents of the input that were dropped for it; one may be dropped for several.
+        Documents of the input that were dropped because of it; one may have several to be dropped for.
     document : uint32 array
         Row of the most similar of them; NO_ROW if there is none.
     similarity : float64 array

@@ -77,9 +77,6 @@ def resolve_inputs(
             files, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
             stdin=stdin,
         )  # fmt: skip
-        for source in found.sources:
-            if os.path.basename(source.path) in _OWN_NAMES:  # a pattern matched it
-                _refuse_own_file(Path(source.path))
     ordered = sorted(stored.values(), key=lambda one: one.path)
     return SourceSet((*found.sources, *ordered), (*found.guesses, *map(_in_words, ordered)))
 
@@ -184,6 +181,9 @@ def _expanded(argument: str) -> Iterator[str]:
     is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
     matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
     folders = [match for match in matches if os.path.isdir(match)]
+    for match in matches:
+        if os.path.basename(match) in _OWN_NAMES and match not in folders:
+            _refuse_own_file(Path(match))
     if any(_is_stored(Path(folder)) for folder in folders):
         inside = tuple(f"{folder}{os.sep}" for folder in folders if _is_stored(Path(folder)))
         yield from (match for match in matches if not match.startswith(inside))
