@@ -48,7 +48,7 @@ def training() -> dict[str, str]:
         words = _words(chance, 80 + chance.below(120))
         question, is_leak = divmod(number, 10)
         if not is_leak and question in (*LEAKED_WHOLE, *LEAKED_IN_PART):
-            quoted = items[question].upper().split()
+            quoted = items[question].rstrip("?").upper().split()
             words[40:40] = quoted if question in LEAKED_WHOLE else quoted[: len(quoted) // 2]
         found[f"page-{number:03d}"] = " ".join(words)
     for number in range(N_NOTES):
