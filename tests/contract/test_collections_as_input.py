@@ -98,6 +98,9 @@ def test_a_collection_is_deduplicated_by_its_own_ids(place, stored, tmp_path):
     (kept,) = (tmp_path / "stored/kept").iterdir()
     lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     assert lines == [json.loads(line) for line in (tmp_path / "files/kept/theirs.jsonl").read_text().splitlines()]
+    for name in ("files", "stored"):
+        assert nearkin_here("regroup", tmp_path / name, "--threshold", "0.95", "--no-report", "-q").code == 0
+    assert told(tmp_path / "stored/threshold-0.95") == told(tmp_path / "files/threshold-0.95")
     # what it kept is the input of the next run
     ended = nearkin_here("dedup", tmp_path / "stored", "--out", tmp_path / "again", "--no-report", "-q")
     assert (ended.code, ended.err) == (0, "")

@@ -45,7 +45,7 @@ class RunDirectory:
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not ended."""
-        return not self.manifest.exists() and (self.work / _IDENTITY).exists()
+        return not os.path.exists(self.manifest) and os.path.exists(self.work / _IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
         """Whether a run of a command that cannot be gone on with was killed here, and left its work."""

@@ -40,7 +40,7 @@ class Linking:
     most_pivots: int = LEAST_PIVOTS
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
-        """Sorted runs of distinct pairs, and how many pairs of rows with a common key were not compared.
+        """Sorted runs of distinct pairs, and how many pairs that could match by their sides were not compared.
 
         Parameters
         ----------

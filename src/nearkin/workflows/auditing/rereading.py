@@ -125,7 +125,7 @@ def reread(
     SourceError
         A file is gone, or its bytes are others; a collection has other documents than it had.
     """
-    on_disk = [one for one in files if one["format"] not in get_args(StoredFormat)]
+    on_disk = [one for one in files if not _is_stored(one)]
     for one in on_disk:
         _check_there(one)
     progress.start("digest inputs", sum(int(one["size_bytes"]) for one in on_disk), "bytes")
@@ -135,7 +135,7 @@ def reread(
             raise changed(one["path"])
         progress.advance(int(one["size_bytes"]))
     progress.finish()
-    sources = [_source(one, encoding) if one in on_disk else _stored_source(one, stored) for one in files]
+    sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding) for one in files]
     n_documents = np.array([one["n_documents"] for one in files], np.int64)
     inputs = file_inputs(sources, keep_column=None, encoding=encoding)
     last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
@@ -159,6 +159,10 @@ def _check_there(one: Mapping[str, Any]) -> None:
         raise changed(path)
     if not one["sha256"] and os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
+
+
+def _is_stored(one: Mapping[str, Any]) -> bool:
+    return one["format"] in get_args(StoredFormat)
 
 
 def _stored_source(one: Mapping[str, Any], stored: Callable[[Mapping[str, Any]], StoredSource]) -> Source:

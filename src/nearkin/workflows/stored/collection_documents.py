@@ -49,7 +49,7 @@ class CollectionDocuments:
 
     @classmethod
     def now(cls, place: Place, *, end_row: int | None = None) -> CollectionDocuments:
-        """What is current at this moment; with ``end_row`` only documents that came before it.
+        """Take note of what is current now; with ``end_row`` only of documents with lower numbers.
 
         Raises
         ------
@@ -64,12 +64,12 @@ class CollectionDocuments:
 
     @property
     def size_bytes(self) -> int:
-        """Of all texts; copies count each."""
+        """Size of all texts; copies count each."""
         return int(self.sizes.sum())
 
     @property
     def digest(self) -> str:
-        """Of the collection's own id, and of the numbers of its documents and their texts, and their sizes."""
+        """SHA-256 of the collection's own id, and of the numbers and sizes of its documents and texts."""
         told = hashlib.sha256(self.collection.encode())
         for column in (self.rows, self.contents, self.sizes):
             told.update(column.astype("<i8").tobytes())
@@ -81,7 +81,7 @@ class CollectionDocuments:
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def state(self) -> str:
-        """The digest: what is written to the collection meanwhile does not change what is read."""
+        """The digest, whatever is written to the collection meanwhile: that does not change what is read."""
         return self.digest
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
@@ -186,17 +186,17 @@ class CollectionInput:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the collection."""
+        """Name of the collection."""
         return (self.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Of the texts."""
+        """Size of the texts."""
         return self.documents.size_bytes
 
     @property
     def can_be_read_again(self) -> bool:
-        """Its documents are never changed."""
+        """True: its documents are never changed."""
         return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:

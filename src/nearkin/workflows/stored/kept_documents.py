@@ -70,12 +70,12 @@ class KeptDocuments:
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
-        """Of a finished run.
+        """Open the results of a finished run.
 
         Raises
         ------
         SourceError
-            The run kept no documents as its command keeps none; it is damaged; its input is gone, or changed.
+            The command keeps no documents; the run is damaged; its input is gone, or changed.
         """
         try:
             data = (directory / MANIFEST).read_bytes()
@@ -104,16 +104,16 @@ class KeptDocuments:
 
     @property
     def size_bytes(self) -> int:
-        """Of the files that are read."""
+        """Size of the files that are read."""
         return self.again.size_bytes
 
     @property
     def end_row(self) -> int | None:
-        """For collections only."""
+        """None: only collections have one."""
         return None
 
     def state(self) -> str:
-        """The manifest, and the times and sizes of the files, as they are now."""
+        """Digest of the manifest, and of the times and sizes of the files as they are now."""
         told = hashlib.sha256()
         files = [Path(one["path"]) for one in self.files if one["format"] not in get_args(StoredFormat)]
         runs = [Path(one["path"]) / MANIFEST for one in self.files if one["format"] == "results"]
@@ -256,12 +256,12 @@ class KeptInput:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the run's directory."""
+        """Name of the run's directory."""
         return (self.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Of the files."""
+        """Size of the files."""
         return self.documents.size_bytes
 
     @property

@@ -38,7 +38,7 @@ def resolve_inputs(
     stdin: BinaryIO | None = None,
     progress: Progress,
 ) -> SourceSet:
-    """As `resolve_sources`; an argument may also be a collection, or the directory of a finished run.
+    """Find the sources that arguments name: files, collections and results of finished runs.
 
     A collection stands for its current documents, a run for the documents that it kept. They come after the files.
 
@@ -84,7 +84,7 @@ def resolve_inputs(
 def check_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
 ) -> None:
-    """As `check_columns`, for all that `resolve_inputs` finds.
+    """Check that all that `resolve_inputs` found has the columns that will be read.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def check_inputs(
 
 
 def kind_of(argument: str) -> Kind:
-    """What an argument names.
+    """Tell what an argument names.
 
     Raises
     ------
@@ -108,18 +108,16 @@ def kind_of(argument: str) -> Kind:
     """
     if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
         return "collection"
-    path = Path(argument)
-    if argument == STDIN or not path.exists():
-        return "file"
-    if path.is_dir():
-        return _kind_of_directory(path)
-    if path.is_file():
-        _refuse_own_file(path)
+    # functions of os.path, unlike methods of Path, take what cannot be looked at for not there; the reader says why
+    if argument != STDIN and os.path.isdir(argument):
+        return _kind_of_directory(Path(argument))
+    if argument != STDIN and os.path.isfile(argument):
+        _refuse_own_file(Path(argument))
     return "file"
 
 
 def _kind_of_directory(path: Path) -> Kind:
-    if (path / COLLECTION_FILE).is_file():
+    if _is_collection(path):
         return "collection"
     _refuse_part_of_collection(path)
     command = _command_of(path)
@@ -137,7 +135,7 @@ def _kind_of_directory(path: Path) -> Kind:
 
 
 def _command_of(directory: Path) -> str | None:
-    """Of the manifest in a directory, if it is one of Nearkin's."""
+    """The command in the manifest of a directory; None if there is none of Nearkin's."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -147,7 +145,7 @@ def _command_of(directory: Path) -> str | None:
 
 
 def _refuse_own_file(path: Path) -> None:
-    """A file of a collection, a table of a run, any database."""
+    """Refuse a file of a collection, a table of a run, any database."""
     _refuse_part_of_collection(path)
     if path.name in _OWN_NAMES and _command_of(path.absolute().parent) is not None:
         raise SourceError(
@@ -169,7 +167,7 @@ def _refuse_own_file(path: Path) -> None:
 def _refuse_part_of_collection(path: Path) -> None:
     for folder in path.absolute().parents[:_DEPTH]:
         first = path.absolute().relative_to(folder).parts[0]
-        if first.startswith((COLLECTION_FILE, _INDEX)) and (folder / COLLECTION_FILE).is_file():
+        if first.startswith((COLLECTION_FILE, _INDEX)) and _is_collection(folder):
             raise SourceError(
                 f"{path} is a part of the collection in {folder}. Name the collection by its directory to read its "
                 "documents."
@@ -177,22 +175,31 @@ def _refuse_part_of_collection(path: Path) -> None:
 
 
 def _expanded(argument: str) -> Iterator[str]:
-    """A pattern that matches collections or runs as what it matches; anything else as it is."""
+    """What a pattern matches, if collections or results of runs are among it; any other argument as it is."""
     is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
     matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
-    folders = [match for match in matches if os.path.isdir(match)]
+    folders = {match for match in matches if os.path.isdir(match)}
     for match in matches:
         if os.path.basename(match) in _OWN_NAMES and match not in folders:
             _refuse_own_file(Path(match))
-    if any(_is_stored(Path(folder)) for folder in folders):
-        inside = tuple(f"{folder}{os.sep}" for folder in folders if _is_stored(Path(folder)))
-        yield from (match for match in matches if not match.startswith(inside))
-    else:
+    stored = [
+        folder for folder in sorted(folders) if _is_collection(Path(folder)) or _command_of(Path(folder)) is not None
+    ]
+    if not stored:
         yield argument
+        return
+    inside = tuple(f"{folder}{os.sep}" for folder in stored)
+    others = [match for match in matches if match not in stored and not match.startswith(inside)]
+    files = [match for match in others if match not in folders]
+    yield from (*stored, *(files or others))  # beside files, folders are not read, as in any other pattern
 
 
 def _is_stored(folder: Path) -> bool:
-    return (folder / COLLECTION_FILE).is_file() or _command_of(folder) is not None
+    return _is_collection(folder) or _command_of(folder) is not None
+
+
+def _is_collection(folder: Path) -> bool:
+    return os.path.isfile(folder / COLLECTION_FILE)
 
 
 def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
