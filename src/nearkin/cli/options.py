@@ -137,8 +137,8 @@ Keep = Annotated[
 Drop = Annotated[
     str | None,
     _choice(
-        help="With --against: drop documents that are contained in a document of the other set, those containing one, "
-        "or either. By containment, which need not be named. [dim]default: contained[/]"
+        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
+        "containing drops those that contain one, either drops both. [dim]default: contained[/]"
     ),
 ]
 
