@@ -72,9 +72,10 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     if tolerance.method != "minhash":
         assert audited.estimate.recall == 1
         assert len(audited.missed) == 0
-    copies, unasked = audited.notes
+    copies, unasked, twice = audited.notes
     assert "exact cop" in copies
     assert "cannot be asked for" in unasked
+    assert "counts twice" in twice
 
 
 def test_what_is_true_is_what_the_definitions_say(filled):

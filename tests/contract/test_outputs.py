@@ -26,7 +26,7 @@ GROUPS = {
 }  # fmt: skip
 COUNTS = {
     "documents", "unique", "exact_copy", "near_duplicate", "empty", "too_short", "unreadable", "kept", "dropped",
-    "groups", "candidates", "pairs", "pairs_of_exact_copies", "bridges_refused", "pairs_not_compared",
+    "groups", "candidates", "pairs", "pairs_of_exact_copies", "bridges_refused", "pairs_not_compared", "overlap",
 }  # fmt: skip
 
 
@@ -104,6 +104,27 @@ def test_reasons_add_up(run):
     manifest = json.loads((run[0] / "manifest.json").read_text("utf-8"))
     assert manifest["counts"]["documents"] == 4
     assert manifest["counts"]["kept"] == sum(row["keep"] for row in rows) == 1
+
+
+def test_the_table_of_the_other_set(tmp_path):
+    mine, theirs = (
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
+        for name, texts in (("mine", [FAST, FAST + " again"]), ("theirs", [FAST.upper(), "else", None]))
+    )
+    assert nearkin_here("dedup", mine, "--against", theirs, "--out", tmp_path / "out", "-q").code == 0
+    table = pq.read_table(tmp_path / "out/against.parquet")
+    assert columns(tmp_path / "out/against.parquet") == {
+        "id": pa.int64(), "result": pa.string(), "n_documents": pa.int64(), "most_similar": pa.int64(),
+        "similarity": pa.float64(), "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(),
+        "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
+    }  # fmt: skip
+    assert table["result"].to_pylist() == ["match", "too short", "unreadable"]
+    assert table["n_documents"].to_pylist() == [2, 0, 0]
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
+    assert "against.parquet" in manifest["files"]
+    assert manifest["against_counts"] == {
+        "documents": 3, "match": 1, "no_match": 0, "too_short": 1, "empty": 0, "unreadable": 1,
+    }  # fmt: skip
 
 
 def test_places(run):

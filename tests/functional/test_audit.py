@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin, nearkin_here, run_here, write_jsonl
+from made_up_prose import Prose
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RunError, SourceError
+from nearkin.runs.progress import Silent
 from nearkin.stages.search import inverted
 from nearkin.stages.search.linking import CrowdedRuns
 from nearkin.workflows.auditing import run as auditing_run
@@ -97,7 +99,7 @@ def test_all_documents_are_brute_force(documents, files, tmp_path, measure, thre
     assert found <= truth
     estimate = audited.estimate
     assert estimate.is_exact
-    assert (estimate.n_true, estimate.n_found) == (2 * len(truth), 2 * len(found))  # seen from both documents
+    assert (estimate.n_true, estimate.n_found) == (len(truth), len(found))
     assert estimate.recall == estimate.low == estimate.high == len(found) / len(truth)
     assert missed_pairs(audited) == truth - found
     assert len(audited.missed) == len(truth - found)
@@ -113,6 +115,57 @@ def test_something_is_missed_and_predicted(lossy):
     assert min(similarities) >= 0.6
 
 
+def test_a_pair_of_two_sampled_documents_counts_once(documents, lossy):
+    truth = true_pairs(documents, threshold=0.6, shingle="words:3", measure="jaccard")
+    run = auditing_run.StoredRun.load(
+        lossy, json.loads((lossy / "manifest.json").read_text()), threads=1, progress=Silent()
+    )
+    for seed, n in ((0, 30), (1, 60)):
+        options = AuditOptions(sample=n, seed=seed, threads=2)
+        sampled = set(run.ids.take(pa.array(options.drawn(run.rows))).to_pylist())
+        drawn = {pair for pair in truth if pair & sampled}
+        assert any(pair <= sampled for pair in drawn)
+        estimate = audit(lossy, options).estimate
+        assert (estimate.n_true, estimate.n_found) == (len(drawn), len(drawn & stored_pairs(lossy)))
+        assert estimate.recall == estimate.n_found / estimate.n_true
+
+
+def few_pairs(n: int) -> list[dict[str, object]]:
+    """Unrelated texts, of which one in twenty comes again with another word."""
+    prose = Prose(8)
+    texts = [prose.text(40) for _ in range(n)]
+    return [{"id": i, "text": text} for i, text in enumerate([*texts, *(f"{text} again" for text in texts[::20])])]
+
+
+def test_a_sample_that_says_too_little_proposes_one_that_says_more(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", few_pairs(1_500))
+    run_here([str(path)], tmp_path / "out", threshold=0.8)
+    narrow, everything = audit(tmp_path / "out", AuditOptions(sample=40)).proposed
+    assert 200 < narrow.n_documents < everything.n_documents == 1_575
+    assert everything.width == 0
+    assert min(narrow.elapsed_s, everything.elapsed_s) > 0
+    again = audit(tmp_path / "out", AuditOptions(sample=narrow.n_documents))
+    assert again.estimate.high - again.estimate.low <= 0.13  # the width that was proposed, give or take some luck
+    assert audit(tmp_path / "out", EVERYTHING).proposed == ()
+    nothing = audit(tmp_path / "out", AuditOptions(sample=2, seed=1))
+    assert nothing.estimate.recall is None
+    assert [one.n_documents for one in nothing.proposed] == [36 * 1_575 // 150, 1_575]  # 150 are in a reported pair
+    said = nearkin_here("audit", tmp_path / "out", "--sample", "40").out
+    assert f"For an interval of about 10 points: --sample {narrow.n_documents} (about " in said
+    assert "For the exact recall: --sample 1575 (about " in said
+
+
+def test_of_every_document_without_a_true_pair_the_audit_is_exact(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", few_pairs(20)[:20])
+    run_here([str(path)], tmp_path / "out", threshold=0.8)
+    ended = nearkin_here("audit", tmp_path / "out")
+    assert "exact: every document was looked at and there is no true pair" in " ".join(ended.out.split())
+    assert "nothing can be said" not in ended.out
+    assert "--sample" not in ended.out
+    (proposed,) = audit(tmp_path / "out", AuditOptions(sample=5)).proposed
+    assert (proposed.n_documents, proposed.width) == (20, 0)
+
+
 def test_samples_hold_the_recall(lossy):
     everything = audit(lossy, EVERYTHING)
     drawn = [audit(lossy, AuditOptions(sample=40, seed=seed, threads=2)) for seed in range(8)]
@@ -123,7 +176,8 @@ def test_samples_hold_the_recall(lossy):
         assert one.estimate.low < everything.estimate.recall < one.estimate.high
         assert missed_pairs(one) <= missed_pairs(everything)
     again = audit(lossy, AuditOptions(sample=40, seed=3, threads=1))
-    assert replace(again, elapsed_s=0, missed=None) == replace(drawn[3], elapsed_s=0, missed=None)
+    timeless = {"elapsed_s": 0, "missed": None, "proposed": ()}
+    assert replace(again, **timeless) == replace(drawn[3], **timeless)
     assert again.missed == drawn[3].missed
 
 
@@ -201,7 +255,7 @@ def test_folders_of_text_files(documents, tmp_path, monkeypatch, is_against):
     assert 0 < audited.estimate.n_missed < audited.estimate.n_true
     assert audited.estimate.n_found > 0
     if not is_against:
-        assert audited.estimate.n_found == 2 * len(stored_pairs(Path("out")))
+        assert audited.estimate.n_found == len(stored_pairs(Path("out")))
 
 
 def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
@@ -233,16 +287,7 @@ def test_integer_ids(documents, tmp_path):
     run_here([str(path)], tmp_path / "out", **LOSSY)
     audited = audit(tmp_path / "out", EVERYTHING)
     assert audited.missed["id_a"].type == pa.large_string()
-    assert 0 < audited.estimate.n_missed == 2 * len(audited.missed)
-
-
-def test_nothing_alike(tmp_path):
-    texts = [f"w{i} v{i} u{i} t{i} s{i}" for i in range(20)]
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": str(i), "text": text} for i, text in enumerate(texts)])
-    run_here([str(path)], tmp_path / "out")
-    audited = audit(tmp_path / "out")
-    assert (audited.estimate.n_sampled, audited.estimate.n_true, audited.estimate.recall) == (20, 0, None)
-    assert "nothing can be said" in nearkin_here("audit", tmp_path / "out").out
+    assert 0 < audited.estimate.n_missed == len(audited.missed)
 
 
 def test_no_texts_at_all(tmp_path):

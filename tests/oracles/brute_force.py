@@ -265,7 +265,48 @@ class Judged:
     groups: dict[str, GroupRow]
 
 
-def across(inputs: Collection, others: Collection, *, threshold: float, measure: str) -> list[Verdict]:
+@dataclass(frozen=True)
+class Across:
+    """The rule of a run against another collection."""
+
+    threshold: float
+    measure: str
+    drop: str = "contained"
+    min_shared: int | None = None
+
+    def is_match(self, one: Likeness) -> bool:
+        """Whether the pair is reported."""
+        if self.min_shared is not None:
+            return one.n_common >= self.min_shared
+        return one.n_common > 0 and float(one.by(self.measure)) >= self.threshold
+
+    def similarity(self, one: Likeness) -> float:
+        """What is said of a document: how much of it is in the other, or of the other in it."""
+        jaccard, inside, holding = one.row
+        if self.measure == "jaccard":
+            return jaccard
+        drop = "containing" if self.min_shared is not None else self.drop
+        return {"contained": inside, "containing": holding, "either": max(inside, holding)}[drop]
+
+    def drops(self, one: Likeness) -> bool:
+        """Whether the first document goes because of the second."""
+        return self.is_match(one) and (self.min_shared is not None or self.similarity(one) >= self.threshold)
+
+    def reason(self, one: Likeness) -> str:
+        """Of a document that is dropped."""
+        if self.measure == "jaccard" or (self.drop == "contained" and self.min_shared is None):
+            return "near-duplicate"
+        is_inside = self.drop == "either" and one.row[1] >= self.threshold
+        return "near-duplicate" if is_inside else "overlap"
+
+
+def likenesses(inputs: Collection, row: int, others: Collection) -> dict[int, Likeness]:
+    """A document of the one with each of the other."""
+    mine = inputs.sets[row]
+    return {other: Likeness(len(mine & theirs), len(mine), len(theirs)) for other, theirs in enumerate(others.sets)}
+
+
+def across(inputs: Collection, others: Collection, rule: Across) -> list[Verdict]:
     """What a run against another collection says of each document of ``inputs``."""
     verdicts = []
     for row, text in enumerate(inputs.texts):
@@ -273,24 +314,43 @@ def across(inputs: Collection, others: Collection, *, threshold: float, measure:
         if not text:
             verdicts.append(Verdict(None, None, None, "empty"))
             continue
-        likeness = {
-            other: Likeness(len(inputs.sets[row] & others.sets[other]), len(inputs.sets[row]), len(others.sets[other]))
-            for other in range(len(others.documents))
-        }
+        likeness = likenesses(inputs, row, others)
         copies = [other for other in likeness if others.texts[other] == text]
-        # containment of this document in the other: one that quotes a short text is not in it
-        near = {
-            o: float(one.by(measure)) if measure == "jaccard" else one.row[1]
-            for o, one in likeness.items()
-            if one.n_common
-        }
-        near = {other: value for other, value in near.items() if value >= threshold}
+        near = {other: rule.similarity(one) for other, one in likeness.items() if rule.drops(one)}
         if copies:
             verdicts.append(Verdict(others.id(copies[0]), 1.0, others.id(copies[0]), "exact copy"))
         elif near:
             best = min(near, key=lambda other: (-near[other], other))
-            verdicts.append(Verdict(others.id(best), near[best], None, "near-duplicate"))
+            verdicts.append(Verdict(others.id(best), near[best], None, rule.reason(likeness[best])))
         else:
             reason = "too short" if inputs.n_units[row] < inputs.length else "unique"
             verdicts.append(Verdict(doc_id, 1.0, None, reason))
     return verdicts
+
+
+@dataclass(frozen=True)
+class OtherRow:
+    """What against.parquet says of a document of the other collection."""
+
+    result: str
+    n_documents: int
+    most_similar: str | None
+    similarity: float | None
+
+
+def found_of_others(inputs: Collection, others: Collection, rule: Across) -> list[OtherRow]:
+    """What a run says of each document of the other collection."""
+    rows = []
+    for other, text in enumerate(others.texts):
+        of_all = {row: likenesses(inputs, row, others)[other] for row in range(len(inputs.texts))}
+        dropped = {row: rule.similarity(one) for row, one in of_all.items() if inputs.texts[row] and rule.drops(one)}
+        dropped |= {row: 1.0 for row in of_all if text and inputs.texts[row] == text}
+        is_short = others.n_units[other] < others.length or len(others.sets[other]) < (rule.min_shared or 1)
+        if not text:
+            rows.append(OtherRow("empty", 0, None, None))
+        elif dropped:
+            best = min(dropped, key=lambda row: (-dropped[row], row))
+            rows.append(OtherRow("match", len(dropped), inputs.id(best), dropped[best]))
+        else:
+            rows.append(OtherRow("too short" if is_short else "no match", 0, None, None))
+    return rows

@@ -183,9 +183,32 @@ def test_many_documents_all_near_one_another(measure, monkeypatch):
     counts = result.manifest["counts"]
     assert (counts["kept"], counts["near_duplicate"], counts["bridges_refused"]) == (1, n - 1, 0)
     assert n - 1 <= counts["pairs"] < n * (n - 1) // 2
-    assert counts["pairs_not_compared"] > 0  # and it is said
+    n_pairs = n * (n - 1) // 2
+    assert 0 < counts["pairs_not_compared"] <= n_pairs - counts["candidates"]  # and it is said
     assert result.manifest["estimated_recall"] is None
+    assert result.manifest["estimated_missed_pairs"] is None
     assert min(result.documents["similarity_to_principal"].to_pylist()) >= 0.8
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_of_two_collections_only_pairs_across_can_be_left_out(measure, monkeypatch):
+    """A crowd in one collection, and few texts of the other: those few are compared with all of it."""
+    monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 1_000)
+    monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 1_000)
+    crowd = [" ".join(f"w{i}" for i in range(50)) + f" tail{i}" for i in range(500)]
+    few, many = crowd[:60], crowd[60:]
+
+    def dedup(mine, theirs):
+        return nearkin.dedup(mine, against=theirs, measure=measure, threshold=0.8, recall=0.999)
+
+    for mine, theirs in ((many, few), (few[:1], many[:1])):
+        result = dedup(mine, theirs)
+        assert result.manifest["counts"]["pairs_not_compared"] == 0
+        assert len(result.pairs) == len(mine) * len(theirs)
+        assert result.manifest["estimated_missed_pairs"] is not None
+    counts = dedup(many[:200], many[200:]).manifest["counts"]
+    n_across = 200 * len(many[200:])
+    assert 0 < counts["pairs_not_compared"] <= n_across - counts["candidates"]
 
 
 def test_a_family_hidden_among_many_that_share_a_header():

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
 from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
+from nearkin.cli.plan_words import time_text
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nearkin.planning.audit_sample import ProposedSample
     from nearkin.workflows.auditing.audited import Audited
 
 _HELP = """
@@ -94,7 +96,9 @@ def _show(console: Console, audited: Audited) -> None:
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
-    if found.recall is None or found.low is None or found.high is None:
+    if found.is_exact and found.recall is None:
+        rows.add_row("recall", "–", "exact: every document was looked at and there is no true pair: none was missed")
+    elif found.recall is None or found.low is None or found.high is None:
         rows.add_row("recall", "–", "no sampled document has a true pair: nothing can be said")
     elif found.is_exact:
         rows.add_row("recall", f"{found.recall:.2%}", "exact: every document was looked at")
@@ -107,9 +111,17 @@ def _show(console: Console, audited: Audited) -> None:
     console.print(f"[bold]{shown(audited.what)}[/]", highlight=False, soft_wrap=True)
     console.print(rows)
     _show_missed(console, audited)
+    for proposed in audited.proposed:
+        console.print(_in_words(proposed), highlight=False, soft_wrap=True)
     for note in audited.notes:
         console.print(shown(note), highlight=False, style="dim", soft_wrap=True)
     console.print(f"{audited.elapsed_s:.1f} s, {found.n_sampled:,} documents compared with everything", highlight=False)
+
+
+def _in_words(proposed: ProposedSample) -> str:
+    """What another sample would tell, and how long that takes."""
+    tells = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
+    return f"For {tells}: --sample {proposed.n_documents} (about {time_text(proposed.elapsed_s)})"
 
 
 def _held(audited: Audited) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
 from nearkin.cli.options import (
     Against,
+    Drop,
     Encoding,
     Format,
     Group,
@@ -14,6 +15,7 @@ from nearkin.cli.options import (
     Keep,
     Measure,
     Memory,
+    MinShared,
     Normalise,
     OnError,
     Out,
@@ -41,7 +43,9 @@ Clean a corpus of copies: find exact copies and near-duplicates, verify every pa
 
   nearkin dedup contracts/ --out families --preset contracts
 
-  nearkin dedup train.parquet --against eval.jsonl --measure containment --out contamination
+  nearkin dedup wave-2.jsonl --against clean-1 --out clean-2 --write-kept
+
+  nearkin dedup train.parquet --against eval.jsonl --drop containing --threshold 0.8 --out decontaminated
 
   cat notes.tsv | nearkin dedup - --out notes --threshold 0.9
 
@@ -65,9 +69,11 @@ def dedup(
     recall: Recall = None,
     shingle: Shingle = None,
     normalise: Normalise = None,
+    min_shared: MinShared = None,
     seed: Seed = None,
     group: Group = None,
     keep: Keep = None,
+    drop: Drop = None,
     write_kept: WriteKept = False,
     report: Report = True,
     as_json: Json = False,
@@ -89,7 +95,7 @@ def dedup(
 
     options = DedupOptions.of(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, seed=seed,
+        normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
     files = Files(inputs, against or (), file_format, text, id, encoding)
     delivery = Delivery(on_error, resume, overwrite, write_kept, report)  # type: ignore[arg-type]  # it checks on_error

@@ -25,7 +25,7 @@ Inputs = Annotated[
     typer.Argument(
         metavar="INPUT...",
         help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia (all also .gz, .bz2 or .zst), "
-        "folders of text files, globs, - for standard input.",
+        "folders of text files, globs, - for standard input; a collection, or results of nearkin dedup.",
         show_default=False,
     ),
 ]
@@ -61,7 +61,11 @@ Encoding = Annotated[str, _input(help="What text files, lines, CSV and TSV are t
 Documents = Annotated[int, _input(help="How many documents to take; every pair of them is compared.")]
 Against = Annotated[
     list[str] | None,
-    _input(help="Report what of INPUT is already in these files instead. May be repeated.", show_default=False),
+    _input(
+        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. May be "
+        "repeated.",
+        show_default=False,
+    ),
 ]
 OnError = Annotated[
     str,
@@ -106,6 +110,13 @@ Normalise = Annotated[
         "or none. [dim]default: nfkc,case,space[/]"
     ),
 ]
+MinShared = Annotated[
+    int | None,
+    _search(
+        help="With --against: minimum number of shingles shared with a document of the other set, instead of "
+        "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram."
+    ),
+]
 Seed = Annotated[int | None, _search(help="Of the sketches: another seed misses other pairs. [dim]default: 0[/]")]
 
 # -- What is kept -----------------------------------------------------------------------------------------------------
@@ -121,6 +132,14 @@ OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]de
 Keep = Annotated[
     str | None,
     _choice(help="longest, shortest, first, max:COLUMN or min:COLUMN. [dim]default: longest[/]"),
+]
+
+Drop = Annotated[
+    str | None,
+    _choice(
+        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
+        "containing drops those that contain one, either drops both. [dim]default: contained[/]"
+    ),
 ]
 
 # -- Output -----------------------------------------------------------------------------------------------------------

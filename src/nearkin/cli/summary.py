@@ -10,12 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from nearkin.cli.printing import table
+from nearkin.reports.quantities import counted
+from nearkin.workflows.dedup.options import criterion_text
 
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
     ("too_short", "too short", "less than a shingle, like no other"),
     ("exact_copy", "exact copy", "same text once normalised"),
     ("near_duplicate", "near-duplicate", "verified, up from the threshold"),
+    ("overlap", "overlap", "contains a document of the other set, or shares shingles with it"),
     ("empty", "empty", "no text: nobody's twin"),
     ("unreadable", "unreadable", "see problems.parquet"),
 )
@@ -27,7 +30,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     rows = table("documents", "share", "reason", "", numbers=2)
     rows.columns[-1].style = "dim"
     for key, name, meaning in _WHAT:
-        if counts[key] or key in ("unique", "exact_copy", "near_duplicate"):
+        if counts.get(key) or key in ("unique", "exact_copy", "near_duplicate"):
             rows.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
     console.print(rows)
     console.print(
@@ -37,16 +40,42 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     print_warnings(console, manifest)
     console.print(
         f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
-        f"verified pairs at {parameters['measure']} ≥ {parameters['threshold']} on {parameters['shingle']}"
+        f"verified pairs {'with' if 'min_shared' in parameters else 'at'} {criterion_text(parameters)}"
         + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
         highlight=False,
     )
+    if "against_counts" in manifest:
+        _print_against(console, manifest["against_counts"], parameters)
     if "plan" in manifest:
         _print_plan(console, manifest)
     looked = f"{out}/report.html" if (out / "report.html").exists() else f"{out}/documents.parquet"
     console.print(
         f"Results in [bold]{escape(str(out))}[/]; start with {escape(looked)}", highlight=False, soft_wrap=True
     )
+
+
+def _print_against(console: Console, counts: Mapping[str, int], parameters: Mapping[str, object]) -> None:
+    """How much of the other set has a match, and what cannot be found."""
+    console.print(
+        f"Other set: {counted(counts['documents'], 'document')}, {counts['match']:,} with a match in INPUT; "
+        "see against.parquet",
+        highlight=False,
+    )
+    is_looked_for = "min_shared" in parameters or parameters.get("drop") in ("containing", "either")
+    if (n_short := counts["too_short"]) and is_looked_for:
+        least = parameters.get("min_shared") or 1
+        shingles = "one shingle" if least == 1 else f"{least} shingles"
+        console.print(
+            f"[yellow]{counted(n_short, 'document')} of the other set {'is' if n_short == 1 else 'are'} shorter than "
+            f"{shingles} ({parameters['shingle']}) and can only match a whole document of INPUT. To find them inside "
+            "longer documents, use a shorter --shingle.",
+            highlight=False,
+        )
+    if n_unreadable := counts["unreadable"]:
+        console.print(
+            f"[yellow]Could not read {counted(n_unreadable, 'document')} of the other set; see problems.parquet.",
+            highlight=False,
+        )
 
 
 def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
@@ -72,8 +101,9 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
             highlight=False,
         )
     else:
+        at = "the threshold" if "min_shared" not in manifest["parameters"] else "one shared shingle"
         console.print(
-            f"Predicted recall at the threshold{of_search} {plan['recall_at_threshold']:.2%}; pairs missed, estimated "
+            f"Predicted recall at {at}{of_search} {plan['recall_at_threshold']:.2%}; pairs missed, estimated "
             f"from those found: {manifest['estimated_missed_pairs']:,.1f}",
             highlight=False,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.records import I64
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.inputs import StoredSource
+from nearkin.workflows.stored.resolving import resolve_inputs, without_password
 
 BATCH_BYTES = 1 << 20
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -40,6 +42,11 @@ class RawFiles:
     file_format: str | None = None
     encoding: str = "utf-8"
 
+    @property
+    def told(self) -> list[str]:
+        """The inputs, without passwords of databases."""
+        return [without_password(one) for one in self.inputs]
+
     def sources(self, progress: Progress) -> tuple[Source, ...]:
         """The files, found; what was guessed about them is said.
 
@@ -48,8 +55,14 @@ class RawFiles:
         SourceError
             Nothing is there, or nothing can be read.
         """
-        found = resolve_sources(
-            self.inputs, file_format=self.file_format, text=self.text, doc_id=self.doc_id, encoding=self.encoding
+        found = resolve_inputs(
+            self.inputs,
+            file_format=self.file_format,
+            text=self.text,
+            doc_id=self.doc_id,
+            encoding=self.encoding,
+            stdin=None,
+            progress=progress,
         )
         for guess in found.guesses:
             progress.say(guess)
@@ -101,10 +114,11 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
     """
     parts: list[pa.RecordBatch] = []
     n_left, n_without_text, n_unreadable = n_documents, 0, 0
-    for source in files.sources(progress):
+    sources = files.sources(progress)
+    for source in sources:
         if not n_left:
             break
-        for batch in read_batches(source, batch_bytes=BATCH_BYTES, encoding=files.encoding):
+        for batch in batches_of(source, files.encoding):
             prepared = prepare(batch, _AS_IT_CAME, source_name=source.name)
             is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
             seen = _up_to(is_readable, n_left)
@@ -119,7 +133,7 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
                 break
     if sum(map(len, parts)) < 2:
         raise SourceError(
-            f"The experiment needs at least 2 documents with a text. {files.inputs[0]} has {sum(map(len, parts))} "
+            f"The experiment needs at least 2 documents with a text. {sources[0].name} has {sum(map(len, parts))} "
             f"among the first {n_documents - n_left:,}."
         )
     table = pa.Table.from_batches(parts).combine_chunks()
@@ -130,6 +144,13 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
         n_without_text,
         n_unreadable,
     )
+
+
+def batches_of(source: Source, encoding: str) -> Iterator[pa.RecordBatch]:
+    """The documents of a source, a few at a time."""
+    if isinstance(source, StoredSource):
+        return (batch for batch, _ in source.documents.input(source.name, keep_column=None).batches(Silent()))
+    return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding)
 
 
 def _up_to(is_readable: np.ndarray[tuple[int], np.dtype[np.bool_]], n_wanted: int) -> int:

@@ -32,14 +32,15 @@ class AuditEstimate:
     n_with_pairs : int
         Of those sampled, the ones that have any true pair: only they say something of the recall.
     n_true, n_found : int
-        True pairs of the sampled documents, and those of them that were found. A pair of two sampled documents counts
-        at both of them.
+        True pairs of the sampled documents, and those of them that were found; each pair counts once.
     recall : float or None
         ``n_found / n_true``, in [0, 1]; None where there is no true pair.
     low, high : float or None
         The bounds of the interval; both are the recall where the sample is everything.
     confidence : float
         Of the interval.
+    n_effective : float or None
+        Independent documents with true pairs that would say as much.
     """
 
     n_population: int
@@ -51,6 +52,7 @@ class AuditEstimate:
     low: float | None
     high: float | None
     confidence: float = CONFIDENCE
+    n_effective: float | None = None
 
     @property
     def n_missed(self) -> int:
@@ -84,8 +86,10 @@ def estimate_recall(
 
     Parameters
     ----------
-    n_true, n_found : int arrays, shape (n_sampled,)
-        Of each sampled document the pairs that there are, and those of them that were found.
+    n_true, n_found : int or float arrays, shape (n_sampled,)
+        Of each sampled document the pairs that there are, and those of them that were found. A pair of two sampled
+        documents counts half at each of them, so that it counts once: any pair is then as likely as another to be
+        drawn.
     n_population : int
         Documents that the sample was drawn from, each as likely as another, none twice.
     confidence : float
@@ -111,10 +115,11 @@ def estimate_recall(
     low: float | None
     high: float | None
     recall, low, high = (None, None, None) if not total else (float(found.sum()) / total,) * 3
-    if recall is not None and n_sampled < n_population:
-        low, high = _interval(recall, _effective_documents(true, found, recall), confidence)
-    counts = n_sampled, n_with_pairs, int(total), int(found.sum())
-    return AuditEstimate(n_population, *counts, recall, low, high, confidence)
+    n_effective = None if recall is None else _effective_documents(true, found, recall)
+    if recall is not None and n_effective is not None and n_sampled < n_population:
+        low, high = interval_of(recall, n_effective, confidence)
+    counts = n_sampled, n_with_pairs, round(total), round(float(found.sum()))
+    return AuditEstimate(n_population, *counts, recall, low, high, confidence, n_effective)
 
 
 def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
@@ -138,8 +143,11 @@ def _effective_documents(true: F64, found: F64, recall: float) -> float:
     return min(in_clusters, recall * (1 - recall) / (variance * n_with_pairs / (n_with_pairs - 1)))
 
 
-def _interval(recall: float, n: float, confidence: float) -> tuple[float, float]:
-    """Charles J. Clopper, Egon S. Pearson, "The use of confidence or fiducial limits", 1934."""
+def interval_of(recall: float, n: float, confidence: float) -> tuple[float, float]:
+    """The interval of a recall measured on ``n`` independent documents.
+
+    Charles J. Clopper, Egon S. Pearson, "The use of confidence or fiducial limits", 1934.
+    """
     tail, successes = (1 - confidence) / 2, recall * n
     low = 0.0 if recall == 0 else beta_quantile(tail, successes, n - successes + 1)
     high = 1.0 if recall == 1 else beta_quantile(1 - tail, successes + 1, n - successes)

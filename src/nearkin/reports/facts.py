@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from nearkin.reports.quantities import parameter_text
+from nearkin.reports.quantities import counted, parameter_text
 
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable")
+REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
 """In the order in which they are shown; the manifest counts each under its name with an underscore."""
 
 _MEASURES = {"jaccard": "Jaccard", "containment": "containment"}
@@ -41,6 +41,7 @@ class RunFacts:
     plan: Mapping[str, float]
     inputs: tuple[InputFile, ...]
     against: tuple[InputFile, ...]
+    against_counts: Mapping[str, int]
     problems: Mapping[str, int]
     found_at_threshold: float | None
     estimated_missed_pairs: float | None
@@ -60,6 +61,7 @@ class RunFacts:
             },
             inputs=_input_files(manifest.get("inputs")),
             against=_input_files(manifest.get("against")),
+            against_counts=counts_of(manifest.get("against_counts")),
             problems=counts_of(manifest.get("problems")),
             found_at_threshold=_number(manifest.get("found_at_threshold")),
             estimated_missed_pairs=_number(manifest.get("estimated_missed_pairs")),
@@ -99,6 +101,8 @@ class RunFacts:
     @property
     def criterion(self) -> str:
         """What makes a near-duplicate: ``Jaccard ≥ 0.80 on word 5-grams``."""
+        if (n := _whole(self.parameters.get("min_shared"))) is not None:
+            return f"at least {counted(n, 'shared shingle')} ({self.shingles})"
         least = (
             "" if self.threshold is None else f"\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}{parameter_text(self.threshold)}"
         )
@@ -117,7 +121,7 @@ class RunFacts:
         Copies are always dropped; whether empty documents are, the run decides. Unreadable ones are neither dropped nor
         kept.
         """
-        left = self.count("dropped") - self.count("exact_copy") - self.count("near_duplicate")
+        left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
         others = [reason for reason in REASONS[3:5] if self.by_reason.get(reason)]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):

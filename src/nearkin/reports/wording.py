@@ -15,6 +15,7 @@ _MEANINGS = {
     "unique": "Like no other document of the input, or the one that was chosen to stand for its group.",
     "exact copy": "Its normalised text is, byte for byte, that of another document: the SHA-256 is the same.",
     "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
+    "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
     "too short": "It is shorter than one shingle. It was compared as a whole, and nothing is like it.",
     "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
@@ -29,7 +30,14 @@ _MEASURES = {
     "jaccard": "shingles that both documents have, divided by all distinct shingles of the two",
     "containment": "the share of one document's shingles that the other holds, the larger of the two directions",
 }
-_EXPLAINED = ("threshold", "measure", "shingle", "normalise", "recall", "group", "keep", "seed")
+_EXPLAINED = (
+    "threshold", "min_shared", "measure", "shingle", "normalise", "recall", "group", "keep", "drop", "seed",
+)  # fmt: skip
+_DROPPING = {
+    "contained": "documents that are contained in a document of the other set are dropped",
+    "containing": "documents that contain a document of the other set are dropped",
+    "either": "documents that are contained in a document of the other set, or contain one, are dropped",
+}
 _KEEPING = {
     "longest": "the longest text of a group is kept",
     "shortest": "the shortest text of a group is kept",
@@ -83,10 +91,12 @@ def headline(facts: RunFacts) -> str:
         parts.append(counted(n_copies, "exact copy", "exact copies"))
     if n_near := facts.count("near_duplicate"):
         parts.append(f"{counted(n_near, 'near-duplicate')} at {facts.criterion}")
+    if n_overlap := facts.count("overlap"):
+        parts.append(f"{n_overlap:,} that overlap with a document of the other set ({facts.criterion})")
     for reason in (facts.dropped_reasons or ())[2:]:
         parts.append(f"{facts.by_reason[reason]:,} {reason}")
     if facts.dropped_reasons is None:
-        parts.append(f"{n_dropped - n_copies - n_near:,} for other reasons")
+        parts.append(f"{n_dropped - n_copies - n_near - n_overlap:,} for other reasons")
     return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
 
 
@@ -107,11 +117,19 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         " decides, and groups are built from verified pairs alone.",
     )
     yield Note("What may have been missed is measured", " ".join(_missed(facts)))
+    is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
+    if (n_short := facts.against_counts.get("too_short")) and is_looked_for:
+        yield Note(
+            f"{counted(n_short, 'document')} of the other set {'is' if n_short == 1 else 'are'} too short to be found",
+            "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
+            " whole, not one that contains it. A shorter shingle finds it.",
+            is_warning=True,
+        )
     if n_skipped := facts.count("pairs_not_compared"):
         yield Note(
             "Not everything was compared",
             "Where very many documents share a key of the search, each is compared with the first of them only:"
-            f" {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
+            f" up to {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
             " Near-duplicates among them may be missing here.",
             is_warning=True,
         )
@@ -146,7 +164,7 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if n_skipped := facts.count("pairs_not_compared"):
         verb = "was" if n_skipped == 1 else "were"
-        yield f"How many were missed is not known: {counted(n_skipped, 'pair')} {verb} not compared."
+        yield f"How many were missed is not known: up to {counted(n_skipped, 'pair')} {verb} not compared."
     elif facts.estimated_missed_pairs is not None:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
@@ -193,7 +211,7 @@ def _outcome(facts: RunFacts, reason: str) -> str:
     """What became of the documents of a reason."""
     if reason in ("unique", "unreadable"):
         return "kept" if reason == "unique" else "could not be read"
-    if reason in ("exact copy", "near-duplicate"):
+    if reason in ("exact copy", "near-duplicate", "overlap"):
         return "dropped"
     if facts.dropped_reasons is None:
         return "see documents.parquet"
@@ -238,11 +256,14 @@ def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
     if name == "keep" and value.partition(":")[0] in {"max", "min"}:
         side, _, column = value.partition(":")
         return f"the document with the {'greatest' if side == 'max' else 'least'} {column} of a group is kept"
+    if name == "min_shared":
+        return "the minimum number of shingles shared with a document of the other set; such documents are dropped"
     if name == "seed":
         return "of the sketches; the same seed gives the same result"
     if name == "normalise":
         return "what was made equal before comparing, in words above"
-    return {"measure": _MEASURES, "group": _GROUPING, "keep": _KEEPING}.get(name, {}).get(value, "")
+    words = {"measure": _MEASURES, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
+    return words.get(name, {}).get(value, "")
 
 
 def normalisation_steps(facts: RunFacts) -> tuple[str, ...]:

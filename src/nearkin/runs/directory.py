@@ -16,8 +16,8 @@ from nearkin.runs.files import write_json, writing
 MANIFEST = "manifest.json"
 LOCK = ".lock"
 TABLES = (
-    "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
-    "pairs.tsv", "known.tsv", "report.html",
+    "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
+    "families.csv", "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
@@ -41,6 +41,11 @@ class RunDirectory:
     def manifest(self) -> Path:
         """The manifest's place."""
         return self.path / MANIFEST
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run was begun here and not ended."""
+        return not os.path.exists(self.manifest) and os.path.exists(self.work / _IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
         """Whether a run of a command that cannot be gone on with was killed here, and left its work."""

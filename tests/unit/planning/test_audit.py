@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.planning.audit import beta_quantile, estimate_recall
+from nearkin.planning.audit import beta_quantile, estimate_recall, interval_of
+from nearkin.planning.audit_sample import WIDTH, effective_for
 
 N_POPULATION, N_SAMPLED, N_TRIALS = 20_000, 400, 250
 
@@ -45,6 +46,37 @@ def test_coverage(kind: str, misses: str, recall: float) -> None:
         estimate = estimate_recall(true[drawn], found[drawn], n_population=N_POPULATION)
         n_inside += estimate.low <= actual <= estimate.high
     assert n_inside / N_TRIALS >= 0.93
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("n_sampled", [100, 1_000])
+def test_coverage_where_many_pairs_are_of_two_sampled_documents(n_sampled: int, recall: float) -> None:
+    """Families of up to 8 documents of 2,000: a pair counts half at each of two that are drawn."""
+    rng = np.random.default_rng(11)
+    family = np.repeat(np.arange(2_000), rng.integers(1, 9, 2_000))[:2_000]
+    pairs = np.array([(a, b) for a in range(2_000) for b in range(a + 1, min(a + 8, 2_000)) if family[a] == family[b]])
+    is_found = rng.random(len(pairs)) < recall
+    actual, n_inside, n_trials = is_found.mean(), 0, 300
+    for _ in range(n_trials):
+        drawn = np.zeros(2_000, np.bool_)
+        drawn[rng.choice(2_000, n_sampled, replace=False)] = True
+        n_drawn = drawn[pairs].sum(axis=1)
+        weight = np.where(n_drawn == 2, 0.5, 1.0)
+        true, found = np.zeros(2_000), np.zeros(2_000)
+        for side in (0, 1):
+            np.add.at(true, pairs[:, side], weight)
+            np.add.at(found, pairs[:, side], weight * is_found)
+        estimate = estimate_recall(true[drawn], found[drawn], n_population=2_000)
+        assert (estimate.n_true, estimate.n_found) == ((n_drawn > 0).sum(), (is_found & (n_drawn > 0)).sum())
+        n_inside += estimate.low <= actual <= estimate.high
+    assert n_inside / n_trials >= 0.93
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.8, 0.97, 1.0])
+def test_the_proposed_sample_is_as_large_as_it_must_be(recall: float) -> None:
+    n = effective_for(recall, 0.95)
+    widths = [high - low for low, high in (interval_of(recall, m, 0.95) for m in (n - 1, n))]
+    assert widths[0] > WIDTH >= widths[1]
 
 
 def test_larger_samples_say_more() -> None:

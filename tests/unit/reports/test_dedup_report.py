@@ -358,8 +358,8 @@ def with_counts(**counts: int) -> dict[str, object]:
 def test_where_pairs_were_not_compared_no_recall_is_told(estimated_recall: float | None) -> None:
     text = render(with_counts(pairs_not_compared=7) | {"estimated_recall": estimated_recall})
 
-    assert "How many were missed is not known: 7 pairs were not compared." in text
-    assert "7 candidate pairs were not compared" in text
+    assert "How many were missed is not known: up to 7 pairs were not compared." in text
+    assert "up to 7 candidate pairs were not compared" in text
     assert "(recall" not in text
     assert "the model estimates" not in text
     assert "Not everything was compared" not in render()

@@ -42,8 +42,9 @@ def link_runs(
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
     In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
-    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted.
-    Rows that follow are paired with rows that lead, never with one another.
+    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
+    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted where
+    their sides would have let them match. Rows that follow are paired with rows that lead, never with one another.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, m
         n_linked = _n_pairs_with(pivots, length)
         if n_pairs + n_linked > len(pairs):
             break
-        n_not_compared += _n_pairs_with(n_leads, length) - n_linked
+        n_not_compared += _n_crossing(rows, start + pivots, end, sides) - _n_crossing(rows, start + n_leads, end, sides)
         n_pairs = _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs)
         start = end
     return n_pairs, start, n_not_compared
@@ -119,6 +120,19 @@ def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, m
 def _n_pairs_with(n_first, length):
     """The pairs of a run that hold one of its first rows: n_first=2, length=4 -> 5."""
     return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
+
+
+@njit(nogil=True, cache=True)
+def _n_crossing(rows, start, end, sides):
+    """sides=[1, 1, 2, 3] -> all 6 pairs but the first two rows with each other: 5."""
+    n_first = 0
+    n_second = 0
+    for i in range(start, end):
+        side = sides[rows[i]] & 3
+        n_first += side == 1
+        n_second += side == 2
+    length = end - start
+    return (length * (length - 1) - n_first * (n_first - 1) - n_second * (n_second - 1)) // 2
 
 
 @njit(nogil=True, cache=True)

@@ -45,11 +45,15 @@ def link_runs(
         if n_pairs + len(linked) > len(pairs):
             break
         start += len(members)
-        n_not_compared += len(possible) - len(linked)
+        n_not_compared += sum(_is_crossing(sides, a, b) for a, b in possible[len(linked) :])
         for a, b in linked:
             small, large = sorted((int(sizes[a]), int(sizes[b])))
-            is_crossing = (sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1)
-            if a != b and is_crossing and small >= least_size_ratio * large:
+            if a != b and _is_crossing(sides, a, b) and small >= least_size_ratio * large:
                 pairs[n_pairs] = (min(a, b) << 32) | max(a, b)
                 n_pairs += 1
     return n_pairs, start, n_not_compared
+
+
+def _is_crossing(sides: NDArray[np.uint8], a: int, b: int) -> bool:
+    """Whether one row has bit 1 and the other bit 2."""
+    return bool((sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import BATCH_BYTES, RawFiles, has_text
+from nearkin.lab.corpus import BATCH_BYTES, RawFiles, batches_of, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS
+from nearkin.stages.documents.finding import WITHOUT_COLUMNS, StoredFormat
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
@@ -82,7 +83,7 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
         if n_have == n_documents:
             break
     if n_have < 2:
-        raise SourceError(f"The experiment needs at least 2 documents with a text. {files.inputs[0]} has {n_have}.")
+        raise SourceError(f"The experiment needs at least 2 documents with a text. {files.told[0]} has {n_have}.")
     table = pa.Table.from_batches(parts).combine_chunks()
     return FirstDocuments(table["doc_id"].combine_chunks(), table["text"].combine_chunks(), n_empty, n_unreadable)
 
@@ -97,7 +98,7 @@ def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa
     """Batches of documents, the title before the text if there is one, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
-        texts = read_batches(source, batch_bytes=BATCH_BYTES, encoding=files.encoding)
+        texts = batches_of(source, files.encoding)
         if title_source is not None:
             texts = _titled(texts, read_batches(title_source, batch_bytes=BATCH_BYTES, encoding=files.encoding))
         yield from ((batch, source.name) for batch in texts)
@@ -105,7 +106,8 @@ def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa
 
 def _with_titles(sources: Sequence[Source], files: CorpusFiles) -> Sequence[Source]:
     """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
-    if any(source.path == STDIN or source.format in WITHOUT_COLUMNS for source in sources):
+    without = (*WITHOUT_COLUMNS, *get_args(StoredFormat))
+    if any(source.path == STDIN or source.format in without for source in sources):
         raise ParameterError.of(
             "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
         )

@@ -32,12 +32,12 @@ def deliver(
     InputError, ParameterError, MissingExtraError
         See `experiment.run` and `page.draw`.
     """
-    corpus: dict[str, object] = {"inputs": list(files.inputs), "text": files.text, "title": files.title}
+    corpus: dict[str, object] = {"inputs": files.told, "text": files.text, "title": files.title}
     experiment = Experiment(
         run=partial(run, files, n_documents, threads=threads, progress=progress),
         tables=tables,
         summary=partial(summary, corpus=corpus),
-        page=partial(_page, ", ".join(files.inputs)) if report else None,
+        page=partial(_page, ", ".join(files.told)) if report else None,
     )
     return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 

@@ -36,8 +36,8 @@ def deliver(
     experiment = Experiment(
         run=partial(run, files, n_documents, threads=threads, progress=progress),
         tables=tables,
-        summary=partial(summary, corpus={"inputs": list(files.inputs), "text": files.text}),
-        page=partial(_page, ", ".join(files.inputs)) if report else None,
+        summary=partial(summary, corpus={"inputs": files.told, "text": files.text}),
+        page=partial(_page, ", ".join(files.told)) if report else None,
     )
     return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 

@@ -13,6 +13,8 @@ from nearkin.errors import SourceError
 from nearkin.stages.documents.streams import Compression
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"]
+StoredFormat = Literal["collection", "results"]
+"""What Nearkin itself stores documents in: a collection, or the directory of a finished run."""
 WITHOUT_COLUMNS = ("lines", "file", "wikipedia")
 """Formats whose texts and ids have their places."""
 STDIN = "-"

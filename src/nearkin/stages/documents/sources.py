@@ -12,7 +12,16 @@ from typing import BinaryIO, get_args
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
-from nearkin.stages.documents.finding import STDIN, WITHOUT_COLUMNS, Format, Found, by_suffix, find, identity
+from nearkin.stages.documents.finding import (
+    STDIN,
+    WITHOUT_COLUMNS,
+    Format,
+    Found,
+    StoredFormat,
+    by_suffix,
+    find,
+    identity,
+)
 from nearkin.stages.documents.parquet import sample_of_parquet
 from nearkin.stages.documents.sniffing import (
     TAB,
@@ -43,8 +52,9 @@ class Source:
     name : str
         For messages and for the ids of documents without one: the path, inside a folder of documents the path from
         that folder.
-    format : {"jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"}
-        "lines" is ``ID<TAB>TEXT``; "file" is one document, the whole file; "wikipedia" is a dump of its pages in XML.
+    format : {"jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia", "collection", "results"}
+        "lines" is ``ID<TAB>TEXT``; "file" is one document, the whole file; "wikipedia" is a dump of its pages in XML;
+        the last two are no files, see `workflows.dedup.inputs.StoredSource`.
     compression : {"none", "gzip", "zstd", "bzip2"}
     text, id : str or None
         The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be
@@ -57,7 +67,7 @@ class Source:
 
     path: str
     name: str
-    format: Format
+    format: Format | StoredFormat
     compression: Compression
     text: str | None
     id: str | None

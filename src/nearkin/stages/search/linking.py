@@ -43,7 +43,7 @@ class Linking:
     most_pivots: int = LEAST_PIVOTS
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
-        """Sorted runs of distinct pairs, and how many pairs of rows with a common key were not compared.
+        """Sorted runs of distinct pairs, and how many pairs that could match by their sides were not compared.
 
         Parameters
         ----------
@@ -139,10 +139,6 @@ class CrowdedRuns:
         affordable = np.maximum(1, MOST_PAIRS // np.maximum(self.lengths, 1))
         pivots: I64 = np.minimum(np.minimum(self.n_leads, most_pivots), affordable)
         return pivots
-
-    def n_not_compared(self, pivots: I64) -> I64:
-        """The pairs of each run that are left out with so many pivots."""
-        return _n_pairs_with(self.n_leads, self.lengths) - _n_pairs_with(pivots, self.lengths)
 
     def affordable_pivots(self, most_pairs: int) -> int:
         """The most pivots with which the runs make at most so many pairs; at least `LEAST_PIVOTS`.

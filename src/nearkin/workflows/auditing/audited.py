@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.planning.audit import AuditEstimate
+from nearkin.planning.audit_sample import ProposedSample
 from nearkin.records import I64
 
 SAMPLE = 500
@@ -88,6 +89,8 @@ class Audited:
         More pairs were missed than ``missed`` names.
     notes : tuple of str
         Sentences to print.
+    proposed : tuple of ProposedSample
+        Samples that would tell more, where the interval is wide or nothing can be said.
     """
 
     what: str
@@ -100,6 +103,7 @@ class Audited:
     claims_all: bool = False
     is_truncated: bool = False
     notes: tuple[str, ...] = field(default=())
+    proposed: tuple[ProposedSample, ...] = field(default=())
 
     def to_dict(self) -> dict[str, object]:
         """As JSON has it; the missed pairs are counted only."""
@@ -115,6 +119,7 @@ class Audited:
             "missed_pairs": len(self.missed),
             "missed_pairs_are_truncated": self.is_truncated,
             "notes": list(self.notes),
+            "proposed_samples": [asdict(one) for one in self.proposed],
             "elapsed_s": self.elapsed_s,
         }
 

@@ -16,6 +16,7 @@ from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
 from nearkin.planning.audit import estimate_recall
+from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
 from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
@@ -45,7 +46,9 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
     started = time.perf_counter()
     with Collection.open(place, cache=options.cache, progress=progress) as collection:
         audited = collection.answered(partial(_audit, collection, options, progress))
-    return replace(audited, elapsed_s=round(time.perf_counter() - started, 3))
+    elapsed_s = time.perf_counter() - started
+    proposed = propose_samples(audited.estimate, in_proportion(audited.estimate.n_sampled, elapsed_s))
+    return replace(audited, elapsed_s=round(elapsed_s, 3), proposed=proposed)
 
 
 def _audit(collection: Collection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
@@ -88,6 +91,7 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
         notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be asked for: {_LACKING[method]}")
+    notes.append("each sampled document is asked for by itself: a pair of two sampled documents counts twice")
     return tuple(notes)
 
 

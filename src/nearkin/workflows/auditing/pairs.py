@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.planning.audit import estimate_recall
+from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.sources import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
@@ -69,16 +69,18 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
         n_true, n_found = (_counts(keys[which], sample) for which in (slice(None), found))
         missed = _missed(prepared, keys[~found], cosines[~found])
     best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
+    estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(population)), time.perf_counter() - started
     return Audited(
         f"nearkin pairs, {directory}",
         f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
         "cosine",
-        estimate_recall(n_true, n_found, n_population=len(population)),
+        estimate,
         missed.table(),
-        round(time.perf_counter() - started, 3),
+        round(elapsed_s, 3),
         predicted_recall=predicted,
         claims_all=low >= 1,
         is_truncated=missed.is_truncated,
+        proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
     )
 
 
@@ -89,8 +91,10 @@ def _texts(side: Mapping[str, Any]) -> Texts:
     ------
     SourceError
     """
-    inputs = [SignedInput(Source(**one["source"]), one["changed_ns"]) for one in side["inputs"]]
+    inputs = [SignedInput.from_stored(one) for one in side["inputs"]]
     for one in inputs:
+        if one.sha256 is not None:
+            continue
         path = Path(one.source.path)
         if not path.exists():
             raise SourceError(
@@ -98,7 +102,7 @@ def _texts(side: Mapping[str, Any]) -> Texts:
             )
         if SignedInput.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
-    sources = tuple(one.source for one in inputs)
+    sources = tuple(one.reopened() for one in inputs)
     return Texts(sources, file_inputs(sources, keep_column=None, encoding=side["encoding"]), "skip")
 
 

@@ -174,6 +174,18 @@ def _stored_pairs(
         raise damaged(directory, f"{type(error).__name__}: {error}") from error
 
 
+def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
+    """How many documents of the input a run reported in some pair."""
+    try:
+        pairs = pq.read_table(directory / "pairs.parquet", columns=["id_a", "id_b"])
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise damaged(directory, f"{type(error).__name__}: {error}") from error
+    columns = [pairs["id_a"]] if is_across else [pairs["id_a"], pairs["id_b"]]
+    return len(
+        pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pairs["id_a"].type))
+    )
+
+
 def damaged(directory: Path, why: str) -> RunError:
     """A run that cannot be what its command wrote."""
     return RunError(f"The run in {directory} is damaged ({why}). Run it again, and audit that run.")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,9 @@ from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.finding import StoredFormat, by_suffix
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
-from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, file_inputs
+from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,17 @@ def _of_input(
 
 def changed(name: str) -> SourceError:
     """The input is no longer that of the run."""
-    return SourceError(f"{name} is not what it was when the run read it. Run again, and audit that run.")
+    return SourceError(f"{name} is not what it was when the run read it. Do the run again.")
 
 
-def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, progress: Progress) -> Reread:
+def reread(
+    files: Sequence[Mapping[str, Any]],
+    encoding: str,
+    *,
+    stored: Callable[[Mapping[str, Any]], StoredSource],
+    threads: int,
+    progress: Progress,
+) -> Reread:
     """What was read, to be read again.
 
     Parameters
@@ -108,24 +115,27 @@ def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, p
         As the manifest lists them.
     encoding : str
         Of the run.
+    stored : callable
+        Gives the source of an entry that is a collection, or the results of a run.
     threads : int
     progress : Progress
 
     Raises
     ------
     SourceError
-        A file is gone, or its bytes are others.
+        A file is gone, or its bytes are others; a collection has other documents than it had.
     """
-    for one in files:
+    on_disk = [one for one in files if not _is_stored(one)]
+    for one in on_disk:
         _check_there(one)
-    progress.start("digest inputs", sum(int(one["size_bytes"]) for one in files), "bytes")
-    digests = map_ordered(lambda one: file_sha256(one["path"]) if one["sha256"] else None, files, threads=threads)
-    for one, digest in zip(files, digests):
+    progress.start("digest inputs", sum(int(one["size_bytes"]) for one in on_disk), "bytes")
+    digests = map_ordered(lambda one: file_sha256(one["path"]) if one["sha256"] else None, on_disk, threads=threads)
+    for one, digest in zip(on_disk, digests):
         if digest != one["sha256"]:
             raise changed(one["path"])
         progress.advance(int(one["size_bytes"]))
     progress.finish()
-    sources = [_source(one, encoding) for one in files]
+    sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding) for one in files]
     n_documents = np.array([one["n_documents"] for one in files], np.int64)
     inputs = file_inputs(sources, keep_column=None, encoding=encoding)
     last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
@@ -142,13 +152,24 @@ def _check_there(one: Mapping[str, Any]) -> None:
     if not os.path.lexists(path):
         here = "" if Path(path).is_absolute() else f" from {Path.cwd()}, and the name is relative"
         raise SourceError(
-            f"{path} is not there{here}. An audit reads the input of the run again: put it back, or start the audit "
-            "where the run was started."
+            f"{path} is not there{here}. The input of the run is read again: put it back, or start the command where "
+            "the run was started."
         )
     if one["sha256"] and (not os.path.isfile(path) or os.path.getsize(path) != one["size_bytes"]):
         raise changed(path)
     if not one["sha256"] and os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
+
+
+def _is_stored(one: Mapping[str, Any]) -> bool:
+    return one["format"] in get_args(StoredFormat)
+
+
+def _stored_source(one: Mapping[str, Any], stored: Callable[[Mapping[str, Any]], StoredSource]) -> Source:
+    source = stored(one)
+    if source.documents.digest != one["sha256"]:
+        raise changed(one["path"])
+    return source
 
 
 def _source(one: Mapping[str, Any], encoding: str) -> Source:

@@ -6,9 +6,11 @@ them would flatter it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +21,30 @@ import pyarrow.parquet as pq
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
-from nearkin.planning.audit import estimate_recall
-from nearkin.records import I64, Bool, ShingleSets
+from nearkin.planning.audit import AuditEstimate, estimate_recall
+from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
+from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
-from nearkin.workflows.auditing.reported import Reported, ReportedAcross, ReportedWithin, TruePairs, damaged
+from nearkin.workflows.auditing.reported import (
+    Reported,
+    ReportedAcross,
+    ReportedWithin,
+    TruePairs,
+    damaged,
+    n_documents_in_pairs,
+)
 from nearkin.workflows.auditing.rereading import Reread, changed, reread
 from nearkin.workflows.dedup.inputs import LooseFilesInput
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.options import DedupOptions, criterion_text
+from nearkin.workflows.stored.kept_documents import stored_source
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""
+_SHINGLE_S = 2e-6  # measured: about so long for each shingle of the sample when it is met in the input
 _COLUMNS = ("id", "reason", "copy_of", "n_characters", "n_shingles")
 Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 """Rows, prepared documents and their shingles."""
@@ -79,8 +91,8 @@ class StoredRun:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
             table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
-            inputs = reread(manifest["inputs"], encoding, threads=threads, progress=progress)
-            others = reread(against, encoding, threads=threads, progress=progress) if against else None
+            again = partial(reread, encoding=encoding, stored=stored_source, threads=threads, progress=progress)
+            inputs, others = again(manifest["inputs"]), again(against) if against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
@@ -136,23 +148,41 @@ def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOption
     started = time.perf_counter()
     run = StoredRun.load(directory, manifest, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
-    missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    missed, n_true, n_found = MissedPairs(), np.zeros(len(sample)), np.zeros(len(sample))
     for part in run.slices(sample):
-        counts = _audit_part(run, sample[part], missed, options.threads, progress)
+        counts = _audit_part(run, sample, part, missed, options.threads, progress)
         n_true[part], n_found[part] = counts
     chosen, command = run.options, manifest["command"]
     across = ", one in each collection" if run.others else ""
+    estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(run.rows)), time.perf_counter() - started
     return Audited(
         f"nearkin {command}, {directory}",
-        f"different texts with {chosen.measure} ≥ {chosen.threshold} on {chosen.shingle}{across}",
+        f"different texts with {criterion_text(chosen.in_words())}{across}",
         chosen.measure,
-        estimate_recall(n_true, n_found, n_population=len(run.rows)),
+        estimate,
         missed.table(),
-        round(time.perf_counter() - started, 3),
+        round(elapsed_s, 3),
         manifest.get("estimated_recall"),
         is_truncated=missed.is_truncated,
         notes=_notes(manifest),
+        proposed=_proposed(run, estimate, sample, elapsed_s),
     )
+
+
+def _proposed(run: StoredRun, estimate: AuditEstimate, sample: I64, elapsed_s: float) -> tuple[ProposedSample, ...]:
+    """Samples that would tell more: the input is read once for each so many shingles, and each of them is met again."""
+    mean = float(run.n_shingles[run.rows].mean()) if len(run.rows) else 0.0
+    n_now = int(run.n_shingles[sample].sum())
+
+    def elapsed_of(n_documents: int) -> float:
+        n_then = n_documents * mean
+        reading_s = max(elapsed_s - n_now * _SHINGLE_S, 0.0) / math.ceil(max(n_now, 1) / SHINGLES_AT_A_TIME)
+        return reading_s * math.ceil(max(n_then, 1) / SHINGLES_AT_A_TIME) + n_then * _SHINGLE_S
+
+    if not says_too_little(estimate):
+        return ()
+    share = n_documents_in_pairs(run.directory, is_across=run.others is not None) / max(len(run.rows), 1)
+    return propose_samples(estimate, elapsed_of, share_with_pairs=share)
 
 
 def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
@@ -170,8 +200,14 @@ def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _audit_part(run: StoredRun, sample: I64, missed: MissedPairs, threads: int, progress: Progress) -> tuple[I64, I64]:
-    """True pairs of some sampled documents, and how many of them were found; those that were not are gathered."""
+def _audit_part(
+    run: StoredRun, whole: I64, part: slice, missed: MissedPairs, threads: int, progress: Progress
+) -> tuple[F64, F64]:
+    """True pairs of some sampled documents, and how many of them were found; those that were not are gathered.
+
+    A pair of which both documents are sampled counts half at each.
+    """
+    sample = whole[part]
     index, digests = _index(run, sample, threads, progress)
     reported: Reported
     if run.others is None:
@@ -179,14 +215,16 @@ def _audit_part(run: StoredRun, sample: I64, missed: MissedPairs, threads: int, 
     else:
         reported = ReportedAcross(run.directory, run.ids, sample, digests)
     names = run.ids.take(pa.array(sample)).cast(pa.large_string()).to_pylist()
-    n_true, n_found = np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    n_true, n_found, n_met = np.zeros(len(sample)), np.zeros(len(sample)), 0
     for pairs in _true_pairs(run, index, threads, progress):
         is_pair, was_found, others = reported.judge(pairs)
-        n_true += np.bincount(pairs.sampled[is_pair], minlength=len(sample))
-        n_found += np.bincount(pairs.sampled[is_pair & was_found], minlength=len(sample))
+        weight = np.where(np.isin(pairs.row, whole), 0.5, 1.0) if run.others is None else np.ones(len(pairs))
+        for counts, which in ((n_true, is_pair), (n_found, is_pair & was_found)):
+            counts += np.bincount(pairs.sampled[which], weight[which], minlength=len(sample))
+        n_met += int((is_pair & was_found).sum())
         lost = np.flatnonzero(is_pair & ~was_found).tolist()
         missed.take((names[pairs.sampled[i]], others[i], float(pairs.similarity[i])) for i in lost)
-    if n := reported.n_unconfirmed(int(n_found.sum())):
+    if n := reported.n_unconfirmed(n_met):
         raise damaged(run.directory, f"{n:,} of its pairs are not alike enough by what the input says")
     return n_true, n_found
 
@@ -224,7 +262,7 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
             sets = options.shingle.sets(prepared["text"])
         shared = index.shared(sets)
         similarity = shared.similarity(options.measure)
-        alike: Bool = similarity >= options.threshold
+        alike: Bool = options.is_match(shared)
         chosen = prepared.take(pa.array(shared.right[alike]))
         ids = chosen["doc_id"]
         source = ids if name in loose else pa.scalar(name, text)

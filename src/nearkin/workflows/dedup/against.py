@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from nearkin.records import F64, U32, Bool, Matches
-from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus
+from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome, reasons
+from nearkin.workflows.dedup.outcome import (
+    NEAR_DUPLICATE,
+    NO_ROW,
+    OTHER_RESULTS,
+    OVERLAP,
+    GroupTable,
+    Judged,
+    OtherTable,
+    Outcome,
+    reasons,
+)
 from nearkin.workflows.dedup.searching import Sizes
 
 
@@ -30,7 +42,10 @@ def others_first(corpus: Corpus, order: U32) -> U32:
 
 def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Judged:
     """What matches between the two collections say of the documents to clean, which are not grouped."""
-    return Judged(judge_against(corpus, options, sizes, matches), no_groups(), *matches_across(corpus, matches))
+    outcome = judge_against(corpus, options, sizes, matches)
+    of_rows, is_copy = matches_across(corpus, matches)
+    others = judge_others(corpus, options, sizes, of_rows, is_copy)
+    return Judged(outcome, no_groups(), of_rows, is_copy, others)
 
 
 def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:
@@ -40,15 +55,18 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
     has_node = nodes != NO_NODE
     mine = nodes[has_node]
     first = first_in_other(corpus)
-    twin, likeness = _most_similar(matches, options, first)
+    best = _most_similar(matches, options, first)
     rows = np.arange(n, dtype=np.uint32)
     principal, copy_of, similarity = np.full(n, NO_ROW), np.full(n, NO_ROW), np.full(n, np.nan)
     copy_of[has_node] = first[mine]
-    found = np.where(first[mine] != NO_ROW, first[mine], twin[mine])
+    found = np.where(first[mine] != NO_ROW, first[mine], best.row[mine])
     principal[has_node] = np.where(found != NO_ROW, found, rows[has_node])
-    similarity[has_node] = np.where((found == NO_ROW) | (first[mine] != NO_ROW), 1.0, likeness[mine])
+    similarity[has_node] = np.where((found == NO_ROW) | (first[mine] != NO_ROW), 1.0, best.likeness[mine])
     is_free = principal == rows
     reason = reasons(corpus, options, sizes, is_principal=is_free, is_alone=is_free, copy_of=copy_of)
+    is_overlap = np.zeros(n, np.bool_)
+    is_overlap[has_node] = best.is_overlap[mine]
+    reason[is_overlap & (reason == NEAR_DUPLICATE)] = OVERLAP
     return Outcome(principal, similarity, copy_of, reason, is_free)
 
 
@@ -73,15 +91,49 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
 
     ones = np.ones(corpus.n_nodes, np.uint32)
     everywhere = np.arange(corpus.n_nodes, dtype=np.uint32)
+    both = _from_both_sides(matches)
     parts = [
-        across(matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right),
-        across(matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left),
+        across(both.left, both.right, both.n_common, both.n_left, both.n_right),
         across(everywhere, everywhere, ones, ones, ones),
     ]
     columns = [np.concatenate(column).astype(np.uint32) for column in zip(*parts, strict=True)]
     order = np.lexsort((columns[1], columns[0]))
-    is_copy = np.arange(len(order)) >= len(order) - len(parts[2][0])
+    is_copy = np.arange(len(order)) >= len(order) - len(parts[1][0])
     return Matches(*(column[order] for column in columns)), is_copy[order]
+
+
+def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, is_copy: Bool) -> OtherTable:
+    """Whether each document of the other collection had documents dropped for it; ``matches`` are those of rows."""
+    n = len(corpus) - corpus.n_inputs
+    likeness, drops = judge_pairs(matches, options)
+    drops |= is_copy
+    left, place, likeness = (
+        matches.left[drops],
+        matches.right[drops].astype(np.int64) - corpus.n_inputs,
+        likeness[drops],
+    )
+    best_last = np.lexsort((-left.astype(np.int64), likeness))
+    document, similarity = np.full(n, NO_ROW), np.full(n, np.nan)
+    document[place[best_last]], similarity[place[best_last]] = left[best_last], likeness[best_last]
+    n_documents = np.bincount(place, minlength=n).astype(np.int64)
+    nodes = corpus.node[corpus.n_inputs :]
+    has_node = nodes != NO_NODE
+    # of the copies of a text the first was named: what holds of it holds of all
+    stands_for = np.arange(n)
+    stands_for[has_node] = first_in_other(corpus)[nodes[has_node]].astype(np.int64) - corpus.n_inputs
+    document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
+    status = corpus.status[corpus.n_inputs :]
+    conditions = [status == UNREADABLE, ~has_node, document != NO_ROW, _cannot_be_found(nodes, corpus, options, sizes)]
+    choices = [OTHER_RESULTS.index(name) for name in ("unreadable", "empty", "match", "too short")]
+    result = np.select(conditions, choices, OTHER_RESULTS.index("no match")).astype(np.uint8)
+    return OtherTable(result, n_documents, document, similarity)
+
+
+def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: Sizes) -> Bool:
+    """Which texts have too few shingles: they are found where all of a document is the same, and nowhere else."""
+    at = np.minimum(nodes, np.uint32(corpus.n_nodes))
+    n_units, n_shingles = (np.append(counted, np.uint32(0))[at] for counted in (sizes.n_units, sizes.n_shingles))
+    return np.less(n_units, options.shingle.length) | np.less(n_shingles, options.min_shared or 1)
 
 
 def no_groups() -> GroupTable:
@@ -90,21 +142,62 @@ def no_groups() -> GroupTable:
     return GroupTable(none.astype(np.uint32), none, none.astype(np.float64), none.astype(np.bool_), none, none, 0)
 
 
-def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> tuple[U32, F64]:
-    """For each node the row in the other collection most similar to it, and how similar that is.
+@dataclass(frozen=True, slots=True)
+class _MostSimilar:
+    """For each node the row in the other collection that it is dropped for; NO_ROW if there is none.
 
-    Among equals it is the first row.
+    Among equals it is the first row. ``is_overlap``: it does not lie in that one, but has something of it.
     """
-    mine = np.concatenate([matches.left, matches.right])
-    theirs = first_other[np.concatenate([matches.right, matches.left])]
-    if options.measure == "jaccard":
-        likeness = np.concatenate([matches.jaccard, matches.jaccard])
-    else:  # of the document to clean: one that quotes a short text of the other collection is not in it
-        likeness = np.concatenate([matches.containment_left_in_right, matches.containment_right_in_left])
-    crosses = (theirs != NO_ROW) & (likeness >= options.threshold)
-    mine, theirs, likeness = mine[crosses], theirs[crosses], likeness[crosses]
+
+    row: U32
+    likeness: F64
+    is_overlap: Bool
+
+
+def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> _MostSimilar:
+    across = _from_both_sides(matches)
+    theirs = first_other[across.right]
+    likeness, drops = judge_pairs(across, options)
+    drops &= theirs != NO_ROW
+    across, theirs, likeness = across.where(drops), theirs[drops], likeness[drops]
     best_last = np.lexsort((-theirs.astype(np.int64), likeness))
+    mine = across.left[best_last]
     twin, best = np.full(len(first_other), NO_ROW), np.full(len(first_other), np.nan)
-    twin[mine[best_last]] = theirs[best_last]
-    best[mine[best_last]] = likeness[best_last]
-    return twin, best
+    is_overlap = np.zeros(len(first_other), np.bool_)
+    twin[mine], best[mine] = theirs[best_last], likeness[best_last]
+    is_overlap[mine] = ~_lies_inside(across, options)[best_last]
+    return _MostSimilar(twin, best, is_overlap)
+
+
+def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
+    """How similar documents to clean (left) are to those of the other collection, and whether they are dropped for it.
+
+    By containment that has a direction: what of the one lies in the other, or of the other in the one.
+    """
+    if options.measure == "jaccard":
+        likeness = across.jaccard
+    elif options.min_shared is not None or options.drop == "containing":
+        likeness = across.containment_right_in_left
+    elif options.drop == "either":
+        likeness = across.similarity(options.measure)
+    else:
+        likeness = across.containment_left_in_right
+    if options.min_shared is not None:
+        return likeness, options.is_match(across)
+    return likeness, likeness >= options.threshold
+
+
+def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
+    """Which documents to clean are in the other one, rather than have something of it."""
+    if options.measure == "jaccard" or (options.drop in (None, "contained") and options.min_shared is None):
+        return np.ones(len(across), np.bool_)
+    if options.drop == "either":
+        return np.greater_equal(across.containment_left_in_right, options.threshold)
+    return np.zeros(len(across), np.bool_)
+
+
+def _from_both_sides(matches: Matches) -> Matches:
+    """Every pair twice, with each of its texts on the left."""
+    there = (matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right)
+    back = (matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left)
+    return Matches(*(np.concatenate(columns) for columns in zip(there, back, strict=True)))

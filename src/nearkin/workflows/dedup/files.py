@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-import numpy as np
-
 from nearkin.errors import ParameterError
-from nearkin.records import Bool
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.kept import write_kept
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import Input, file_inputs
+from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
@@ -97,6 +93,9 @@ class Ending(Protocol):
     def twice(self) -> str | None:
         """What reads the input a second time, for messages; None if nothing does."""
 
+    def check(self, sourced: Sourced) -> None:
+        """Refuse input of which what is wanted cannot be written."""
+
     def write(self, found: Found) -> Mapping[str, object]:
         """Write what is wanted from the input; what the manifest is to have beside the rest."""
 
@@ -131,10 +130,12 @@ def run_files(
         See `nearkin.errors`.
     """
     progress = progress or Silent()
+    options.check_fits(is_against=bool(files.against))
     directory = RunDirectory(out)
     with stdin_of_run(files.stdin, directory.work, resume=delivery.resume) as stdin:
         files = replace(files, stdin=stdin)
         sourced = Sourced.of(files, out, options, progress, twice=ending.twice)
+        ending.check(sourced)
         if cluster is not None:
             check_for_cluster(sourced)
         identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
@@ -204,11 +205,25 @@ class DedupEnding:
         """The cleaned corpus is made from the input."""
         return "--write-kept" if self.delivery.kept else None
 
-    def write(self, found: Found) -> Mapping[str, object]:
-        """The cleaned corpus, in the format it came in."""
+    def check(self, sourced: Sourced) -> None:
+        """What was kept of a run is not written again."""
         if self.delivery.kept:
-            _write_kept(found)
-        return {}
+            check_can_be_written(sourced.found.sources)
+
+    def write(self, found: Found) -> Mapping[str, object]:
+        """The cleaned corpus."""
+        if not self.delivery.kept:
+            return {}
+        written = write_kept_corpus(
+            found.sourced.found.sources,
+            found.result.places,
+            found.result.judged.outcome.keep,
+            found.directory.kept_aside,
+            saved_stdin=found.saved_stdin,
+            encoding=found.sourced.files.encoding,
+            meter=found.meter,
+        )
+        return {"kept": [asdict(one) for one in written]}
 
     def report(self, found: Found, written: Mapping[str, object]) -> None:
         """``report.html``."""
@@ -241,27 +256,3 @@ def dedup_files(
         preset=preset,
         cluster=cluster,
     )
-
-
-def _write_kept(found: Found) -> None:
-    places, keep = found.result.places, found.result.judged.outcome.keep
-    sources, out = found.sourced.found.sources, found.directory.kept_aside
-    # sources were read one after another
-    starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
-
-    def kept_lines(source: int) -> Bool:
-        rows = slice(starts[source], starts[source + 1])
-        mask = np.zeros(int(places.line[rows].max(initial=0)) + 1, np.bool_)
-        mask[places.line[rows][keep[rows]]] = True
-        return mask
-
-    n_bytes = sum(source.size_bytes for source in sources)
-    with found.meter.stage("write kept", n_bytes, "bytes") as progress, writing(out):
-        write_kept(
-            sources,
-            kept_lines,
-            out,
-            progress=progress.advance,
-            stdin_copy=found.saved_stdin,
-            encoding=found.sourced.files.encoding,
-        )

@@ -11,8 +11,6 @@ from nearkin.planning.search import BandPlan, Sample
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
-from nearkin.stages.documents.checking import check_columns
-from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.corpus import UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.job import collect, nothing_readable
@@ -21,6 +19,7 @@ from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
 from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.sampling import look_ahead
 from nearkin.workflows.dedup.sourcing import Files
+from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +91,23 @@ def forecast(
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        found = resolve_sources(
-            files.inputs, file_format=files.file_format, text=files.text, encoding=files.encoding, stdin=files.stdin
+        found = resolve_inputs(
+            files.inputs,
+            file_format=files.file_format,
+            text=files.text,
+            encoding=files.encoding,
+            stdin=files.stdin,
+            progress=meter.progress,
         )
         for guess in found.guesses:
             meter.progress.say(guess)
-        check_columns(found.sources, encoding=files.encoding, stdin=files.stdin)
+        check_inputs(found.sources, encoding=files.encoding, stdin=files.stdin)
         inputs = file_inputs(found.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
         spool = Spool(Path(work) / SPOOL)
         corpus, places = collect(inputs, None, spool, options, on_error="skip", resources=resources, meter=meter)
         if not len(corpus):
-            raise SourceError(f"{', '.join(files.inputs[:3])}: holds no documents: there is nothing to go by.")
+            names = ", ".join(source.name for source in found.sources[:3])
+            raise SourceError(f"{names}: holds no documents: there is nothing to go by.")
         if not (corpus.status != UNREADABLE).any():
             raise nothing_readable(places, len(corpus))
         n_documents = n_documents or len(corpus)

@@ -162,6 +162,47 @@ class TableInput:
             progress.advance(batch.nbytes)
 
 
+class StoredDocuments(Protocol):
+    """Documents that Nearkin itself stored, in a collection or by a run."""
+
+    def __len__(self) -> int:
+        """How many they are."""
+
+    @property
+    def size_bytes(self) -> int:
+        """What reading them counts up to."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 that tells what is read; another one if something was written since."""
+
+    @property
+    def end_row(self) -> int | None:
+        """Of a collection: the number in its store that all of its documents are below."""
+
+    def state(self) -> str:
+        """What must stay the same while a run reads them, as it is now."""
+
+    def input(self, name: str, *, keep_column: str | None) -> Input:
+        """The documents, to be read under this name.
+
+        Raises
+        ------
+        SourceError
+            They have no such column to keep by.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSource(Source):
+    """A collection or the results of a run, named in the place of files.
+
+    ``path`` is what messages and manifests say of it: of a URL all but the password.
+    """
+
+    documents: StoredDocuments
+
+
 def file_inputs(
     sources: Sequence[Source], *, keep_column: str | None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
@@ -175,6 +216,9 @@ def file_inputs(
         if loose:
             inputs.append(LooseFilesInput(tuple(loose), encoding))
             loose = []
+        if isinstance(source, StoredSource):
+            inputs.append(source.documents.input(source.name, keep_column=keep_column))
+            continue
         inputs.append(FileInput(source, keep_column, encoding, stdin))
     if loose:
         inputs.append(LooseFilesInput(tuple(loose), encoding))

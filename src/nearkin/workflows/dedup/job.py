@@ -21,6 +21,7 @@ from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
@@ -41,7 +42,7 @@ class Result:
     corpus, places, sizes, plan, verified, judged
         What the steps gave.
     n_not_compared : int
-        See `searching.Runs`.
+        See `not_compared.most_not_compared`.
     estimated_missed : float
         See `planning.curve.missed`.
     """
@@ -106,7 +107,7 @@ def find(
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         plan = plan_search(look(corpus, options.shingle), options)
-        progress.say(describe_plan(plan, options))
+        progress.say(plan_in_words(plan, options))
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
@@ -116,7 +117,15 @@ def find(
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
-    return Result(corpus, places, sizes, plan, verified, judged, runs.n_not_compared, estimated_missed)
+    n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
+    return Result(corpus, places, sizes, plan, verified, judged, n_not_compared, estimated_missed)
+
+
+def plan_in_words(plan: Plan, options: DedupOptions) -> str:
+    """The plan in a sentence."""
+    if options.min_shared is None or isinstance(plan, BandPlan):
+        return describe_plan(plan, options)
+    return f"{plan.rate:.2%} of shingles are keys: with this probability a pair that shares a single one is found"
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

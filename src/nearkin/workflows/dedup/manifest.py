@@ -13,13 +13,16 @@ from nearkin._version import __version__
 from nearkin.runs.meter import StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import REASONS, Judged
+from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One source as the manifest tells of it; None where there is nothing to tell."""
+    """One source as the manifest tells of it; None where there is nothing to tell.
+
+    ``sha256`` is that of a file; of a collection that of the numbers of its documents, of a run that of its manifest.
+    """
 
     path: str
     size_bytes: int
@@ -29,6 +32,8 @@ class InputFile:
     id: str | None
     name: str | None = None
     """By which its documents without an id are called."""
+    end_row: int | None = None
+    """Of a collection: the number in its store that all of its documents are below."""
 
 
 def build(
@@ -62,6 +67,7 @@ def build(
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
+        **against_counts(result.judged),
         "plan": plan_as_stored(result.plan),
         **estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared),
         "stages": stages(costs),
@@ -72,11 +78,12 @@ def build(
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str, float | None]:
-    """What was missed. Nobody knows what is among the pairs that were not compared: then no recall is told."""
-    is_known = n_pairs > 0 and n_not_compared == 0
+    """What was missed; nulls where pairs were not compared, since nobody knows how many of them match."""
+    if n_not_compared:
+        return {"estimated_missed_pairs": None, "estimated_recall": None}
     return {
         "estimated_missed_pairs": round(n_missed, 3),
-        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if is_known else None,
+        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None,
     }
 
 
@@ -100,6 +107,15 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
         "pairs_of_exact_copies": int(judged.is_copy.sum()),
         "bridges_refused": groups.n_bridges,
     }
+
+
+def against_counts(judged: Judged) -> dict[str, dict[str, int]]:
+    """How many documents of the other collection, if there is one, have a match, and how many cannot have one."""
+    if judged.others is None:
+        return {}
+    n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
+    named = {result.replace(" ", "_"): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
+    return {"against_counts": {"documents": len(judged.others.result), **named}}
 
 
 def _kind(problem: str) -> str:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Never, TypeGuard, cast, get_args
 
+import numpy as np
+
 from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
-from nearkin.records import Measure
+from nearkin.records import Bool, Matches, Measure
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 
 OnError = Literal["skip", "stop"]
+Drop = Literal["contained", "containing", "either"]
+ANY_SHARE = 1e-6
+"""The threshold where a number of shared shingles decides: one shingle of a million."""
+_ALL_OF_THEM = 0.999_999
 
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
@@ -45,6 +51,12 @@ class DedupOptions:
     normalise : Normalisation
     seed : int
         Of the sketches.
+    drop : {"contained", "containing", "either"}, optional
+        Against another collection, by containment: drop the documents that lie in one of its documents (so it is if
+        nothing is given), those that contain one of them, or both.
+    min_shared : int, optional
+        Against another collection: drop the documents that share at least so many shingles with one of its documents,
+        whatever their share. The measure is then containment, and the threshold `ANY_SHARE`.
 
     Examples
     --------
@@ -60,6 +72,8 @@ class DedupOptions:
     keep: Keep = field(default_factory=Keep)
     normalise: Normalisation = field(default_factory=Normalisation)
     seed: int = 0
+    drop: Drop | None = None
+    min_shared: int | None = None
 
     def __post_init__(self) -> None:
         if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
@@ -81,8 +95,25 @@ class DedupOptions:
                 raise ParameterError.of(name, "dedup", words, getattr(self, name))
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
+        self._check_across()
         if self.measure == "jaccard":
             check_reachable(self.threshold, self.recall)
+
+    def _check_across(self) -> None:
+        """Refuse what plays no part, or contradicts something else."""
+        if self.drop is not None and self.drop not in get_args(Drop):
+            raise ParameterError.of("drop", "dedup", " or ".join(get_args(Drop)), self.drop)
+        if self.drop is not None and self.measure != "containment":
+            raise ParameterError.of("drop", "dedup", "left out unless the measure is containment", self.drop)
+        if self.min_shared is None:
+            return
+        if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
+            raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
+        if self.measure != "containment" or self.threshold != ANY_SHARE or self.drop is not None:
+            raise ParameterError(
+                "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: documents "
+                "that share enough shingles are dropped, whatever their share. Leave those out."
+            )
 
     @classmethod
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
@@ -101,6 +132,11 @@ class DedupOptions:
             )
         chosen: dict[str, object] = dict(PRESETS.get(preset or "", {}))
         chosen |= {name: value for name, value in given.items() if value is not None}
+        if given.get("min_shared") is not None:
+            rule = {"measure": "containment", "threshold": ANY_SHARE, "recall": _ALL_OF_THEM}
+            chosen |= {name: value for name, value in rule.items() if given.get(name) is None}
+        elif given.get("drop") is not None:
+            chosen.setdefault("measure", "containment")
         parsers: dict[str, Callable[[str], object]] = {
             "shingle": parse_shingling,
             "keep": Keep.parse,
@@ -113,10 +149,32 @@ class DedupOptions:
         return replace(cls(), **cast("dict[str, Never]", parsed))  # which checks what came
 
     def in_words(self) -> dict[str, str | float | int]:
-        """As they would be given on the command line."""
+        """As they would be given on the command line; what plays no part is left out."""
+        left_out = {"drop"} if self.drop is None else set()
+        left_out |= {"min_shared"} if self.min_shared is None else {"threshold"}
         return {
-            f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v) for f in fields(self)
+            f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v)
+            for f in fields(self)
+            if f.name not in left_out
         }
+
+    def is_match(self, matches: Matches) -> Bool:
+        """Which verified pairs are reported: those that are similar enough, or share enough shingles."""
+        if self.min_shared is not None:
+            return np.greater_equal(matches.n_common, self.min_shared)
+        return np.greater_equal(matches.similarity(self.measure), self.threshold)
+
+    def check_fits(self, *, is_against: bool) -> None:
+        """Refuse a rule about another collection where there is none.
+
+        Raises
+        ------
+        ParameterError
+        """
+        for name in ("drop", "min_shared"):
+            if getattr(self, name) is not None and not is_against:
+                rule = "left out unless there is another collection to compare with (against)"
+                raise ParameterError.of(name, "dedup", rule, getattr(self, name))
 
     @property
     def fingerprint(self) -> str:
@@ -152,6 +210,22 @@ class Resources:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
+
+
+def criterion_text(parameters: Mapping[str, object]) -> str:
+    """What a pair must be to be reported, from the parameters of a run.
+
+    Examples
+    --------
+    >>> criterion_text(DedupOptions(threshold=0.8).in_words())
+    'jaccard ≥ 0.8 on words:5'
+    >>> criterion_text(DedupOptions.of(min_shared=1, shingle="words:13").in_words())
+    'at least 1 shared shingle (words:13)'
+    """
+    n, shingle = parameters.get("min_shared"), parameters["shingle"]
+    if n is not None:
+        return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
+    return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"
 
 
 def parse_size(text: str) -> int:

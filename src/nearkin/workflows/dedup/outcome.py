@@ -12,8 +12,10 @@ from nearkin.workflows.dedup.grouping import Grouping, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable")
-UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT = range(6)
+REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
+UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP = range(7)
+OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
+"""What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -58,6 +60,28 @@ class GroupTable:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherTable:
+    """Which documents were dropped because of those of another collection; arrays of shape (n_others,).
+
+    Parameters
+    ----------
+    result : uint8 array
+        Index into OTHER_RESULTS.
+    n_documents : int64 array
+        Documents of the input that were dropped because of it; one may have several to be dropped for.
+    document : uint32 array
+        Row of the most similar of them; NO_ROW if there is none.
+    similarity : float64 array
+        Of that one; NaN if there is none.
+    """
+
+    result: U8
+    n_documents: I64
+    document: U32
+    similarity: F64
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """All that is said of documents.
 
@@ -70,12 +94,15 @@ class Judged:
         Of rows, exact copies among them, sorted.
     is_copy : bool array, shape (n_matches,)
         Which matches are exact copies.
+    others : OtherTable or None
+        Of the other collection, if there is one.
     """
 
     outcome: Outcome
     groups: GroupTable
     matches: Matches
     is_copy: Bool
+    others: OtherTable | None = None
 
 
 def judge_groups(

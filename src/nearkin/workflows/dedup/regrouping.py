@@ -26,6 +26,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
+from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
@@ -237,7 +238,11 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     if "encoding" in run.manifest:  # it is not in those of earlier versions
         names.append("encoding")
     counts = run.manifest["counts"]
-    n_not_compared = counts["pairs_not_compared"] if isinstance(counts, dict) else 0
+    n_not_compared, n_candidates = (
+        int(counts.get(name, 0)) if isinstance(counts, dict) else 0 for name in ("pairs_not_compared", "candidates")
+    )
+    # a run of an earlier version may have counted a pair once for each of its keys
+    n_not_compared = most_not_compared(n_not_compared, run.corpus, n_candidates=n_candidates)
     n_missed = missed(found_probability(matches, run.plan, run.options.threshold))
     return {
         **{name: run.manifest[name] for name in names},

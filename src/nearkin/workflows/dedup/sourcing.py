@@ -16,12 +16,13 @@ from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
+from nearkin.stages.documents.sources import STDIN, Source, SourceSet
+from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.standard_input import is_pipe
+from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class Files:
     Parameters
     ----------
     inputs : sequence of str
-        Files, folders, globs, "-" for standard input.
+        Files, folders, globs, "-" for standard input; collections, results of runs.
     against : sequence of str
-        The other collection: what of ``inputs`` is already in it.
+        The same of the other collection: what of ``inputs`` is already in it.
     file_format, text, doc_id : str or None
         The format and the columns, where they are not to be guessed.
     encoding : str
@@ -77,8 +78,8 @@ class Sourced:
         """What is to be read, once it is seen that it can be; ``twice`` names what reads it a second time, if any."""
         found = _resolve(files, files.inputs, out, progress)
         others = _resolve(files, files.against, out, progress, is_against=True) if files.against else SourceSet((), ())
-        check_columns(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
-        check_columns(others.sources, encoding=files.encoding, stdin=files.stdin)
+        check_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
+        check_inputs(others.sources, encoding=files.encoding, stdin=files.stdin)
         if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
             raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
         if twice and (pipes := [s.path for s in found.sources if s.path != STDIN and is_pipe(s)]):
@@ -119,7 +120,7 @@ def _resolve(
 
     The columns are named for the input; the other collection may have them under other names.
     """
-    found = resolve_sources(
+    found = resolve_inputs(
         arguments,
         file_format=files.file_format,
         text=files.text,
@@ -127,11 +128,13 @@ def _resolve(
         text_optional=is_against,
         encoding=files.encoding,
         stdin=files.stdin,
+        progress=progress,
     )
     for guess in found.guesses:
         progress.say(guess)
     place = out.resolve()
-    inside = {s.path for s in found.sources if s.path != STDIN and Path(s.path).resolve().is_relative_to(place)}
+    on_disk = [s.path for s in found.sources if s.path != STDIN and "://" not in s.path]
+    inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside & set(arguments)):
         raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
     if inside:
@@ -148,12 +151,29 @@ def check_for_cluster(sourced: Sourced) -> None:
         Standard input, or a pipe.
     """
     for source in (*sourced.found.sources, *sourced.others.sources):
+        check_can_be_shared(source)
         if source.path == STDIN or is_pipe(source):
             name = "standard input" if source.path == STDIN else source.path
             raise ParameterError(
                 f"With --engine spark every worker reads the input, and {name} is a pipe of this machine. Save it to a "
                 "file on a disk that all of them see."
             )
+
+
+def check_can_be_shared(source: Source) -> None:
+    """Refuse what only this machine reads.
+
+    Raises
+    ------
+    ParameterError
+        A collection, or the results of a run.
+    """
+    if isinstance(source, StoredSource):
+        what = "is a collection" if source.format == "collection" else "holds the results of a run"
+        raise ParameterError(
+            f"With --engine spark every worker reads the input, and {source.name} {what}, which only one machine "
+            "reads. Name files instead: nearkin dedup with --write-kept writes some."
+        )
 
 
 def _state(found: SourceSet, others: SourceSet) -> dict[str, object]:
@@ -168,6 +188,9 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
     """
     told = hashlib.sha256()
     for source in sources:
+        if isinstance(source, StoredSource):
+            told.update(repr((source.path, source.format, source.documents.state())).encode())
+            continue
         changed = (0, 0)
         with contextlib.suppress(OSError):
             found = os.stat(source.path)
@@ -188,6 +211,8 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
     with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:
 
         def digest(source: Source) -> str | None:
+            if isinstance(source, StoredSource):
+                return source.documents.digest
             try:
                 return None if is_pipe(source) else file_sha256(source.path)
             except (OSError, SourceError):
@@ -198,6 +223,10 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
             digests.append(value)
             progress.advance(source.size_bytes)
     return [
-        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id, printable(s.name))
+        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id, printable(s.name), _end_row(s))
         for s, value in zip(sources, digests, strict=True)
     ]
+
+
+def _end_row(source: Source) -> int | None:
+    return source.documents.end_row if isinstance(source, StoredSource) else None

@@ -13,7 +13,7 @@ from nearkin.errors import ResumeError
 from nearkin.runs.files import published
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.dedup.inputs import StoredSource, file_inputs
 from nearkin.workflows.dedup.reading import SPOOL, is_read
 
 _SAVED = "stdin"
@@ -21,6 +21,8 @@ _SAVED = "stdin"
 
 def is_pipe(source: Source) -> bool:
     """It can be read once: standard input, a named pipe, what a shell puts in place of ``<(command)``."""
+    if isinstance(source, StoredSource):
+        return False
     return source.path == STDIN or not Path(source.path).is_file()
 
 

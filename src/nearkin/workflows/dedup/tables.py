@@ -17,7 +17,15 @@ from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.outcome import (
+    NO_ROW,
+    OTHER_RESULTS,
+    REASONS,
+    GroupTable,
+    Judged,
+    OtherTable,
+    Outcome,
+)
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 
@@ -115,6 +123,8 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
     write_documents(out / "documents.parquet", corpus, sizes, judged.outcome, places)
     write_pairs(out / "pairs.parquet", judged.matches, places)
     write_groups(out / "groups.parquet", judged.groups, places)
+    if judged.others is not None:
+        write_others(out / "against.parquet", corpus, sizes, judged.others, places)
     write_problems(out / "problems.parquet", places)
 
 
@@ -193,6 +203,39 @@ def write_groups(path: Path, table: GroupTable, places: Places) -> None:
         ]  # fmt: skip
 
     _write(path, schema, len(table.principal), slice_)
+
+
+def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, places: Places) -> None:
+    """``against.parquet``: a row for each document of the other collection, in reading order."""
+    id_type, first = places.ids.type, corpus.n_inputs
+    schema = pa.schema(
+        [
+            ("id", id_type), ("result", pa.string()), ("n_documents", pa.int64()), ("most_similar", id_type),
+            ("similarity", pa.float64()), ("n_characters", pa.int64()), ("n_units", pa.int64()),
+            ("n_shingles", pa.int64()), ("source", pa.string()), ("line", pa.int64()), ("problem", pa.large_string()),
+        ]
+    )  # fmt: skip
+    results, names = pa.array(OTHER_RESULTS), pa.array(list(places.source_names), pa.string())
+    n_units, n_shingles = (np.append(n, np.uint32(0)).astype(np.int64) for n in (sizes.n_units, sizes.n_shingles))
+    node = np.minimum(corpus.node[first:], np.uint32(corpus.n_nodes))
+
+    def slice_(a: int, b: int) -> list[pa.Array]:
+        similarity = others.similarity[a:b]
+        return [
+            places.ids.slice(first + a, b - a),
+            results.take(pa.array(others.result[a:b])),
+            pa.array(others.n_documents[a:b]),
+            places.id_at(others.document[a:b]),
+            pa.array(similarity, mask=np.isnan(similarity)),
+            pa.array(corpus.n_characters[first + a : first + b]),
+            pa.array(n_units[node[a:b]]),
+            pa.array(n_shingles[node[a:b]]),
+            names.take(pa.array(places.source[first + a : first + b])),
+            pa.array(places.line[first + a : first + b]),
+            pa.array([places.problems.get(row) for row in range(first + a, first + b)], pa.large_string()),
+        ]
+
+    _write(path, schema, len(others.result), slice_)
 
 
 def write_problems(path: Path, places: Places) -> None:

@@ -40,6 +40,8 @@ class DedupResult:
         Every verified pair at or above the threshold: id_a, id_b, jaccard, containment_a_in_b, containment_b_in_a.
     groups : table
         A row for each group of two documents and more; empty for a run against another collection.
+    against : table or None
+        A row for each document of the other collection, if there is one: whether documents were dropped for it.
     kept : same kind as the documents that came
         What is left of them.
     manifest : mapping
@@ -50,6 +52,7 @@ class DedupResult:
     pairs: Any
     groups: Any
     kept: Any
+    against: Any
     manifest: Mapping[str, object]
 
     def __repr__(self) -> str:
@@ -73,6 +76,8 @@ def dedup(
     keep: str | None = None,
     normalise: str | None = None,
     seed: int | None = None,
+    drop: str | None = None,
+    min_shared: int | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     progress: Progress | None = None,
@@ -86,8 +91,8 @@ def dedup(
     text, id : str, optional
         The columns; guessed from their names if not given. Without ids documents are named ``table:1``, ``table:2``, …
     against : like ``documents``, optional
-        Report what of ``documents`` is already in these, instead of what they repeat among themselves.
-    preset, threshold, measure, recall, shingle, group, keep, normalise, seed
+        Drop from ``documents`` what already occurs in these, instead of what they repeat among themselves.
+    preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
         As on the command line; see `DedupOptions`.
     threads : int
         0 for one a processor.
@@ -118,8 +123,9 @@ def dedup(
     documents, against = _held(documents), None if against is None else _held(against)
     options = DedupOptions.of(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, seed=seed,
+        normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
+    options.check_fits(is_against=against is not None)
     resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
     meter = Meter(progress or Silent())
     mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
@@ -134,9 +140,10 @@ def dedup(
         job.write(result, out, meter)
         described = [_described(one, mine) for one in inputs], [_described(one, theirs) for one in others or ()]
         written = manifest.build(result, options, *described, meter.costs, preset=preset)
-        tables = {name: _read(out / f"{name}.parquet") for name in ("documents", "pairs", "groups")}
+        names = ("documents", "pairs", "groups", *(("against",) if others is not None else ()))
+        tables = {name: _in_kind_of(documents, _read(out / f"{name}.parquet")) for name in names}
     return DedupResult(
-        **{name: _in_kind_of(documents, table) for name, table in tables.items()},
+        **{"against": None, **tables},
         kept=_only(documents, result.judged.outcome.keep),
         manifest=json.loads(json.dumps(written)),
     )

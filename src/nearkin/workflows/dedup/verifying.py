@@ -114,9 +114,8 @@ def verify_all(
             n_candidates, found = 0, []
             blocks = merge_runs(arrays, block_pairs=block_pairs)
             for verified in verify_blocks(blocks, store, threads=resources.n_threads):
-                similarity = verified.similarity(options.measure)
                 n_candidates += len(verified)
-                found.append(verified.where(similarity >= options.threshold))
+                found.append(verified.where(options.is_match(verified)))
                 progress.advance(len(verified))
                 store.release()
             return {"n_candidates": np.array(n_candidates), **as_arrays(found)}

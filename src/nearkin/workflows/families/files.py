@@ -10,6 +10,7 @@ from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.files import Delivery, Files, Found, run_files
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import NO_ROW
+from nearkin.workflows.dedup.sourcing import Sourced
 from nearkin.workflows.families.comparing import COPY, Comparison, compare
 from nearkin.workflows.families.members import Members
 from nearkin.workflows.families.particulars import Original
@@ -29,6 +30,9 @@ class FamiliesEnding:
 
     def __init__(self) -> None:
         self._page = PageKin()
+
+    def check(self, sourced: Sourced) -> None:
+        """Any input can be compared."""
 
     def write(self, found: Found) -> Mapping[str, object]:
         """``families.csv`` and ``families.parquet``."""

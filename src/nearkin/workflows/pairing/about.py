@@ -61,7 +61,7 @@ def manifest(
 
 
 def _side(collected: Collected, facts: SideFacts, encoding: str) -> dict[str, object]:
-    return {"encoding": encoding, "inputs": [asdict(one) for one in collected.inputs], **asdict(facts)}
+    return {"encoding": encoding, "inputs": [one.as_stored() for one in collected.inputs], **asdict(facts)}
 
 
 def _histogram(found: FoundPairs) -> list[int]:

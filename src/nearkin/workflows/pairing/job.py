@@ -178,7 +178,10 @@ def _identity(
 ) -> dict[str, object]:
     """Whatever decides the pairs."""
     inputs = {
-        name: {one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns}" for one in own}
+        name: {
+            one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
+            for one in own
+        }
         for name, own in zip(("left", "right"), ([SignedInput.of(one) for one in side.sources] for side in sides))
     }
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}

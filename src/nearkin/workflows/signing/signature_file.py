@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,8 @@ from nearkin.errors import SourceError
 from nearkin.records import BitSignatures
 from nearkin.runs.files import printable
 from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.workflows.dedup.inputs import StoredSource
+from nearkin.workflows.stored.kept_documents import stored_source
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -36,19 +39,57 @@ class SignedInput:
         How it was read, and its size.
     changed_ns : int or None
         When it was last changed, in nanoseconds since 1970; None for a pipe.
+    sha256 : str or None
+        Of a collection or the results of a run: tells their documents.
+    end_row : int or None
+        Of a collection: the number in its store that all of its documents are below.
+    state : str or None
+        What must stay the same while results of a run are read; it is not stored.
     """
 
     source: Source
     changed_ns: int | None
+    sha256: str | None = None
+    end_row: int | None = None
+    state: str | None = None
 
     @classmethod
     def of(cls, source: Source) -> SignedInput:
         """A source as it is now."""
+        if isinstance(source, StoredSource):
+            stored, name = source.documents, printable(source.name)
+            plain = Source(printable(source.path), name, source.format, "none", None, None, source.size_bytes)
+            return cls(plain, None, stored.digest, stored.end_row, stored.state())
         named = replace(source, path=printable(source.path), name=printable(source.name))
         if source.path == STDIN or not os.path.isfile(source.path):
             return cls(named, None)
         found = os.stat(source.path)
         return cls(replace(named, size_bytes=found.st_size), found.st_mtime_ns)
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> SignedInput:
+        """What `as_stored` gave."""
+        return cls(Source(**stored["source"]), stored["changed_ns"], stored.get("sha256"), stored.get("end_row"))
+
+    def as_stored(self) -> dict[str, object]:
+        """For JSON; files have no digest here."""
+        stored: dict[str, object] = {"source": asdict(self.source), "changed_ns": self.changed_ns}
+        return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
+
+    def reopened(self) -> Source:
+        """The source, to be read again; whether a file is what it was is for the caller to see.
+
+        Raises
+        ------
+        SourceError
+            A collection, or a run, is not there or has other documents.
+        """
+        if self.sha256 is None:
+            return self.source
+        found = stored_source({"path": self.source.path, "format": self.source.format, "end_row": self.end_row})
+        if found.documents.digest != self.sha256:
+            raise SourceError(f"{self.source.path}: has other documents than it had when it was read. Start anew.")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +139,8 @@ class SignatureFile:
         )
         table = self.documents.add_column(1, "signature", column)
         table = table.add_column(2, "has_features", pa.array(self.signatures.has_features))
-        told = {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about)}
+        inputs = [one.as_stored() for one in self.about.inputs]
+        told = {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
         metadata = {_KEY: json.dumps(told, sort_keys=True)}
         pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
 
@@ -146,7 +188,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(SignedInput(Source(**one["source"]), one["changed_ns"]) for one in about["inputs"]),
+            tuple(map(SignedInput.from_stored, about["inputs"])),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:

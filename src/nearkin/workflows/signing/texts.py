@@ -15,15 +15,15 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.signing.options import counts_fingerprint
+from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Reading:
     Parameters
     ----------
     inputs : sequence of str
-        Files, folders, globs, "-" for standard input.
+        Files, folders, globs, "-" for standard input; collections, results of runs.
     file_format, text, doc_id : str or None
         The format and the columns, where they are not to be guessed.
     encoding : str
@@ -62,17 +62,18 @@ class Reading:
         ------
         SourceError
         """
-        found = resolve_sources(
+        found = resolve_inputs(
             self.inputs,
             file_format=self.file_format,
             text=self.text,
             doc_id=self.doc_id,
             encoding=self.encoding,
             stdin=self.stdin,
+            progress=progress,
         )
         for guess in found.guesses:
             progress.say(guess)
-        check_columns(found.sources, encoding=self.encoding, stdin=self.stdin)
+        check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         inputs = file_inputs(found.sources, keep_column=None, encoding=self.encoding, stdin=self.stdin)
         return Texts(tuple(found.sources), inputs, self.on_error)
 

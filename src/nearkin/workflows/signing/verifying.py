@@ -105,6 +105,8 @@ def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa
 
 def _again(about: About) -> Texts:
     for one in about.inputs:
+        if one.sha256 is not None:
+            continue
         if one.source.path == STDIN or one.changed_ns is None:
             raise SourceError(
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
@@ -119,5 +121,5 @@ def _again(about: About) -> Texts:
                 f"{one.source.path}: is not there (seen from this directory), or has changed since it was signed. "
                 "Sign it anew before pairs are verified."
             )
-    sources = [one.source for one in about.inputs]
+    sources = [one.reopened() for one in about.inputs]
     return Texts(sources, file_inputs(sources, keep_column=None, encoding=about.encoding), "skip")

@@ -21,7 +21,16 @@ from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pai
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys, by_preference
 from nearkin.workflows.dedup.on_spark.popular import Popular, Spreading, Tally
-from nearkin.workflows.dedup.on_spark.streams import CROWDED, HOT, LENGTHS, NOT_COMPARED, PAIRS, POPULAR, RANKED
+from nearkin.workflows.dedup.on_spark.streams import (
+    CROWDED,
+    HOT,
+    HOT_RESTS,
+    LENGTHS,
+    NOT_COMPARED,
+    PAIRS,
+    POPULAR,
+    RANKED,
+)
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.searching import most_pairs_of
 
@@ -71,7 +80,7 @@ def link_crowds(
     popular = Popular.of(made.of(POPULAR.stream).collected())
     if len(popular):
         pairs = pairs.mapped(Spreading(homes, popular))
-    return pairs, int(n_pairs.sum()) + hot.n_not_compared
+    return pairs, int(n_pairs.sum()) + hot.n_not_compared(made.of(HOT_RESTS.stream).collected())
 
 
 def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
@@ -153,7 +162,9 @@ class Crowd:
         for i in np.unique(of_hot[of_hot >= 0]).tolist():
             here = self.hot.with_members(i, tuple(column[of_hot == i] for column in columns))
             order = np.arange(len(here[0]), dtype=np.uint32)
-            yield from self._linked(here, order, int(self.hot.n_pivots[i]), [], tally)
+            n_pivots = int(self.hot.n_pivots[i])
+            yield from self._linked(here, order, n_pivots, [], tally)
+            yield from self.hot.rest(target, i, here[4][n_pivots:])
         columns = tuple(column[of_hot < 0] for column in columns)
         band, _, _, _, sides, codes, best = columns
         n_not_compared: list[int] = []

@@ -16,6 +16,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import SourceError
 from nearkin.runs.spool import Spool
 from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
+from nearkin.workflows.dedup.not_compared import within_what_there_is
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
@@ -79,8 +80,8 @@ def dedup_frame(
     linked = link_all(stages, homes, texts, keys, options, plan, sample)
     verified = verify_all(stages, "matches", linked.pairs, homes, (texts, keys), options)
     matches = verified.of(MATCHES.stream)
-    n_matches = int(CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())[0].sum())
-    groups = group_all(stages, matches, n_matches, homes, texts, options)
+    n_candidates = int(CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())[0].sum())
+    groups = group_all(stages, matches, n_candidates, homes, texts, options)
     id_type = _id_type(frame, columns)
     copies = found.of(COPIES.stream)
     n = max(len(homes), 1)
@@ -105,7 +106,7 @@ def dedup_frame(
             gathered(pairs, n, ListingPairs(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
             plan,
             homes.n_documents,
-            linked.n_not_compared,
+            within_what_there_is(linked.n_not_compared, int(counted[0].sum()), n_candidates=n_candidates),
         )  # fmt: skip
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
-from nearkin.records import I64, U32, U64
+from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
-from nearkin.workflows.dedup.on_spark.streams import HOT, RANKED
+from nearkin.workflows.dedup.on_spark.streams import HOT, HOT_RESTS, RANKED
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -47,10 +47,22 @@ class HotKeys:
         most = np.array([most_pivots[band] for band in bands.tolist()], np.int64)
         return cls(bands, keys, runs, runs.pivots(most))
 
-    @property
-    def n_not_compared(self) -> int:
-        """Pairs that are left out."""
-        return int(self.runs.n_not_compared(self.n_pivots).sum())
+    def rest(self, target: int, i: int, sides: U8) -> Iterator[Block]:
+        """The texts of a key that are compared with its pivots only, counted by their sides."""
+        own, follows = sides & (MINE | THEIRS), (sides & FOLLOWS) != 0
+        is_first, is_second = own == MINE, own == THEIRS
+        counted = (np.ones(len(sides), np.bool_), is_first, is_second, follows, is_first & follows, is_second & follows)
+        counts = np.array([[is_one.sum()] for is_one in counted], np.int64)
+        yield from HOT_RESTS.packed(target, np.array([i], np.uint32), *counts)
+
+    def n_not_compared(self, blocks: Sequence[Block]) -> int:
+        """Pairs that are left out, from blocks of `HOT_RESTS`: as `link_runs` counts them."""
+        of_key, *counted = HOT_RESTS.joined(blocks)
+        totals = [np.bincount(of_key, n, len(self.keys)).astype(np.int64) for n in counted]
+        n, n_first, n_second, *following = (total * (total - 1) // 2 for total in totals)
+        n_following, n_first_following, n_second_following = following
+        n_among_following = n_following - n_first_following - n_second_following
+        return int((n - n_first - n_second - n_among_following).sum())
 
     def index_of(self, bands: U32, keys: U64) -> I64:
         """Which of the keys each entry has; -1 for none."""

@@ -20,7 +20,8 @@ from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import Grouping, prefer
 from nearkin.workflows.dedup.inputs import Input
-from nearkin.workflows.dedup.job import Result, nothing_readable, tell_of_long_documents
+from nearkin.workflows.dedup.job import Result, nothing_readable, plan_in_words, tell_of_long_documents
+from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
@@ -41,7 +42,7 @@ from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import describe_plan, found_probability, plan_search
+from nearkin.workflows.dedup.plans import found_probability, plan_search
 from nearkin.workflows.dedup.reading import SPOOL, STOPPED
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, locate
@@ -95,7 +96,7 @@ def find(
     with meter.stage("plan", 0, "steps") as progress:
         sample = look(homes, counted, texts, options, is_against=corpus.is_against)
         plan = plan_search(sample, options)
-        progress.say(describe_plan(plan, options))
+        progress.say(plan_in_words(plan, options))
     linked = link_all(stages, homes, texts, work / "keys", options, plan, sample)
     verified = verify_all(stages, "matches", linked.pairs, homes, (texts, work / "keys"), options)
     told, sizes = _verified(verified, corpus), _sizes(work / "keys", homes)
@@ -105,7 +106,8 @@ def find(
         groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
     estimated_missed = missed(found_probability(told.matches, plan, options.threshold))
-    return Result(corpus, places, sizes, plan, told, judged, linked.n_not_compared, estimated_missed)
+    n_not_compared = most_not_compared(linked.n_not_compared, corpus, n_candidates=told.n_candidates)
+    return Result(corpus, places, sizes, plan, told, judged, n_not_compared, estimated_missed)
 
 
 def _check(corpus: Corpus, places: Places, *, on_error: OnError) -> None:

@@ -41,6 +41,15 @@ LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n_leads", "<i
 HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8"), ("n_leads", "<i8")))
 """Keys that so many texts have that no task should hold them all."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
+HOT_RESTS = Layout(
+    "hot rests",
+    (
+        ("hot", "<u4"),
+        *((name, "<i8") for name in ("n_texts", "n_first", "n_second")),
+        *((name, "<i8") for name in ("n_following", "n_first_following", "n_second_following")),
+    ),
+)
+"""Texts of a hot key that are compared with its pivots only; of them, those on one side alone; those that follow."""
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
 """Candidates, at the home of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
 POPULAR = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))

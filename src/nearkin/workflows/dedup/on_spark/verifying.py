@@ -48,7 +48,7 @@ def verify_all(
             .exchanged(n, Profiling(texts, sizes))
             .exchanged(n, Screening(homes, texts, sizes, options))
             .exchanged(n, Answering(homes, texts, options))
-            .exchanged(n, Verifying(homes, texts, options, options.threshold))
+            .exchanged(n, Verifying(homes, texts, options))
         ),
     )
 
@@ -61,7 +61,7 @@ def compare_all(stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: P
         lambda: (
             pairs.exchanged(n, Asking(homes))
             .exchanged(n, Answering(homes, texts, options))
-            .exchanged(n, Verifying(homes, texts, options, 0.0))
+            .exchanged(n, Verifying(homes, texts, options, keeps_all=True))
         ),
     )
 
@@ -154,7 +154,7 @@ class Verifying:
     homes: Homes
     texts: Path
     options: DedupOptions
-    threshold: float
+    keeps_all: bool = False
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -170,7 +170,8 @@ class Verifying:
         by_node = np.argsort(sets.nodes)
         place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)
         found = verify(Candidates(place[0], place[1]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
-        yield from _matches(target, sets, found, tag, found.similarity(self.options.measure) >= self.threshold)
+        is_match = np.ones(len(found), np.bool_) if self.keeps_all else self.options.is_match(found)
+        yield from _matches(target, sets, found, tag, is_match)
 
 
 def _matches(target: int, sets: TextSets, found: Matches, tag: U32, is_match: Bool) -> Iterator[Block]:

@@ -13,6 +13,7 @@ from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.on_spark.reading import split
 from nearkin.workflows.dedup.on_spark.task_input import Files, TaskInput
 from nearkin.workflows.dedup.options import OnError
+from nearkin.workflows.dedup.sourcing import check_can_be_shared
 from nearkin.workflows.dedup.standard_input import is_pipe
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.texts import Reading, Texts
@@ -41,9 +42,10 @@ def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
     Raises
     ------
     ParameterError
-        A source is a pipe.
+        A source is a pipe, a collection, or results of a run.
     """
     for source in sources:
+        check_can_be_shared(source)
         if is_pipe(source):
             raise _pipe(source.path)
     inputs = split(file_inputs(sources, keep_column=None, encoding=encoding))

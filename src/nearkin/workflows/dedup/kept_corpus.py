@@ -1,0 +1,133 @@
+"""The cleaned corpus: of files in the format they came in, of a collection as JSON Lines of ids and texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.records import Bool
+from nearkin.runs.files import published, writing
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.kept import relative_names, write_kept
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.inputs import StoredSource
+from nearkin.workflows.dedup.tables import Places
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file of the cleaned corpus, as the manifest tells of it.
+
+    Parameters
+    ----------
+    path : str
+        In the directory of the run.
+    input : int
+        Which of the manifest's inputs its documents are of.
+    size_bytes : int
+    sha256 : str
+    """
+
+    path: str
+    input: int
+    size_bytes: int
+    sha256: str
+
+
+def check_can_be_written(sources: Sequence[Source]) -> None:
+    """Refuse results of another run as input: which columns their files have is not known any more.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for source in sources:
+        if isinstance(source, StoredSource) and source.format == "results":
+            raise ParameterError(
+                f"--write-kept writes files in the format they came in, and {source.name} holds results of a run. Name "
+                f"the files in its folder kept instead ({source.name}/kept); a run writes it with --write-kept."
+            )
+
+
+def write_kept_corpus(
+    sources: Sequence[Source],
+    places: Places,
+    keep: Bool,
+    out: Path,
+    *,
+    saved_stdin: Path | None,
+    encoding: str,
+    meter: Meter,
+) -> list[KeptFile]:
+    """Write what is kept of each source below a folder named ``kept``.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        They were read one after another.
+    places : Places
+    keep : bool array, shape (n_inputs,)
+    out : Path
+        The folder.
+    saved_stdin : Path or None
+        Standard input, if it is one of the sources.
+    encoding : str
+    meter : Meter
+    """
+    starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
+
+    def kept_lines(source: int) -> Bool:
+        rows = slice(starts[source], starts[source + 1])
+        mask = np.zeros(int(places.line[rows].max(initial=0)) + 1, np.bool_)
+        mask[places.line[rows][keep[rows]]] = True
+        return mask
+
+    files = [i for i, source in enumerate(sources) if not isinstance(source, StoredSource)]
+    with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
+        names = relative_names([sources[i] for i in files])
+        write_kept(
+            [sources[i] for i in files],
+            lambda place: kept_lines(files[place]),
+            out,
+            progress=progress.advance,
+            stdin_copy=saved_stdin,
+            encoding=encoding,
+        )
+        named = dict(zip(files, names, strict=True))
+        for i, source in enumerate(sources):
+            if isinstance(source, StoredSource):
+                named[i] = _free_name(source, set(named.values()))
+                _write_collection(source, kept_lines(i), out / named[i], progress)
+        written = [(i, name) for i, name in sorted(named.items()) if (out / name).is_file()]
+        return [
+            KeptFile(f"{out.name}/{name}", i, (out / name).stat().st_size, file_sha256(str(out / name)))
+            for i, name in written
+        ]
+
+
+def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath:
+    """After the directory or the schema of a collection; no other file has it."""
+    stem = Path(source.path.rpartition("schema=")[2]).resolve().name or "collection"
+    name, number = PurePosixPath(f"{stem}.jsonl"), 1
+    while name in taken:
+        number += 1
+        name = PurePosixPath(f"{number}-{stem}.jsonl")
+    return name
+
+
+def _write_collection(source: StoredSource, is_kept: Bool, target: Path, progress: Progress) -> None:
+    """An object with ``id`` and ``text`` a line."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with published(target) as aside, open(aside, "w", encoding="utf-8", newline="\n") as file:
+        for batch, _ in source.documents.input(source.name, keep_column=None).batches(progress):
+            kept = batch.filter(is_kept[batch["line"].to_numpy()])
+            for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
+                line = {"id": doc_id, "text": text.decode()}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")

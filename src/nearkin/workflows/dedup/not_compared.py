@@ -1,0 +1,49 @@
+"""How many pairs a search left out, counted so that it is never more than there are."""
+
+from __future__ import annotations
+
+from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
+
+
+def most_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
+    """An upper limit of the pairs of texts that share a key and were not compared.
+
+    Parameters
+    ----------
+    n_counted : int
+        Pairs left out of crowded keys: a pair counts once for each key that it shares.
+    corpus : Corpus
+    n_candidates : int
+        Different pairs that were compared.
+    """
+    n_first, n_second = ((corpus.sides == side).sum() for side in (MINE, THEIRS))
+    return within_what_there_is(
+        n_counted, corpus.n_nodes, n_first=int(n_first), n_second=int(n_second), n_candidates=n_candidates
+    )
+
+
+def within_what_there_is(
+    n_counted: int, n_texts: int, *, n_candidates: int, n_first: int = 0, n_second: int = 0
+) -> int:
+    """The count, or the number of pairs that exist and were not compared where that is less.
+
+    Parameters
+    ----------
+    n_counted : int
+    n_texts : int
+        Different texts.
+    n_candidates : int
+    n_first, n_second : int
+        Of two collections: texts that are in one of them only; they are not paired with each other.
+
+    Examples
+    --------
+    >>> within_what_there_is(913, 30, n_candidates=35)
+    400
+    >>> within_what_there_is(7, 30, n_candidates=35)
+    7
+    >>> within_what_there_is(913, 30, n_candidates=0, n_first=20, n_second=10)
+    200
+    """
+    n_pairs = (n_texts * (n_texts - 1) - n_first * (n_first - 1) - n_second * (n_second - 1)) // 2
+    return min(n_counted, max(0, n_pairs - n_candidates))

@@ -1,0 +1,1 @@
+"""Documents that Nearkin itself stored, as the input of a job: a collection, the results of a run."""

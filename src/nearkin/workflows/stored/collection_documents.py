@@ -1,0 +1,205 @@
+"""The current documents of a collection, as they were at one moment, in batches as a reader of files gives them.
+
+What identifies them is taken once, in one transaction: the number of each document and of its text. Neither is ever
+changed or removed, so the same documents can be read at any later time, and as often as is wanted, while others write
+to the collection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import zstandard
+from sqlalchemy import Connection, select
+
+from nearkin.errors import CollectionError, SourceError
+from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.runs.progress import Progress
+from nearkin.store.bulk import MOST_NAMED
+from nearkin.store.place import Place
+from nearkin.store.schema import contents, documents
+from nearkin.store.store import Store
+from nearkin.workflows.dedup.inputs import BATCH_BYTES, Input
+
+_ROWS_AT_A_TIME = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionDocuments:
+    """Which documents were current at one moment.
+
+    Parameters
+    ----------
+    place : Place
+    collection : str
+        The collection's own id.
+    rows, contents, sizes : int64 arrays, shape (n_documents,)
+        Numbers of the documents in the store, rising; of their texts; bytes of these.
+    """
+
+    place: Place
+    collection: str
+    rows: I64
+    contents: I64
+    sizes: I64
+
+    @classmethod
+    def now(cls, place: Place, *, end_row: int | None = None) -> CollectionDocuments:
+        """Take note of what is current now; with ``end_row`` only of documents with lower numbers.
+
+        Raises
+        ------
+        CollectionError
+            There is no collection, or it cannot be read.
+        """
+        with Store.open(place) as store, store.reading() as connection:
+            return cls(place, store.facts["collection"], *_current(connection, end_row))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all texts; copies count each."""
+        return int(self.sizes.sum())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the collection's own id, and of the numbers and sizes of its documents and texts."""
+        told = hashlib.sha256(self.collection.encode())
+        for column in (self.rows, self.contents, self.sizes):
+            told.update(column.astype("<i8").tobytes())
+        return told.hexdigest()
+
+    @property
+    def end_row(self) -> int:
+        """The number after the last document's."""
+        return int(self.rows[-1]) + 1 if len(self.rows) else 0
+
+    def state(self) -> str:
+        """The digest, whatever is written to the collection meanwhile: that does not change what is read."""
+        return self.digest
+
+    def input(self, name: str, *, keep_column: str | None) -> Input:
+        """The documents, to be read.
+
+        Raises
+        ------
+        SourceError
+            A column to keep by was named: there is none.
+        """
+        if keep_column is not None:
+            raise SourceError(
+                f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. Use --keep "
+                "longest, shortest or first."
+            )
+        return CollectionInput(self, name)
+
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Batches of `DOCUMENTS_SCHEMA`: ids and texts; a text that is damaged is a problem of its document."""
+        with Store.open(self.place) as store:
+            for some in self._parts():
+                with store.reading() as connection:
+                    batch = self._batch(connection, some)
+                yield batch
+                progress.advance(int(self.sizes[some].sum()))
+
+    def _parts(self) -> Iterator[slice]:
+        """Some documents at a time: few enough to be named in a statement, and to be held."""
+        running, start = np.cumsum(self.sizes), 0
+        while start < len(self):
+            before = int(running[start - 1]) if start else 0
+            end = int(np.searchsorted(running, before + BATCH_BYTES, side="right"))
+            end = min(max(end, start + 1), start + MOST_NAMED)
+            yield slice(start, end)
+            start = end
+
+    def _batch(self, connection: Connection, some: slice) -> pa.RecordBatch:
+        rows = self.rows[some].tolist()
+        columns = documents.c.row, documents.c.doc_id, contents.c.n_bytes, contents.c.digest, contents.c.text
+        joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
+        query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
+        found = connection.execute(query).all()
+        if len(found) != len(rows):
+            raise CollectionError(
+                f"{len(rows) - len(found):,} documents of {self.place} are gone from its store. Run nearkin verify "
+                f"{self.place}, and put the store back from a copy."
+            )
+        decompressor = zstandard.ZstdDecompressor()
+        texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
+        problem = f"its stored text is damaged: run nearkin verify {self.place}"
+        return pa.RecordBatch.from_arrays(
+            [
+                pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),
+                pa.array(texts, pa.large_binary()),
+                pa.array(self.rows[some] + 1),
+                pa.array([None if text is not None else problem for text in texts], pa.large_string()),
+                pa.nulls(len(rows), pa.float64()),
+            ],
+            schema=DOCUMENTS_SCHEMA,
+        )
+
+
+def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes, stored: bytes) -> bytes | None:
+    """A text in UTF-8; None where what is stored of it is not what came, or nothing is."""
+    try:
+        data = decompressor.decompress(stored, max_output_size=max(1, int(n_bytes)))
+        return data if hashlib.sha256(data).digest() == digest else None
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+        return None
+
+
+def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64]:
+    """Numbers of documents and texts, and the sizes of these."""
+    columns = documents.c.row, documents.c.content, contents.c.n_bytes
+    joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
+    query = select(*columns).select_from(joined).where(documents.c.is_current)
+    if end_row is not None:
+        query = query.where(documents.c.row < end_row)
+    parts, last = [np.zeros((0, 3), np.int64)], -1
+    while True:
+        some = query.where(documents.c.row > last).order_by(documents.c.row).limit(_ROWS_AT_A_TIME)
+        found = connection.execute(some).all()
+        if not found:
+            break
+        parts.append(np.array([(row, content, _whole(n_bytes)) for row, content, n_bytes in found], np.int64))
+        last = int(found[-1][0])
+    rows, numbers, sizes = np.concatenate(parts).T
+    return np.ascontiguousarray(rows), np.ascontiguousarray(numbers), np.ascontiguousarray(sizes)
+
+
+def _whole(n_bytes: object) -> int:
+    """The size of a text; 0 where a damaged store has no number for it."""
+    return n_bytes if isinstance(n_bytes, int) and 0 <= n_bytes < 1 << 40 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInput:
+    """The documents of a collection as an `Input`."""
+
+    documents: CollectionDocuments
+    name: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name of the collection."""
+        return (self.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the texts."""
+        return self.documents.size_bytes
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """True: its documents are never changed."""
+        return True
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Some documents at a time."""
+        for batch in self.documents.batches(progress):
+            yield batch, 0

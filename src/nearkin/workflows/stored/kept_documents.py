@@ -1,0 +1,275 @@
+"""The documents that a finished run kept, read again: from its folder ``kept`` where it wrote one, else from its input.
+
+They have the ids that the run gave them, which may differ from those in the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
+from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.runs.directory import MANIFEST
+from nearkin.runs.files import printable
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.finding import StoredFormat
+from nearkin.stages.documents.keeping import check_has_columns
+from nearkin.workflows.auditing.rereading import Reread, reread
+from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
+from nearkin.workflows.dedup.options import Resources
+
+KEEPING = ("dedup", "families", "regroup")
+"""Commands whose results say of each document whether it is kept."""
+_HINT = "A run with --write-kept does not need its input for this."
+_HIDDEN_PASSWORD = ":***@"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDocuments:
+    """What a run kept.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the run.
+    digest : str
+        SHA-256 of its manifest.
+    rows : int64 array, shape (n_kept,)
+        The documents that were kept, in the order of the run.
+    ids : Array, shape (n_kept,)
+        large_string, or int64.
+    files : sequence of mapping
+        What is read, as a manifest lists it.
+    wanted : int64 array, shape (n_kept,)
+        The kept documents among those of the files.
+    again : Reread
+        The files, found to be what they were.
+    is_in_kept : bool
+        The files are what the run wrote of its kept documents, not its input.
+    """
+
+    directory: Path
+    digest: str
+    rows: I64
+    ids: pa.Array
+    files: Sequence[Mapping[str, Any]]
+    wanted: I64
+    again: Reread
+    is_in_kept: bool
+
+    @classmethod
+    def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
+        """Open the results of a finished run.
+
+        Raises
+        ------
+        SourceError
+            The command keeps no documents; the run is damaged; its input is gone, or changed.
+        """
+        try:
+            data = (directory / MANIFEST).read_bytes()
+            manifest = json.loads(data)
+            if manifest["command"] not in KEEPING:
+                raise SourceError(
+                    f"{directory} holds the results of nearkin {manifest['command']}, which keep no documents. Those "
+                    f"of {', '.join(KEEPING)} do."
+                )
+            table = pq.read_table(directory / "documents.parquet", columns=["id", "keep"])
+            rows = np.flatnonzero(table["keep"].to_numpy())
+            ids = table["id"].combine_chunks().take(pa.array(rows))
+            files, wanted = _files(directory, manifest, rows)
+            encoding, is_in_kept = manifest.get("encoding", "utf-8"), "kept" in manifest
+        except NearkinError:
+            raise
+        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # whatever damage leads to
+            raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
+        again = _reread(directory, files, encoding, progress, is_in_kept=is_in_kept)
+        if again.n_documents != sum(int(one["n_documents"]) for one in files):
+            raise SourceError(f"The run in {directory} is damaged: its manifest and its tables differ.")
+        return cls(directory, hashlib.sha256(data).hexdigest(), rows, ids, files, wanted, again, is_in_kept)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the files that are read."""
+        return self.again.size_bytes
+
+    @property
+    def end_row(self) -> int | None:
+        """None: only collections have one."""
+        return None
+
+    def state(self) -> str:
+        """Digest of the manifest, and of the times and sizes of the files as they are now."""
+        told = hashlib.sha256()
+        files = [Path(one["path"]) for one in self.files if one["format"] not in get_args(StoredFormat)]
+        runs = [Path(one["path"]) / MANIFEST for one in self.files if one["format"] == "results"]
+        for path in (self.directory / MANIFEST, *files, *runs):  # documents of a collection stay what they are
+            try:
+                found = os.stat(path)
+            except OSError:
+                told.update(f"{path} is gone".encode(errors="backslashreplace"))
+                continue
+            told.update(repr((str(path), found.st_mtime_ns, found.st_size)).encode(errors="backslashreplace"))
+        return f"{self.digest} {told.hexdigest()}"
+
+    def input(self, name: str, *, keep_column: str | None) -> Input:
+        """The documents, to be read.
+
+        Raises
+        ------
+        SourceError
+            A file of the run has no such column to keep by.
+        """
+        if keep_column is None:
+            return KeptInput(self, name)
+        inputs = [_with_column(one, keep_column) for one in self.again.inputs]
+        return KeptInput(replace(self, again=replace(self.again, inputs=inputs)), name)
+
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the number of the document there."""
+        for places, batch, _ in self.again.batches(progress, self.wanted):
+            at = np.searchsorted(self.wanted, places)
+            columns = [
+                self.ids.take(pa.array(at)),
+                batch["text"],
+                pa.array(self.rows[at] + 1),
+                batch["problem"],
+                batch["keep_value"],
+            ]
+            fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
+            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _with_column(one: Input, keep_column: str) -> Input:
+    """An input with the values to keep by."""
+    if not isinstance(one, FileInput):
+        check_has_columns(one.names[0], "file")
+        return one
+    check_columns([one.source], keep_column=keep_column, encoding=one.encoding)
+    return replace(one, keep_column=keep_column)
+
+
+def _files(directory: Path, manifest: Mapping[str, Any], rows: I64) -> tuple[Sequence[Mapping[str, Any]], I64]:
+    """What is to be read, and the kept documents among those in it."""
+    inputs = manifest["inputs"]
+    if "kept" not in manifest:
+        return inputs, rows
+    ends = np.cumsum([int(one["n_documents"]) for one in inputs])
+    n_kept = np.diff(np.searchsorted(rows, np.concatenate([[0], ends])))
+    files = []
+    for one in manifest["kept"]:
+        number = one["input"]
+        of_input = {**inputs[number], "n_documents": int(n_kept[number])}
+        if of_input["format"] in get_args(StoredFormat):  # it was written so
+            of_input |= {"format": "jsonl", "text": "text", "id": "id"}
+        if n_kept[number]:
+            files.append({**of_input, **one, "path": str(directory / one["path"])})
+    return files, np.arange(len(rows))
+
+
+def _reread(
+    directory: Path, files: Sequence[Mapping[str, Any]], encoding: str, progress: Progress, *, is_in_kept: bool
+) -> Reread:
+    try:
+        return reread(files, encoding, stored=stored_source, threads=Resources().n_threads, progress=progress)
+    except InputError as error:
+        hint = "" if is_in_kept or _HINT in str(error) else f" {_HINT}"
+        raise SourceError(
+            f"{directory}: the documents that this run kept cannot be read again. {error}{hint}"
+        ) from error
+
+
+def source_of_run(directory: Path, progress: Progress) -> StoredSource:
+    """The documents that a run kept, as a source.
+
+    Raises
+    ------
+    SourceError
+        See `KeptDocuments.of`.
+    """
+    kept = KeptDocuments.of(directory, progress)
+    name = printable(str(directory))
+    return StoredSource(str(directory), name, "results", "none", None, None, kept.size_bytes, documents=kept)
+
+
+def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSource:
+    """The current documents of a collection, as a source.
+
+    Parameters
+    ----------
+    place : str
+        As `Collection.open` takes it.
+    end_row : int, optional
+        Only documents below this number.
+
+    Raises
+    ------
+    CollectionError
+    MissingExtraError
+    """
+    try:
+        from nearkin.store.place import Place
+        from nearkin.workflows.stored.collection_documents import CollectionDocuments
+    except ImportError as error:
+        raise MissingExtraError.of("Reading a collection", "collection") from error
+    parsed = Place.parse(place)
+    found, name = CollectionDocuments.now(parsed, end_row=end_row), printable(str(parsed))
+    return StoredSource(str(parsed), name, "collection", "none", None, None, found.size_bytes, documents=found)
+
+
+def stored_source(entry: Mapping[str, Any]) -> StoredSource:
+    """What an entry of a manifest names, as it is now; the caller compares the digests.
+
+    Raises
+    ------
+    SourceError
+        It was a database that asks for a password, which no manifest keeps.
+    """
+    path = str(entry["path"])
+    if entry["format"] == "results":
+        return source_of_run(Path(path), Silent())
+    if _HIDDEN_PASSWORD in path:
+        raise SourceError(f"{path} asks for a password, which results do not keep: it cannot be read again.")
+    return source_of_collection(path, end_row=entry.get("end_row"))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptInput:
+    """The kept documents of a run as an `Input`."""
+
+    documents: KeptDocuments
+    name: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name of the run's directory."""
+        return (self.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the files."""
+        return self.documents.size_bytes
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """They are files."""
+        return True
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """As the files give them."""
+        for batch in self.documents.batches(progress):
+            yield batch, 0

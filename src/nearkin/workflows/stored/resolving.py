@@ -1,0 +1,233 @@
+"""What the user named as input: files, and in their place collections and results of runs."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from nearkin.errors import SourceError
+from nearkin.reports.quantities import counted
+from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
+from nearkin.workflows.dedup.inputs import StoredSource
+from nearkin.workflows.stored.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
+
+Kind = Literal["collection", "results", "file"]
+COLLECTION_FILE = "nearkin.sqlite"
+"""The file that makes a directory a collection; `store.place` says so too, and needs an extra."""
+_INDEX, _DEPTH = "segments", 3  # of the files of a collection below its directory
+_OWN_NAMES = {*TABLES, MANIFEST, *(f"{COLLECTION_FILE}{suffix}" for suffix in ("", "-wal", "-shm"))}
+_SQLITE = b"SQLite format 3\0"
+
+
+def resolve_inputs(
+    arguments: Sequence[str],
+    *,
+    file_format: str | None = None,
+    text: str | None = None,
+    doc_id: str | None = None,
+    text_optional: bool = False,
+    encoding: str = "utf-8",
+    stdin: BinaryIO | None = None,
+    progress: Progress,
+) -> SourceSet:
+    """Find the sources that arguments name: files, collections and results of finished runs.
+
+    A collection stands for its current documents, a run for the documents that it kept. They come after the files.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Files, globs, folders, "-"; directories or URLs of collections; directories of runs.
+    file_format, text, doc_id, text_optional, encoding, stdin
+        Of the files; see `resolve_sources`.
+    progress : Progress
+        Told while a run's files are compared with what they were.
+
+    Raises
+    ------
+    SourceError, ParameterError
+        As `resolve_sources` does; or something that Nearkin wrote is named and holds no documents.
+    CollectionError
+        A collection cannot be opened.
+    """
+    files, stored = [], dict[str, StoredSource]()
+    for argument in (one for asked in arguments for one in _expanded(asked)):
+        kind = kind_of(argument)
+        if kind == "file":
+            files.append(argument)
+            continue
+        identity = argument if "://" in argument else os.path.realpath(argument)
+        if identity not in stored:
+            stored[identity] = (
+                source_of_collection(argument) if kind == "collection" else source_of_run(Path(argument), progress)
+            )
+    if stored and not files and not text_optional:
+        _refuse_what_is_of_files(next(iter(stored.values())), file_format=file_format, text=text, doc_id=doc_id)
+    found = SourceSet((), ())
+    if files or not stored:
+        found = resolve_sources(
+            files, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
+            stdin=stdin,
+        )  # fmt: skip
+    ordered = sorted(stored.values(), key=lambda one: one.path)
+    return SourceSet((*found.sources, *ordered), (*found.guesses, *map(_in_words, ordered)))
+
+
+def check_inputs(
+    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
+) -> None:
+    """Check that all that `resolve_inputs` found has the columns that will be read.
+
+    Raises
+    ------
+    SourceError
+        A column is missing, or cannot serve.
+    """
+    files = [source for source in sources if not isinstance(source, StoredSource)]
+    check_columns(files, keep_column=keep_column, encoding=encoding, stdin=stdin)
+    for source in sources:
+        if isinstance(source, StoredSource):
+            source.documents.input(source.name, keep_column=keep_column)
+
+
+def kind_of(argument: str) -> Kind:
+    """Tell what an argument names.
+
+    Raises
+    ------
+    SourceError
+        Something of Nearkin's own that holds no documents.
+    """
+    if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
+        return "collection"
+    # functions of os.path, unlike methods of Path, take what cannot be looked at for not there; the reader says why
+    if argument != STDIN and os.path.isdir(argument):
+        return _kind_of_directory(Path(argument))
+    if argument != STDIN and os.path.isfile(argument):
+        _refuse_own_file(Path(argument))
+    return "file"
+
+
+def _kind_of_directory(path: Path) -> Kind:
+    if _is_collection(path):
+        return "collection"
+    _refuse_part_of_collection(path)
+    command = _command_of(path)
+    if command in KEEPING:
+        return "results"
+    if command is not None:
+        raise SourceError(
+            f"{path} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
+        )
+    if RunDirectory(path).is_unfinished:
+        raise SourceError(
+            f"{path} holds an unfinished run. Finish it: give its command again with --resume. Or name its input."
+        )
+    return "file"
+
+
+def _command_of(directory: Path) -> str | None:
+    """The command in the manifest of a directory; None if there is none of Nearkin's."""
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    is_ours = isinstance(manifest, dict) and {"nearkin", "command"} <= manifest.keys()
+    return str(manifest["command"]) if is_ours else None
+
+
+def _refuse_own_file(path: Path) -> None:
+    """Refuse a file of a collection, a table of a run, any database."""
+    _refuse_part_of_collection(path)
+    if path.name in _OWN_NAMES and _command_of(path.absolute().parent) is not None:
+        raise SourceError(
+            f"{path} is a table of results and holds no texts. Name its directory to read the documents that the run "
+            "kept."
+        )
+    try:
+        with path.open("rb") as file:
+            is_database = file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return  # the reader says why
+    if is_database:
+        raise SourceError(
+            f"{path} is an SQLite database, not text. Name a collection of Nearkin by its directory; from any other "
+            "database export the texts first."
+        )
+
+
+def _refuse_part_of_collection(path: Path) -> None:
+    for folder in path.absolute().parents[:_DEPTH]:
+        first = path.absolute().relative_to(folder).parts[0]
+        if first.startswith((COLLECTION_FILE, _INDEX)) and _is_collection(folder):
+            raise SourceError(
+                f"{path} is a part of the collection in {folder}. Name the collection by its directory to read its "
+                "documents."
+            )
+
+
+def _expanded(argument: str) -> Iterator[str]:
+    """What a pattern matches, if collections or results of runs are among it; any other argument as it is."""
+    is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
+    matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
+    folders = {match for match in matches if os.path.isdir(match)}
+    for match in matches:
+        if os.path.basename(match) in _OWN_NAMES and match not in folders:
+            _refuse_own_file(Path(match))
+    stored = [
+        folder for folder in sorted(folders) if _is_collection(Path(folder)) or _command_of(Path(folder)) is not None
+    ]
+    if not stored:
+        yield argument
+        return
+    inside = tuple(f"{folder}{os.sep}" for folder in stored)
+    others = [match for match in matches if match not in stored and not match.startswith(inside)]
+    files = [match for match in others if match not in folders]
+    yield from (*stored, *(files or others))  # beside files, folders are not read, as in any other pattern
+
+
+def _is_stored(folder: Path) -> bool:
+    return _is_collection(folder) or _command_of(folder) is not None
+
+
+def _is_collection(folder: Path) -> bool:
+    return os.path.isfile(folder / COLLECTION_FILE)
+
+
+def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
+    options = {"file_format": "--format", "text": "--text", "doc_id": "--id"}
+    for name, value in given.items():
+        if value is not None:
+            what = "a collection" if source.format == "collection" else "results of a run"
+            raise SourceError(
+                f"{source.name}: {options[name]} {value} is for files, and this is {what}, whose ids and texts are "
+                f"known. Leave {options[name]} out."
+            )
+
+
+def _in_words(source: StoredSource) -> str:
+    """What is read of it, to be said."""
+    documents = source.documents
+    if isinstance(documents, KeptDocuments):
+        where = "its folder kept" if documents.is_in_kept else "its input"
+        return f"{source.name}: the {counted(len(documents), 'document')} that this run kept, read from {where}"
+    return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
+
+
+def without_password(argument: str) -> str:
+    """An argument as results may repeat it.
+
+    Examples
+    --------
+    >>> without_password("postgresql://ada:secret@localhost/matters"), without_password("notes.jsonl")
+    ('postgresql://ada:***@localhost/matters', 'notes.jsonl')
+    """
+    return re.sub(r"^(postgres(?:ql)?://[^:/@]*):.*@", r"\1:***@", argument, flags=re.DOTALL)

@@ -1,0 +1,183 @@
+"""A training set without the items of a benchmark: what is dropped, what is said of each item, what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here, write_jsonl
+from made_up_prose import Prose
+from nearkin.workflows.auditing.audit import audit
+from nearkin.workflows.auditing.audited import AuditOptions
+
+Texts = dict[str, str]
+
+
+def benchmark(seed: int = 4) -> tuple[Texts, Texts]:
+    """Training documents, and items of 2 to 60 words of which half stand in one or two of these."""
+    prose, chance = Prose(seed), random.Random(seed)
+    train = {f"t{i}": prose.text(chance.randint(60, 200)) for i in range(240)}
+    train |= {f"short-{i}": prose.text(chance.randint(5, 7)) for i in range(30)}
+    items = {}
+    for i in range(60):
+        words = prose.text(chance.choice([2, 4, 8, 15, 20, 40, 60])).split()
+        items[f"q{i}"] = " ".join(words)
+        for doc_id in chance.sample([f"t{i}" for i in range(240)], chance.randint(1, 2)) if i % 2 else ():
+            place = chance.randint(0, 50)
+            held = train[doc_id].split()
+            kept = words if i % 3 else words[: max(1, len(words) * 2 // 3)]  # some stand there in part
+            train[doc_id] = " ".join([*held[:place], *kept, *held[place:]])
+    return train, items
+
+
+def grams(text: str, n: int) -> set[tuple[str, ...]]:
+    words = text.lower().split()
+    return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("benchmark")
+    return tuple(
+        write_jsonl(folder / f"{name}.jsonl", [{"id": one, "text": text} for one, text in texts.items()])
+        for name, texts in zip(("train", "eval"), benchmark(), strict=True)
+    )
+
+
+def dropped(out: Path) -> dict[str, tuple[str, float]]:
+    """Documents with the item that each was dropped for, and the share."""
+    rows = pq.read_table(out / "documents.parquet").to_pylist()
+    assert {row["reason"] for row in rows if not row["keep"]} <= {"overlap", "near-duplicate"}
+    return {row["id"]: (row["group"], row["similarity_to_principal"]) for row in rows if not row["keep"]}
+
+
+def dedup(files, out: Path, *arguments: object):
+    train, items = files
+    return nearkin_here("dedup", train, "--against", items, "--out", out, *arguments)
+
+
+def test_what_contains_an_item_is_dropped(files, tmp_path):
+    train, items = benchmark()
+    ended = dedup(
+        files, tmp_path / "out", "--drop", "containing", "--threshold", "0.6", "--recall", "0.999999", "--write-kept"
+    )
+    assert ended.code == 0
+    shares = {
+        (doc_id, item): len(grams(text, 5) & grams(of_item, 5)) / len(grams(of_item, 5))
+        for doc_id, text in train.items()
+        for item, of_item in items.items()
+        if grams(of_item, 5)
+    }
+    truth = {pair: share for pair, share in shares.items() if share >= 0.6}
+    found = dropped(tmp_path / "out")
+    assert found.keys() == {doc_id for doc_id, _ in truth}
+    assert len(found) > 20
+    for doc_id, (item, share) in found.items():
+        assert share == truth[doc_id, item] == max(truth.get((doc_id, other), 0) for other in items)
+    kept = [json.loads(line)["id"] for line in (tmp_path / "out/kept/train.jsonl").read_text().splitlines()]
+    assert kept == [doc_id for doc_id in train if doc_id not in found]
+    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/against.parquet").to_pylist()}
+    for item in items:
+        n_documents = sum(1 for _, other in truth if other == item)
+        assert rows[item]["n_documents"] == n_documents
+        expected = "match" if n_documents else "too short" if not grams(items[item], 5) else "no match"
+        assert rows[item]["result"] == expected
+        assert not n_documents or (rows[item]["most_similar"], item) in truth
+    n_short = sum(row["result"] == "too short" for row in rows.values())
+    said = " ".join(ended.out.split())
+    assert (
+        f"Other set: 60 documents, {sum(row['result'] == 'match' for row in rows.values())} with a match in INPUT"
+        in said
+    )
+    assert f"{n_short} documents of the other set are shorter than one shingle (words:5)" in said
+    assert "documents of the other set are too short to be found" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_what_shares_an_n_gram_is_dropped(files, tmp_path, n):
+    train, items = benchmark()
+    ended = dedup(files, tmp_path / "out", "--shingle", "words:13", "--min-shared", n)
+    assert ended.code == 0
+    truth = {
+        (doc_id, item)
+        for doc_id, text in train.items()
+        for item, of_item in items.items()
+        if len(grams(text, 13) & grams(of_item, 13)) >= n
+    }
+    found = dropped(tmp_path / "out")
+    assert found.keys() == {doc_id for doc_id, _ in truth}
+    assert len(found) > 10
+    assert all((doc_id, item) in truth for doc_id, (item, _) in found.items())
+    pairs = pq.read_table(tmp_path / "out/pairs.parquet").to_pylist()
+    assert {(pair["id_a"], pair["id_b"]) for pair in pairs} == truth
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert "threshold" not in manifest["parameters"]
+    assert manifest["counts"]["overlap"] == len(found)
+    assert manifest["plan"]["recall_at_threshold"] == 1
+    audited = audit(tmp_path / "out", AuditOptions(sample=10**6))
+    assert (audited.estimate.n_true, audited.estimate.n_found) == (len(truth), len(truth))
+    assert f"at least {n} shared shingle" in audited.pairs
+    short = {item for item, text in items.items() if len(grams(text, 13)) < n}
+    told = {
+        row["id"] for row in pq.read_table(tmp_path / "out/against.parquet").to_pylist() if row["result"] == "too short"
+    }
+    assert told == short
+
+
+def test_one_file_more_goes_with_the_rest(files, tmp_path):
+    """The table of the other set does not outlive its run."""
+    assert dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "-q").code == 0
+    assert (tmp_path / "out/against.parquet").exists()
+    assert nearkin_here("dedup", files[0], "--out", tmp_path / "out", "--overwrite", "--no-report", "-q").code == 0
+    assert not (tmp_path / "out/against.parquet").exists()
+
+
+def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
+    from nearkin.workflows.dedup import job
+
+    def cut(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(job, "write_tables", cut)
+        assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report").code == 130
+    ended = dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "--resume", "-q")
+    assert ended.code == 5
+    assert "parameters drop was" in ended.err
+    assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report", "--resume", "-q").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--drop", "containing"], "'drop'"),
+        (["--drop", "contained"], "'drop'"),
+        (["--min-shared", "1"], "'min_shared'"),
+    ],
+)
+def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
+    ended = nearkin_here("dedup", files[0], "--out", tmp_path / "out", *arguments)
+    assert ended.code == 2
+    assert named in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--drop", "containing", "--measure", "jaccard"],
+        ["--drop", "contained", "--measure", "jaccard"],
+        ["--drop", "something"],
+        ["--min-shared", "1", "--threshold", "0.5"],
+        ["--min-shared", "1", "--measure", "jaccard"],
+        ["--min-shared", "1", "--drop", "containing"],
+        ["--min-shared", "0"],
+    ],
+)
+def test_rules_that_contradict_one_another(files, tmp_path, arguments):
+    assert dedup(files, tmp_path / "out", *arguments).code == 2
+    assert not (tmp_path / "out").exists()
