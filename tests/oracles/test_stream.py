@@ -86,7 +86,7 @@ def test_add_one_by_one_or_many_at_once():
 def test_memory_for_a_document_is_fixed_and_told():
     stream = StreamDeduplicator(size=64)
     told = stream.bytes_per_document
-    assert f"{told:,} bytes a document" in repr(stream)
+    assert f"{told:,} bytes per document" in repr(stream)
     list(stream.add_many((i, f"text number {i} " * (1 + i % 50)) for i in range(5000)))
     assert stream.bytes_per_document == told
     held = [getattr(stream, name) for name in vars(stream) if isinstance(getattr(stream, name), np.ndarray)]

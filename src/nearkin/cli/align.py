@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -188,7 +189,7 @@ def train(
 
 def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
     say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{aligned.n_pairs:,} pairs of sentences[/], {aligned.n_word_pairs:,} pairs of words")
+    say(f"[bold]{counted(aligned.n_pairs, 'pair')} of sentences[/], {counted(aligned.n_word_pairs, 'pair')} of words")
     for n, why in (
         (aligned.n_empty, "have an empty side"),
         (aligned.n_too_long, "have a side of more than 200 words"),
@@ -209,7 +210,8 @@ def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
 
     origin = table.origin
     console.print(
-        f"[bold]{len(table):,} translations[/] of {len(table.source_words):,} words of {shown(origin.source)} and "
+        f"[bold]{counted(len(table), 'translation')}[/] of {counted(len(table.source_words), 'word')} of "
+        f"{shown(origin.source)} and "
         f"{len(table.target_words):,} of {shown(origin.target)}\n"
         f"Table {table.fingerprint} in [bold]{shown(out)}[/]",
         highlight=False,
@@ -251,7 +253,7 @@ def dictionary(
 
 def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
     say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{made.n_entries:,} entries[/]")
+    say(f"[bold]{counted(made.n_entries, 'entry', 'entries')}[/]")
     for n, why in (
         (made.n_of_several_words, "are not of one word on each side, and were left out"),
         (made.n_repeated, "were there before"),

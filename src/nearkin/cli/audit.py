@@ -8,6 +8,7 @@ from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, Miss
 from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +80,7 @@ def audit(
             write_table(audited.missed, missed)
     tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
     if missed is not None and not (quiet or as_json):
-        bars.say(f"{len(audited.missed):,} missed pairs are in {missed}")
+        bars.say(f"wrote {counted(len(audited.missed), 'missed pair')} to {missed}")
 
 
 def _show(console: Console, audited: Audited) -> None:
@@ -109,7 +110,8 @@ def _show(console: Console, audited: Audited) -> None:
     _show_missed(console, audited)
     for note in audited.notes:
         console.print(shown(note), highlight=False, style="dim", soft_wrap=True)
-    console.print(f"{audited.elapsed_s:.1f} s, {found.n_sampled:,} documents compared with everything", highlight=False)
+    compared = counted(found.n_sampled, "document")
+    console.print(f"{audited.elapsed_s:.1f} s, {compared} compared with everything", highlight=False)
 
 
 def _held(audited: Audited) -> str:

@@ -24,6 +24,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,15 +91,16 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         rows.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
     console.print(rows)
     console.print(
-        f"[bold]{counts['documents']:,} documents: {found['documents']:,} in {found['families']:,} families[/], the "
-        f"others like no other at {manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
+        f"[bold]{counted(counts['documents'], 'document')}: {found['documents']:,} in "
+        f"{counted(found['families'], 'family', 'families')}[/], the others like no other at "
+        f"{manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
         f"{manifest['parameters']['shingle']}",
         highlight=False,
     )
     print_warnings(console, manifest)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
     rate = counts["documents"] / total_s if total_s else 0
-    console.print(f"{total_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
+    console.print(f"{total_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
     start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
     console.print(
         f"Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}", highlight=False, soft_wrap=True

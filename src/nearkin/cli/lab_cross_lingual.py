@@ -10,6 +10,7 @@ import typer
 
 from nearkin.cli.options import Id, JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,8 +106,8 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     alone = results.scans.scans[0].at_threshold
     if alone.n_true:
         console.print(
-            f"{results.largest.name}: 1,000 bits alone find {alone.recall:.2f} of {alone.n_true:,} pairs at 0.3 "
-            f"(article: {BOUND}).",
+            f"{results.largest.name}: 1,000 bits alone find {alone.recall:.2f} of {counted(alone.n_true, 'pair')} at "
+            f"0.3 (article: {BOUND}).",
             highlight=False,
         )
     if results.windows is not None:

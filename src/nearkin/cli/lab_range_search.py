@@ -22,6 +22,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,7 +105,6 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
-    from nearkin.reports.quantities import counted
 
     n_counted, n_queries = results.counted.n_counted, len(results.queries)
     console.print(

@@ -20,6 +20,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +78,6 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     from rich.table import Table
 
     from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
-    from nearkin.reports.quantities import counted
 
     kinds = (*PUBLISHED_KINDS, MINHASH)
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -40,6 +40,7 @@ from nearkin.cli.pair_options import (
     Window,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -159,7 +160,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     console.print(rows)
     top = manifest["parameters"]["top"]
     console.print(
-        f"[bold]{counts['pairs']:,} pairs[/] with a cosine of {manifest['parameters']['threshold']} or more"
+        f"[bold]{counted(counts['pairs'], 'pair')}[/] with a cosine of {manifest['parameters']['threshold']} or more"
         + ("" if not top else f", the best {'one' if top == 1 else top} of each document on the left"),
         highlight=False,
     )
@@ -227,11 +228,12 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
         precision = (
             ""
             if known["precision"] is None
-            else f"; of the {known['n_reported']:,} pairs of their left documents {known['precision']:.1%} are known"
+            else f"; of the {counted(known['n_reported'], 'pair')} of their left documents "
+            f"{known['precision']:.1%} are known"
         )
         n_unknown = known["n_told"] - known["n_known"]
-        unknown = f"{n_unknown:,} more name documents that are not there; " if n_unknown else ""
-        found = f"{known['n_found']:,} of {known['n_known']:,} known pairs found"
+        unknown = f"{counted(n_unknown, 'more pair')} of documents that are not there; " if n_unknown else ""
+        found = f"{known['n_found']:,} of {counted(known['n_known'], 'known pair')} found"
         by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
         console.print(
             f"[bold]{found}[/] ({unknown}{known['recall']:.1%}, by {by}), {known['n_first']:,} of them as the most "
@@ -241,7 +243,7 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
         )
     if compared := manifest.get("translated"):
         console.print(
-            f"{compared['n_pairs']:,} pairs {shown(compared['pairs'])}: mean cosine "
+            f"{counted(compared['n_pairs'], 'pair')} {shown(compared['pairs'])}: mean cosine "
             f"{compared['mean_by_table'] or 0:.3f} by the table, {compared['mean_by_translation'] or 0:.3f} by the "
             "translation",
             highlight=False,

@@ -113,7 +113,7 @@ def _say_interrupted(arguments: list[str]) -> None:
 
 def _say_memory(arguments: list[str]) -> None:
     if _is_on_a_cluster(arguments):
-        hint = "The driver of a cluster holds some 60 bytes a document: run it on a larger machine, and add --resume."
+        hint = "The driver of a cluster holds some 60 bytes per document: run it on a larger machine, and add --resume."
     else:
         hint = "Give --memory a smaller size, or close other programs, and add --resume."
     typer.echo(f"Not enough memory. {hint}", err=True)

@@ -11,6 +11,7 @@ import typer
 from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
 from nearkin.cli.options import Overwrite
 from nearkin.cli.shell import sql
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -182,8 +183,8 @@ def _show_copied(console: Console, copied: Copied) -> None:
     from nearkin.cli.printing import shown
 
     console.print(
-        f"[bold]{shown(copied.file)}[/]: {copied.n_rows['documents']:,} documents, of all versions, with "
-        f"{copied.n_rows['contents']:,} texts",
+        f"[bold]{shown(copied.file)}[/]: {counted(copied.n_rows['documents'], 'document')}, of all versions, with "
+        f"{counted(copied.n_rows['contents'], 'text')}",
         highlight=False,
         soft_wrap=True,
     )

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from nearkin.cli.printing import table
+from nearkin.nouns import counted
 
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
@@ -31,14 +32,17 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
             rows.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
     console.print(rows)
     console.print(
-        f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
+        f"[bold]{counted(counts['documents'], 'document')}: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
     print_warnings(console, manifest)
+    n_bridges = counts["bridges_refused"]
+    bridges = f"; {counted(n_bridges, 'bridge')} between groups refused" if n_bridges else ""
     console.print(
-        f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
-        f"verified pairs at {parameters['measure']} ≥ {parameters['threshold']} on {parameters['shingle']}"
-        + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
+        f"{counted(counts['groups'], 'group')}, from "
+        f"{counted(counts['pairs_of_exact_copies'], 'exact copy', 'exact copies')} and "
+        f"{counted(counts['pairs'], 'verified pair')} at {parameters['measure']} ≥ {parameters['threshold']} on "
+        f"{parameters['shingle']}{bridges}",
         highlight=False,
     )
     if "plan" in manifest:
@@ -66,9 +70,10 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     of_search = " of the search" if manifest.get("command") == "regroup" else ""
     if counts.get("pairs_not_compared"):
         console.print(
-            f"[yellow]How many pairs were missed is not known: up to {counts['pairs_not_compared']:,} pairs of texts "
-            "that share a key with very many others were not compared; each such text was compared with the first "
-            "of its kind.",
+            "[yellow]How many pairs were missed is not known: not compared were up to "
+            f"{counted(counts['pairs_not_compared'], 'pair')} of texts that share a key with very many others; each "
+            "such "
+            "text was compared with the first of its kind.",
             highlight=False,
         )
     else:
@@ -81,5 +86,6 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
     rate = counts["documents"] / total_s if total_s else 0
     console.print(
-        f"{total_s:.1f} s, {rate:,.0f} documents a second, at most {peak / 2**20:,.0f} MiB of memory", highlight=False
+        f"{total_s:.1f} s, {counted(round(rate), 'document')} per second, at most {peak / 2**20:,.0f} MiB of memory",
+        highlight=False,
     )

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nearkin.kernels.chances import found_by_bands
+from nearkin.nouns import counted
 from nearkin.reports.facts import RunFacts
-from nearkin.reports.quantities import counted, estimate_text, parameter_text, percent_text, share_text
+from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.normalisation import STEPS
 
 _MEANINGS = {
@@ -156,7 +157,8 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         )
     if exact_below := facts.plan.get("exact_below"):
         unless = ", but for the pairs that were not compared" if facts.count("pairs_not_compared") else ""
-        yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none{unless}."
+        few = counted(round(exact_below), "shingle")
+        yield f"Documents with fewer than {few} were compared in a way that misses none{unless}."
 
 
 def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterator[str]:
@@ -208,7 +210,7 @@ def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
             yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
     if {"bands", "rows"} <= facts.plan.keys():
         bands, rows = facts.plan["bands"], facts.plan["rows"]
-        text = f"{_chosen_from(facts)}: {bands * rows:,.0f} slots a sketch; two documents are compared"
+        text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
         yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
     if rate := facts.plan.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"

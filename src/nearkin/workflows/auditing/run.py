@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
+from nearkin.nouns import counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.records import I64, Bool, ShingleSets
-from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
@@ -164,7 +164,8 @@ def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
         )
     if counts.get("pairs_not_compared"):
         notes.append(
-            f"the run did not compare up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very "
+            f"the run did not compare up to {counted(counts['pairs_not_compared'], 'pair')} of texts that share a "
+            "key with very "
             "many others, and so predicts no recall"
         )
     return tuple(notes)

@@ -140,7 +140,7 @@ class Resources:
 
     def __post_init__(self) -> None:
         if not isinstance(self.threads, int) or self.threads < 0:
-            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one a processor", self.threads)
+            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
         if not isinstance(self.memory_bytes, int) or self.memory_bytes < 256 << 20:
             raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
 

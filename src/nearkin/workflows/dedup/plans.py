@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from nearkin.kernels.chances import found_by_sample
+from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
 from nearkin.records import F64, Matches
 from nearkin.workflows.dedup.band_search import BandKeys
@@ -43,7 +44,7 @@ def found_probability(matches: Matches, plan: Plan) -> F64:
 def describe_plan(plan: Plan, options: DedupOptions) -> str:
     """The plan in a sentence."""
     expected = f"{plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-    expected += f"about {plan.expected_candidates:,.0f} pairs of strangers compared"
+    expected += f"about {counted(round(plan.expected_candidates), 'pair')} of strangers compared"
     if isinstance(plan, BandPlan):
         exactly = (
             f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"

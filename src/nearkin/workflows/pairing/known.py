@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
+from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
@@ -236,7 +237,8 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
     if not is_there.any():
         shown = " and ".join(shortened(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
         raise SourceError(
-            f"{name}: none of its {len(is_there):,} pairs is of documents on both sides (the first is {shown})."
+            f"{name}: none of its {counted(len(is_there), 'pair')} is of documents on both sides (the first is "
+            f"{shown})."
         )
     return Known(name, np.unique(keys_of(places[0][is_there], places[1][is_there])), len(is_there))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.nouns import counted
 from nearkin.planning.pair_calibration import Prefix, calibrated
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
@@ -208,7 +209,8 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
         say(f"a recall of {options.recall:.1%} was asked for: with what is fixed, this is as near as it comes")
     if options.top is None and prediction.n_pairs > MOST_PAIRS:
         say(
-            f"about {prediction.n_pairs:,.0f} pairs are expected, and more than {MOST_PAIRS:,} are refused: raise "
+            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MOST_PAIRS:,} are "
+            "refused: raise "
             "--threshold, or keep the best of each document with --top"
         )
     return planned

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -148,7 +149,8 @@ def neighbours_of_file(
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{path}: {pairs.n_document_pairs:,} pairs lie within distance {distance}, {_n_equal(pairs):,} of them "
+            f"{path}: {counted(pairs.n_document_pairs, 'pair')} lie within distance {distance}, {_n_equal(pairs):,} "
+            "of them "
             f"with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs each "
             "document with the first of its signature only, or take a shorter distance or longer signatures."
         )

@@ -13,6 +13,7 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
+from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -90,7 +91,8 @@ class Reading:
             n_bytes.append(path.stat().st_size)
         if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
             raise EngineError(
-                f"{self.spool.path} shows {sum(n_documents):,} documents, and {read.n_documents:,} were written: some "
+                f"{self.spool.path} shows {counted(sum(n_documents), 'document')}, and {read.n_documents:,} were "
+                "written: some "
                 "of its files are gone, or this worker does not see them yet. Go on with --resume, or, if they are "
                 "gone, begin anew."
             )

@@ -16,6 +16,7 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block, Layout
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
+from nearkin.nouns import counted
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
@@ -139,6 +140,8 @@ def sign_all(
         except (OSError, pa.ArrowInvalid) as error:
             raise EngineError(f"What a worker wrote to {part.path} cannot be read here: {error}.") from error
         if sum(documents.num_rows for documents, _ in found) != n:
-            raise EngineError(f"A worker wrote {n:,} documents to {part.path}, and here there are not so many.")
+            raise EngineError(
+                f"A worker wrote {counted(n, 'document')} to {part.path}, and here there are not so many."
+            )
         batches += found
     return batches, bool(has_integer_ids.all())
