@@ -24,6 +24,8 @@ A message says what is wrong, where, the rule and what came.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 
 class NearkinError(Exception):
     """The root of the tree above; ``exit_code`` is what the command line ends with."""
@@ -33,6 +35,13 @@ class NearkinError(Exception):
 
 class ParameterError(NearkinError, ValueError):
     """A parameter breaks its rule.
+
+    Parameters
+    ----------
+    message : str
+        For callers from Python.
+    named : iterable of str
+        The parameters that stand in quotes in the message, ``'overwrite'``.
 
     Examples
     --------
@@ -44,10 +53,31 @@ class ParameterError(NearkinError, ValueError):
 
     exit_code = 2
 
+    def __init__(self, message: str, *, named: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self._named = {name: f"'{name}'" for name in named}  # how each stands in the message
+
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
         """The message in its one form: the parameter, its owner, the rule, what came."""
-        return cls(f"The '{parameter}' parameter of {owner} must be {rule}. Got {came!r} instead.")
+        whose = f"The '{parameter}' parameter of {owner}"
+        error = cls(f"{whose} must be {rule}. Got {came!r} instead.")
+        error._named = {parameter: whose}
+        return error
+
+    def with_options(self, option_of: Callable[[str], str | None]) -> str:
+        """The message for somebody who gave options; ``option_of`` spells a parameter as an option, if there is one.
+
+        Examples
+        --------
+        >>> error = ParameterError.of("rows", "MinHash", "an int >= 1", 0)
+        >>> error.with_options({"rows": "--rows"}.get)
+        '--rows must be an int >= 1. Got 0 instead.'
+        """
+        message = str(self)
+        for name, whose in self._named.items():
+            message = message.replace(whose, option_of(name) or whose)
+        return message
 
 
 class InputError(NearkinError):

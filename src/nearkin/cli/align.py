@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.shell import Commands
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ The translations of a word, the likeliest first.
 
   nearkin align show de-en.table house --reverse
 """
-align = typer.Typer(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
+align = Commands(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _learning = partial(typer.Option, rich_help_panel="The table")
 _Parallel = Annotated[
@@ -173,7 +174,7 @@ def train(
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions, save
     from nearkin.workflows.aligning.training import train as learn
-    from nearkin.workflows.dedup.options import Resources, parse_size
+    from nearkin.workflows.dedup.options import Resources
 
     check_free(out, overwrite=overwrite, inputs=parallel)
     corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
@@ -181,7 +182,7 @@ def train(
     options = AlignOptions(aligner, iterations, stem, pruning, on_error)  # type: ignore[arg-type]  # it checks them
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(f"aligned by {options.chosen().fingerprint}")
-        resources = Resources(threads, parse_size(memory))
+        resources = Resources.of(threads, memory)
         aligned = learn(corpus, options, resources=resources, progress=bars)
         save(aligned.table, out)
     tell(aligned.summary, lambda console: _show_aligned(console, aligned, out), as_json=as_json, quiet=quiet)

@@ -68,7 +68,7 @@ def audit(
     options = AuditOptions(
         sample,
         seed,
-        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
         if is_asked
         else None,
         cache,

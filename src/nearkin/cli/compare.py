@@ -148,7 +148,7 @@ def versions(
     ):
         found = opened.versions(
             doc_id,
-            method=method,
+            method=method,  # type: ignore[arg-type]  # it checks the method
             gamma=gamma,
             threshold=threshold,
             distance=distance,

@@ -64,12 +64,12 @@ def families(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.files import Delivery, Files
-    from nearkin.workflows.dedup.options import Resources, parse_size
+    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.families.files import families_files
 
     files = Files(inputs, (), file_format, text, id, encoding)
     delivery = Delivery(on_error, resume, overwrite)  # type: ignore[arg-type]  # it checks on_error
-    resources = Resources(threads, parse_size(memory))
+    resources = Resources.of(threads, memory)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = families_files(
             files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars

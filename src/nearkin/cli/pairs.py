@@ -132,8 +132,9 @@ def pairs(
     )
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method, bits=bits,
-        distance=distance, permutations=permutations, window=window,
+        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits, distance=distance,
+        permutations=permutations, window=window,
+        method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
     cluster = cluster_of(engine, master, conf)
     translated = Reading(left_translated, None, None, None, encoding) if left_translated else None

@@ -38,6 +38,12 @@ def regroup(
 
     with bars_shown(is_quiet=quiet or as_json) as bars:
         where, manifest = cut(
-            directory, threshold=threshold, group=group, out=out, overwrite=overwrite, report=report, progress=bars
+            directory,
+            threshold=threshold,
+            group=group,  # type: ignore[arg-type]  # it is checked there
+            out=out,
+            overwrite=overwrite,
+            report=report,
+            progress=bars,
         )
     tell(lambda: manifest, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)

@@ -91,7 +91,8 @@ def sign(
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
         method,  # type: ignore[arg-type]  # it checks the method
-        bits, parse_shingling(features), Normalisation.parse(normalise), density, seed, online,
+        bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
+        seed, online,
     )  # fmt: skip
     reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
     cluster = cluster_of(engine, master, conf)

@@ -84,7 +84,7 @@ def similar(
         found = opened.similar(
             doc_id,
             text=text,
-            method=method,
+            method=method,  # type: ignore[arg-type]  # it checks the method
             gamma=gamma,
             threshold=threshold,
             distance=distance,

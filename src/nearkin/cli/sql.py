@@ -97,7 +97,7 @@ def similar(
     from nearkin.collection.plain_sql.queries import similar_query
     from nearkin.collection.tolerance import Tolerance
 
-    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)
+    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 

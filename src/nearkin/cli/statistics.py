@@ -81,7 +81,7 @@ def statistics(
             check_not_an_input(out, [source.path for source in texts.sources])
             found = collect(
                 texts,
-                parse_shingling(features),
+                parse_shingling(features, parameter="features", owner="statistics"),
                 Normalisation.parse(normalise),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),

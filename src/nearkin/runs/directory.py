@@ -53,7 +53,7 @@ class RunDirectory:
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
-    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
+    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[bool]:
         """Take the directory for one run, new or resumed, and keep other processes out while it lasts.
 
         Parameters
@@ -65,6 +65,11 @@ class RunDirectory:
         overwrite : bool
             Remove what an earlier run left here.
 
+        Yields
+        ------
+        bool
+            Whether it goes on with an unfinished run.
+
         Raises
         ------
         OutputExistsError
@@ -75,14 +80,14 @@ class RunDirectory:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            self._prepare(identity, resume=resume, overwrite=overwrite)
+            is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
             try:
-                yield
+                yield is_resumed
             except BaseException:
                 self._forget_if_nothing_is_done()
                 raise
 
-    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
+    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and not self.manifest.exists():
@@ -91,13 +96,13 @@ class RunDirectory:
                 self._check_identity(wanted)
             else:  # it ended before it began
                 write_json(self.work / _IDENTITY, wanted)
-            return
+            return True
         if overwrite:
             self._remove_results()
         elif self.manifest.exists():
+            done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
             raise OutputExistsError(
-                f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another "
-                "--out."
+                f"{self.path} already holds {done}. Add --overwrite to replace them, or choose another --out."
             )
         elif self.work.exists():
             raise OutputExistsError(
@@ -111,6 +116,7 @@ class RunDirectory:
         with writing(self.work):
             self.work.mkdir()
         write_json(self.work / _IDENTITY, wanted)
+        return False
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
         try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
+    from nearkin.workflows.pairing.options import Method
 
 _OF = "spark.similar_pairs"
 
@@ -41,7 +42,7 @@ def similar_pairs(
     stems: bool = True,
     splits: bool = True,
     seed: int = 0,
-    method: str = "auto",
+    method: Method = "auto",
     bits: int | None = None,
     distance: int | None = None,
     permutations: int | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from nearkin.kernels.compiled import chains
 from nearkin.nouns import counted
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
@@ -99,8 +99,8 @@ class StreamDeduplicator:
         recall: float = 0.99,
         shingle: str | Shingling = "words:5",
         size: int = 128,
-        normalise: Normalisation | str = "nfkc,case,space",
-        fetch: Callable[[object], str] | None = None,
+        normalise: Normalisation | Steps = "nfkc,case,space",
+        fetch: Callable[[Any], str] | None = None,
         seed: int = 0,
     ) -> None:
         if not isinstance(threshold, int | float) or not 0 < threshold <= 1:

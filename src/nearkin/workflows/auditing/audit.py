@@ -62,7 +62,8 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
     if options.tolerance is not None:
         raise ParameterError(
             f"{directory} is a run, and is audited at its own threshold: 'method', '{options.tolerance.parameter}' and "
-            "the like are for collections."
+            "the like are for collections.",
+            named=("method", options.tolerance.parameter),
         )
     return OF_RUNS[str(command)](directory, manifest, options, progress)
 

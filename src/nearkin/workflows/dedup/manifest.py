@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
+from nearkin.nouns import counted
 from nearkin.runs.meter import StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
@@ -100,6 +101,25 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
         "pairs_of_exact_copies": int(judged.is_copy.sum()),
         "bridges_refused": groups.n_bridges,
     }
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """The counts as a result in a console shows them: documents by reason, as the summary has them, then the rest.
+
+    Examples
+    --------
+    >>> some = {"documents": 4, "unique": 2, "exact_copy": 1, "near_duplicate": 1, "kept": 2, "groups": 1, "pairs": 1}
+    >>> counts_in_words(some | {"pairs_of_exact_copies": 1})
+    '4 documents: 2 unique, 1 exact copy, 1 near-duplicate; 2 kept; 1 group; 2 pairs'
+    """
+    by_reason = []
+    for reason in REASONS:
+        if n := counts.get(reason.replace(" ", "_").replace("-", "_"), 0):
+            countable = {"exact copy": "exact copies", "near-duplicate": "near-duplicates"}
+            by_reason.append(counted(n, reason, countable.get(reason, reason)))
+    told = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"
+    n_pairs = counts["pairs"] + counts["pairs_of_exact_copies"]
+    return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {counted(n_pairs, 'pair')}"
 
 
 def _kind(problem: str) -> str:

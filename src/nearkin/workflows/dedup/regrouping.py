@@ -23,6 +23,7 @@ from nearkin.reports.dedup import RecallCurve
 from nearkin.runs.directory import MANIFEST, RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
@@ -62,7 +63,7 @@ def regroup(
     directory: Path,
     *,
     threshold: float,
-    group: str | None = None,
+    group: Rule | None = None,
     out: Path | None = None,
     overwrite: bool = False,
     report: bool = True,
@@ -118,7 +119,7 @@ def regroup(
     return target.path, written
 
 
-def _options(run: FinishedRun, directory: Path, threshold: float, group: str | None) -> DedupOptions:
+def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:
     """Those of the run but for what is cut anew."""
     if threshold < run.options.threshold:
         raise ParameterError.of(

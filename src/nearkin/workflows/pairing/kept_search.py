@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import ResumeError
+from nearkin.nouns import counted
 from nearkin.runs.files import published
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
@@ -49,6 +50,14 @@ class KeptSearch:
             check_same(self._path, str(stored["units"]), units)
             verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
             return int(stored["n_done"]), int(stored["n_comparisons"])
+
+    def in_words(self) -> str | None:
+        """How far an interrupted search had come; None if none is kept."""
+        if self._path is None or not self._path.exists():
+            return None
+        with np.load(self._path) as stored:
+            found, done = len(stored["keys"]), int(stored["n_comparisons"])
+        return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
 
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
         """Keep it, if it is time."""

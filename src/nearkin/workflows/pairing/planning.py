@@ -196,7 +196,7 @@ def _fixed(options: PairOptions) -> dict[str, int]:
 
 def _choose(question: Question, options: PairOptions) -> Plan:
     method = None if options.method == "auto" else options.method
-    return choose(question, method=method, **_fixed(options))  # type: ignore[arg-type]
+    return choose(question, method=method, **_fixed(options))
 
 
 def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
