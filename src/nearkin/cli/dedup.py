@@ -82,7 +82,7 @@ def dedup(
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
     from nearkin.workflows.dedup.options import DedupOptions, Resources
@@ -99,4 +99,5 @@ def dedup(
         manifest = dedup_files(
             files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset, cluster=cluster
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

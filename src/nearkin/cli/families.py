@@ -62,7 +62,7 @@ def families(
 ) -> None:
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery, Files
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.families.files import families_files
@@ -74,6 +74,7 @@ def families(
         manifest = families_files(
             files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 

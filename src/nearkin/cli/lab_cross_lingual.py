@@ -79,7 +79,7 @@ def cross_lingual(
 ) -> None:
     """Repeat the article's experiments."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.cross_lingual.delivery import deliver
     from nearkin.lab.cross_lingual.documents import Columns
     from nearkin.lab.cross_lingual.experiment import Plan
@@ -89,9 +89,10 @@ def cross_lingual(
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(plan, out, resources=resources, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )

@@ -81,7 +81,7 @@ def range_search(
 ) -> None:
     """Repeat the paper's measurements."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.corpus import RawFiles
     from nearkin.lab.range_search.delivery import deliver
     from nearkin.lab.range_search.experiment import Plan
@@ -93,9 +93,10 @@ def range_search(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )

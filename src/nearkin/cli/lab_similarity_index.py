@@ -83,7 +83,7 @@ def similarity_index(
 ) -> None:
     """Repeat the paper's experiment."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.similarity_index.delivery import deliver
     from nearkin.lab.similarity_index.experiment import Plan
     from nearkin.lab.similarity_index.families import FamilyFile
@@ -101,9 +101,10 @@ def similarity_index(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )

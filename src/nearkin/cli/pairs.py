@@ -117,7 +117,7 @@ def pairs(
 ) -> None:
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import Beside, pair_files
@@ -143,6 +143,7 @@ def pairs(
             given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
             report=report, resources=Resources(threads), progress=bars, cluster=cluster,
         )  # fmt: skip
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 

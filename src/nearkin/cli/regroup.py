@@ -32,7 +32,7 @@ def regroup(
 ) -> None:
     """Cut groups anew."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
@@ -46,4 +46,5 @@ def regroup(
             report=report,
             progress=bars,
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)

@@ -86,6 +86,30 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
     rate = counts["documents"] / total_s if total_s else 0
     console.print(
-        f"{total_s:.1f} s, {counted(round(rate), 'document')} per second, at most {peak / 2**20:,.0f} MiB of memory",
+        f"{total_s:.1f} s, {counted(round(rate), 'document')} per second, at most {peak / 2**20:,.0f} MiB of memory"
+        f"{_beyond_the_limit(manifest.get('memory'))}",
         highlight=False,
     )
+
+
+def _beyond_the_limit(memory: Mapping[str, int] | None) -> str:
+    """Why a run took more than ``--memory``, where it did.
+
+    Examples
+    --------
+    >>> told = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": 390 << 20}
+    >>> _beyond_the_limit(told | {"longest_document_characters": 9})
+    ' (--memory 256 MiB, and 150 MiB of Python and its libraries)'
+    """
+    if memory is None or memory["peak_bytes"] <= memory["limit_bytes"]:
+        return ""
+    from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
+
+    limit, before = memory["limit_bytes"], memory["before_bytes"]
+    told = f"--memory {limit / 2**20:,.0f} MiB, and {before / 2**20:,.0f} MiB of Python and its libraries"
+    if memory["peak_bytes"] <= limit + before:
+        return f" ({told})"
+    longest = memory["longest_document_characters"]
+    if longest * MOST_BYTES_PER_CHARACTER > limit:
+        return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
+    return f" ({told}; compiled code, mapped files and what each thread holds come on top)"

@@ -181,8 +181,9 @@ class RunDirectory:
 
     def _forget_if_nothing_is_done(self) -> None:
         """A run that failed before it wrote anything leaves no trace: the next one is not asked to resume it."""
-        if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
-            shutil.rmtree(self.work, ignore_errors=True)
+        with contextlib.suppress(OSError):  # what went wrong before, too many open files say, is what is to be told
+            if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
+                shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
         """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done.

@@ -103,8 +103,8 @@ class Ending(Protocol):
     def write(self, found: Found) -> Mapping[str, object]:
         """Write what is wanted from the input; what the manifest is to have beside the rest."""
 
-    def report(self, found: Found, written: Mapping[str, object]) -> None:
-        """Write the page, from the manifest so far."""
+    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
+        """Write the page, from the manifest so far; what the manifest is to have of it."""
 
 
 def run_files(
@@ -158,8 +158,11 @@ def run_files(
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
             written |= {"encoding": files.encoding, **engine, **more}
             if delivery.report:
-                ending.report(found, written)
+                written |= ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)
+            if cluster is None:
+                longest = int(result.corpus.n_characters.max(initial=0))
+                written["memory"] = manifest.memory(resources, meter, longest)
             directory.finish(written, kept=delivery.kept)
     return written
 
@@ -221,11 +224,11 @@ class DedupEnding:
             _write_kept(found)
         return {}
 
-    def report(self, found: Found, written: Mapping[str, object]) -> None:
+    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
-            write_report(found.directory.path / "report.html", written, told, found.options, progress)
+            return write_report(found.directory.path / "report.html", written, told, found.options, progress)
 
 
 def dedup_files(

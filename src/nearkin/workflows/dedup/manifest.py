@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from nearkin._version import __version__
 from nearkin.nouns import counted
-from nearkin.runs.meter import StageCost
+from nearkin.runs.meter import Meter, StageCost
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 
@@ -78,6 +78,19 @@ def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str
     return {
         "estimated_missed_pairs": round(n_missed, 3),
         "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if is_known else None,
+    }
+
+
+def memory(resources: Resources, meter: Meter, longest: int) -> dict[str, int]:
+    """What the run took beside what it was allowed: the limit is for the work, on top of the libraries.
+
+    ``longest`` is the number of characters of the longest document: each is shingled whole.
+    """
+    return {
+        "limit_bytes": resources.memory_bytes,
+        "before_bytes": meter.before_bytes,
+        "peak_bytes": meter.peak_bytes,
+        "longest_document_characters": longest,
     }
 
 

@@ -113,7 +113,7 @@ def regroup(
             with meter.stage("report", 0, "steps") as stage:
                 # without samples: the texts are not read again
                 told = Told(judged, run.places, [], _curve(run, matches))
-                write_report(target.path / "report.html", written, told, options, stage)
+                written |= write_report(target.path / "report.html", written, told, options, stage)
         written["stages"] = manifests.stages(meter.costs)
         target.finish(written)
     return target.path, written

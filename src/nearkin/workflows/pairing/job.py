@@ -122,7 +122,7 @@ def pair_files(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
             )
             if report:
-                _report(directory, about, meter)
+                about |= _report(directory, about, meter)
             directory.finish(about)
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -217,9 +217,9 @@ def _write(
             write_known(folder / "known.tsv", known, ids)
 
 
-def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> None:
-    """``report.html``; without the ``report`` extra it is said that there is none."""
+def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> dict[str, str]:
+    """``report.html``; what the manifest is to have of it."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:
-        write_report(directory.path, about, progress)
+        return write_report(directory.path, about, progress)
