@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
+from nearkin.runs.batches import mapped_batch
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -85,8 +85,7 @@ class Reading:
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:
-            with pa.memory_map(str(path)) as file:
-                n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
+            n_documents.append(mapped_batch(path).num_rows)
             numbers.append(int(path.stem.partition("-")[2]))
             n_bytes.append(path.stat().st_size)
         if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
