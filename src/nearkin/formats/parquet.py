@@ -12,7 +12,7 @@ from typing import IO, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-UNREADABLE = (OSError, pa.ArrowException)
+UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 """What reading a file raises that is damaged, or no Parquet file."""
 
 
@@ -26,7 +26,7 @@ def table_writer(
     schema: pa.Schema,
     *,
     compression: str | Mapping[str, str] = "zstd",
-    compression_level: Mapping[str, int] | None = None,
+    compression_level: Mapping[str, int] | int | None = None,
 ) -> pq.ParquetWriter:
     """A writer for tables that come in parts; a context manager."""
     return pq.ParquetWriter(

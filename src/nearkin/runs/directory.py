@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
-from nearkin.runs.files import write_json, writing
+from nearkin.formats.sealed import has_right_checksum
+from nearkin.runs.files import write_checked_json, write_json, writing
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"
@@ -19,6 +21,7 @@ TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
     "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
+_CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 
@@ -193,7 +196,9 @@ class RunDirectory:
         files = [name for name in TABLES if (self.path / name).exists()]
         if kept or self._moved():
             files += self._place_kept()
-        write_json(self.manifest, {**manifest, "files": files})
+        with writing(self.path):
+            digests = {name: _digest(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)}
+        write_checked_json(self.manifest, {**manifest, "files": files, "digests": digests})
         shutil.rmtree(self.work, ignore_errors=True)
 
     @property
@@ -214,6 +219,36 @@ class RunDirectory:
                 if (self.work / name).exists():
                     os.replace(self.work / name, target)
         return names
+
+
+def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
+    """See that the tables of a finished run, and its manifest, are what the run wrote.
+
+    Files that people may have opened and stored again (CSV, TSV) are not looked at; nor is a run of an earlier version,
+    which wrote no digests.
+
+    Raises
+    ------
+    RunError
+        A bit of one changed, or one is gone.
+    """
+    again = f"The run in {directory} is damaged: {{}} is not what the run wrote. Run the command again."
+    if not has_right_checksum(manifest):
+        raise RunError(again.format(MANIFEST))
+    digests = manifest.get("digests", {})
+    for name, digest in digests.items() if isinstance(digests, dict) else ():
+        try:
+            if _digest(directory / name) != digest:
+                raise RunError(again.format(name))
+        except FileNotFoundError:
+            continue  # what needs it says so; the others go without it
+        except OSError as error:
+            raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

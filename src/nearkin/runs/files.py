@@ -82,7 +82,7 @@ def write_checked_json(path: Path, value: Mapping[str, object], *, durable: bool
     write_json(path, with_checksum(value), durable=durable)
 
 
-def read_checked_json(path: Path) -> dict[str, Any]:  # what a file holds is seen by whoever reads it
+def read_checked_json(path: Path) -> Mapping[str, Any]:
     """What `write_checked_json` wrote.
 
     Raises
@@ -98,7 +98,6 @@ def read_checked_json(path: Path) -> dict[str, Any]:  # what a file holds is see
         raise damaged(path) from error
     if not isinstance(value, dict) or not has_right_checksum(value):
         raise damaged(path)
-    value.pop("checksum", None)
     return value
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nearkin.errors import ParameterError, RunError
-from nearkin.runs.directory import MANIFEST, RunDirectory
+from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -82,4 +82,5 @@ def _manifest(directory: Path) -> Mapping[str, Any]:
         raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
     if not isinstance(manifest, dict):
         raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
+    check_results(directory, manifest)
     return manifest

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.errors import RunError
+from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
 
 _SHIFT = np.uint64(32)
@@ -164,7 +164,7 @@ def _stored_pairs(
 ) -> Iterator[tuple[pa.Array, pa.Array]]:
     """The stored pairs of which one of the sides is wanted, some at a time."""
     try:
-        with pq.ParquetFile(directory / "pairs.parquet") as file:
+        with parquet.open_table(directory / "pairs.parquet") as file:
             for batch in file.iter_batches(columns=["id_a", "id_b"]):
                 masks = [pc.is_in(batch[side], wanted) for side in sides]
                 mask = masks[0] if len(masks) == 1 else pc.or_(*masks)

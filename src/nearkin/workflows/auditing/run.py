@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
+from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.records import I64, Bool, ShingleSets
@@ -77,7 +77,7 @@ class StoredRun:
         """
         try:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
-            table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
+            table = parquet.read_table(directory / "documents.parquet", columns=_COLUMNS)
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
             inputs = reread(manifest["inputs"], encoding, threads=threads, progress=progress)
             others = reread(against, encoding, threads=threads, progress=progress) if against else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
 
 # in small letters, with blanks for "_" and "-"; the first that is there is taken
@@ -77,9 +78,9 @@ def read_labels(path: Path, *, doc_id: str | None = None, label: str | None = No
                         "value with a "
                         "comma in it is to stand in quotes."
                     )
-                its_label = row[at_label].strip()
+                its_label = as_it_was(row[at_label].strip())
                 if its_label:
-                    pairs.append((row[at_id].strip(), its_label))
+                    pairs.append((as_it_was(row[at_id].strip()), its_label))
                 else:
                     n_without_label += 1
     except OSError as error:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
+from nearkin.formats import parquet
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
-from nearkin.runs.directory import MANIFEST, RunDirectory
+from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.grouping.principals import Rule
@@ -143,8 +143,9 @@ def load(directory: Path) -> FinishedRun:
     """Read a finished run back."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        documents = pq.read_table(directory / "documents.parquet")
-        pairs = pq.read_table(directory / "pairs.parquet")
+        check_results(directory, manifest)
+        documents = parquet.read_table(directory / "documents.parquet")
+        pairs = parquet.read_table(directory / "pairs.parquet")
         if manifest.get("command") in ("dedup", "regroup", "families") and not manifest.get("against"):
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:

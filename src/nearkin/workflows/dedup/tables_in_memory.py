@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.formats import parquet
 from nearkin.records import Bool, Measure
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -162,7 +162,7 @@ def _described(one: TableInput, columns: Columns | None) -> InputFile:
 
 
 def _read(path: Path) -> pa.Table:
-    return pq.read_table(path, memory_map=False)
+    return parquet.read_table(path)
 
 
 def _in_kind_of(documents: Documents, table: pa.Table) -> Any:

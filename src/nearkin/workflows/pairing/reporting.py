@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup import ProblemRow
 from nearkin.reports.page_file import write_page
@@ -52,7 +53,7 @@ def shown_pairs(path: Path) -> tuple[list[PairRow], list[PairRow]]:
     There may be more pairs than memory holds: the cosines are read a part at a time, and only the pairs that are shown
     are read as a whole.
     """
-    with pq.ParquetFile(path) as file:
+    with parquet.open_table(path) as file:
         best, least, greatest = _most_similar(file)
         if file.metadata.num_rows - len(best) <= N_OTHERS:
             others = np.setdiff1d(np.arange(file.metadata.num_rows), best)
@@ -128,7 +129,7 @@ def _remarks(path: Path) -> list[Remarks]:
     """What there is to know of documents, by side."""
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
-    with pq.ParquetFile(path) as file:
+    with parquet.open_table(path) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "id", "source", "line", "problem"]):
             odd = batch.filter(pc.is_valid(batch["problem"]))
             for side in SIDES:

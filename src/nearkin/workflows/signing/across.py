@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.formats import parquet
 from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -74,7 +74,7 @@ def neighbours_across(
     first_of_theirs = np.uint32(len(mine.documents))
     with meter.stage("write", 0, "steps"), published(out) as aside:
         schema = pairs_schema(ids.type, is_verified=verifier is not None)
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with parquet.table_writer(aside, schema) as writer:
             for start in range(0, len(found), _BLOCK_PAIRS):
                 some = slice(start, start + _BLOCK_PAIRS)
                 right: U32 = found.row[some] + first_of_theirs

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
@@ -162,7 +162,7 @@ def neighbours_of_file(
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
         schema = pairs_schema(ids.type, is_verified=verifier is not None)
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with parquet.table_writer(aside, schema) as writer:
             for block in _blocks(pairs, equal):
                 table = pairs_table(block, (ids, ids), verifier, verification, schema)
                 n_written += len(table)

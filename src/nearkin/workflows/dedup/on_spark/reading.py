@@ -69,7 +69,7 @@ class Reading:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        first_source, given = pickle.loads(blocks[0].data)
+        first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (of the driver, by way of Spark, which sends tasks so itself)
         notes = Notes()
         read = read_one(
             target,
