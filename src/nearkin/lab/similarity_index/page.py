@@ -34,7 +34,7 @@ def draw(results: Results) -> tuple[Drawn, ...]:
             "methods",
             figures.method_frequency,
             results,
-            f"Figure 3: {counted(results.n_over_one, 'run')} score above 1.",
+            f"Figure 3: {counted(results.n_over_one, 'run')} with a score above 1.",
         ),
         drawn("scores", figures.scores, results, f"The paper's five runs with {n:,} other multipliers."),
         drawn("best-scores", figures.best_scores, results, f"The best of all runs with each of {n:,} multipliers."),

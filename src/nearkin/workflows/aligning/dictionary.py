@@ -111,8 +111,7 @@ def read_dictionary(
         pairs += zip(*(_single(one, is_single) for one in found), strict=True)
     if not pairs:
         raise SourceError(
-            f"{path}: has no entry of one word, a tab, and one word ({counted(n_entries, 'entry', 'entries')} were "
-            "read)."
+            f"{path}: has no entry of one word, a tab, and one word (read {counted(n_entries, 'entry', 'entries')})."
         )
     table = TranslationTable.of_pairs(
         pairs, source=source, target=target, words=words.fingerprint, aligner="dictionary"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -238,7 +238,8 @@ def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[st
     """Say what looks as if the corpus were not what it is taken for."""
     if pairs.n_empty > pairs.n_read // 2:
         say(
-            f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} have an empty side: are these the columns or "
+            f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
+            "side: are these the columns or "
             "files meant?"
         )
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:

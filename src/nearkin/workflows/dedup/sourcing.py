@@ -136,7 +136,7 @@ def _resolve(
     if named := sorted(inside & set(arguments)):
         raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
     if inside:
-        progress.say(f"{counted(len(inside), 'file')} in {out} are not read: they are results of an earlier run")
+        progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold_for_pairs
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -245,7 +245,8 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
     for collected, facts in ((left, vectors.left_facts), (right, vectors.right_facts)):
         if facts.n_few_terms:
             progress.say(
-                f"{collected.asked_by}: {facts.n_few_terms:,} of {counted(len(collected), 'document')} have too few "
+                f"{collected.asked_by}: {facts.n_few_terms:,} of {counted(len(collected), 'document')} "
+                f"{agreeing(facts.n_few_terms, 'has', 'have')} too few "
                 "terms to be "
                 "compared"
             )

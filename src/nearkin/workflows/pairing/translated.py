@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -104,7 +104,8 @@ class Translation:
             )
         if n_missing:
             meter.progress.say(
-                f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left have no "
+                f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
+                f"{agreeing(n_missing, 'has', 'have')} no "
                 "translation. How "
                 "rare a word is, is counted in those that have: translate all for weights like those of the table"
             )

@@ -79,7 +79,7 @@ class Verifier:
                 n_read += n
         if n_read != len(wanted):
             raise SourceError(
-                f"{counted(n_read, 'document')} were read again, {len(wanted):,} were signed: sign them anew."
+                f"read {counted(n_read, 'document')} again, and {len(wanted):,} were signed: sign them anew."
             )
         return cls(np.concatenate(hashes), starts, ends)
 
