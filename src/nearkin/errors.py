@@ -126,9 +126,51 @@ class DrawingError(OutputError):
 
 
 class FingerprintError(NearkinError):
-    """Things made by different methods were mixed."""
+    """Things made by different methods, or with other parameters, were mixed."""
 
     exit_code = 2
+
+    @classmethod
+    def of(cls, what: str, cannot: str, one: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
+        """The message in its one form: what cannot be done, and in what the two fingerprints differ.
+
+        Parameters
+        ----------
+        what, cannot : str
+            "Signatures", "be compared".
+        one, other : (str, str)
+            The name of each, and its fingerprint.
+
+        Examples
+        --------
+        >>> raise FingerprintError.of("Signatures", "be compared", ("a", "topsig;bits=64"), ("b", "topsig;bits=32"))
+        Traceback (most recent call last):
+        ...
+        nearkin.errors.FingerprintError: Signatures that differ in bits cannot be compared: a has bits=64, b has
+        bits=32.
+        """
+        parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
+        names = [name for name in dict.fromkeys([*parts[0], *parts[1]]) if parts[0].get(name) != parts[1].get(name)]
+        if "method" in names:  # whose other parameters then say nothing
+            names = ["method"]
+        told = [
+            f"{name} has {', '.join(f'{part}={own.get(part, chr(8211))}' for part in names) or fingerprint}"
+            for (name, fingerprint), own in zip((one, other), parts, strict=True)
+        ]
+        different = " and ".join(names) or "fingerprint"
+        return cls(f"{what} that differ in {different} cannot {cannot}: {', '.join(told)}.")
+
+
+_PARTS = {"size": "bits", "shingle": "features", "nonzero": "density"}
+"""What the parts of a fingerprint are called by those who choose them."""
+
+
+def _named_part(part: str) -> tuple[str, str]:
+    """``"size=64"`` -> ``("bits", "64")``; the bare word of a fingerprint is its method."""
+    name, equals, value = part.partition("=")
+    if not equals or name == "simhash":
+        return "method", part
+    return _PARTS.get(name, name), value
 
 
 class MissingExtraError(NearkinError, ImportError):

@@ -122,22 +122,21 @@ class HammingPlan:
         whom = counted(self.n_signatures, "distinct signature")
         if self.n_queries is not None:
             whom = f"{counted(self.n_queries, 'signature')} against {self.n_signatures:,}"
+        if not self.n_pairs:
+            return f"Nothing to compare: {whom}."
         what = f"{whom} of {self.n_bits} bits within distance {self.distance}"
+        brute_force, tables = _seconds(self.brute_force_s), _seconds(self.tables_s)
         if self.method == "brute force":
-            instead = "" if math.isinf(self.tables_s) else f" instead of {_seconds(self.tables_s)} by tables"
+            is_told = not math.isinf(self.tables_s) and tables != brute_force
             return (
-                f"Brute force for {what}: {counted(self.n_pairs, 'comparison')}, estimated "
-                f"{_seconds(self.brute_force_s)} on "
-                f"one core{instead}."
+                f"Brute force for {what}: {counted(self.n_pairs, 'comparison')}, estimated {brute_force} on one core"
+                f"{f' instead of {tables} by tables' if is_told else ''}."
             )
-        agree = self.n_blocks - self.distance
-        tables = counted(self.n_tables, "table")
         return (
-            f"Multi-index hashing for {what}: {tables} of signatures that agree in {agree} of "
-            f"{counted(self.n_blocks, 'block')} "
-            f"of bits; about {counted(round(self.expected_comparisons), 'comparison')} instead of {self.n_pairs:,}, "
-            "estimated "
-            f"{_seconds(self.tables_s)} on one core instead of {_seconds(self.brute_force_s)} by brute force."
+            f"Multi-index hashing for {what}: {counted(self.n_tables, 'table')} of signatures that agree in "
+            f"{self.n_blocks - self.distance} of {counted(self.n_blocks, 'block')} of bits; about "
+            f"{counted(round(self.expected_comparisons), 'comparison')} instead of {self.n_pairs:,}, estimated "
+            f"{tables} on one core{f' instead of {brute_force} by brute force' if tables != brute_force else ''}."
         )
 
 

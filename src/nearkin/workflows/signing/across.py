@@ -47,10 +47,8 @@ def neighbours_across(
     meter = Meter(progress or Silent())
     mine, theirs = SignatureFile.load(path), SignatureFile.load(against)
     if mine.about.fingerprint != theirs.about.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {path} has {mine.about.fingerprint!r}, {against} has "
-            f"{theirs.about.fingerprint!r}."
-        )
+        both = (str(path), mine.about.fingerprint), (str(against), theirs.about.fingerprint)
+        raise FingerprintError.of("Signatures", "be compared", *both)
     if mine.documents["id"].type != theirs.documents["id"].type:
         raise ParameterError(
             f"The ids of {path} are {mine.documents['id'].type}, those of {against} {theirs.documents['id'].type}: "
