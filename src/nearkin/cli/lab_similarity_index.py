@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 _measured = partial(typer.Option, rich_help_panel="What is measured")
 _larger = partial(typer.Option, rich_help_panel="A larger collection", show_default=False)
 FilesFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="A file a document; folders in it are passed over.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="FOLDER",
+        help="Folder with one document per file; folders inside it are skipped.",
+        show_default=False,
+    ),
 ]
 Expected = Annotated[
     Path | None,

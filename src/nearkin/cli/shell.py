@@ -47,8 +47,22 @@ class Commands(typer.Typer):
     """Commands of this kind."""
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """As `typer.Typer.command`."""
-        return super().command(name, **{"cls": Command, **options})
+        """As `typer.Typer.command`; in a list of commands stands the first sentence of its help."""
+        short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
+        return super().command(name, **{"cls": Command, **short, **options})
+
+
+def first_sentence(text: str) -> str:
+    r"""Of a help text, in one line, however its lines are broken.
+
+    Examples
+    --------
+    >>> first_sentence("\nMeasure signatures on your\ncorpus: of 16 to 1,024 bits. Then choose.\n\nExamples")
+    'Measure signatures on your corpus: of 16 to 1,024 bits.'
+    """
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    first, stop, _ = paragraph.partition(". ")
+    return first + stop.strip()
 
 
 app = Commands(

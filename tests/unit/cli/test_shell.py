@@ -11,7 +11,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from nearkin.cli import commands, shell  # noqa: F401  (the commands register themselves when they are imported)
+from nearkin.cli import commands, shell
 from nearkin.cli.bars import Bars
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
@@ -215,3 +215,16 @@ def test_the_module_runs_as_a_program(monkeypatch):
     assert caught.value.code == 0
     signal.signal(signal.SIGTERM, before[0])
     signal.signal(signal.SIGINT, before[1])
+
+
+def test_lists_of_commands_show_one_sentence_in_one_piece():
+    """Whatever the lines of the help text are: a list wraps it by itself."""
+    waiting, n_seen = [("nearkin", typer.main.get_command(commands.app))], 0
+    while waiting:
+        name, one = waiting.pop()
+        waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]
+        if one.short_help is not None:
+            n_seen += 1
+            assert "\n" not in one.short_help, name
+            assert one.short_help in " ".join((one.help or "").split()), name
+    assert n_seen > 25

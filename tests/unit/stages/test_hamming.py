@@ -43,7 +43,7 @@ def test_signatures_of_two_methods_are_not_compared():
     one, other = signatures(np.zeros((2, 8)), "topsig;bits=64"), signatures(np.zeros((2, 8)), "simhash;bits=64")
     with pytest.raises(FingerprintError, match=r"method=topsig, .*method=simhash"):
         nearest(one, other, 3)
-    with pytest.raises(FingerprintError, match=r"64 bits.*128 bits"):
+    with pytest.raises(FingerprintError, match=r"bits=64, .*bits=128"):
         nearest(one, signatures(np.zeros((2, 16))), 3)
 
 
