@@ -13,11 +13,11 @@ from nearkin.reports.quantities import estimate_text, parameter_text, percent_te
 from nearkin.stages.documents.normalisation import STEPS
 
 _MEANINGS = {
-    "unique": "Like no other document of the input, or the one that was chosen to stand for its group.",
-    "exact copy": "Its normalised text is, byte for byte, that of another document: the SHA-256 is the same.",
-    "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
+    "unique": "No document was found to be like it, or it was chosen to stand for its group.",
+    "exact copy": "Its normalised text has the same SHA-256 as that of another document.",
+    "near-duplicate": "Verified to be as similar to another document of its group as the threshold asks, and dropped.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
-    "too short": "It is shorter than one shingle. It was compared as a whole, and nothing is like it.",
+    "too short": "It is shorter than one shingle, and no document was found to be like it.",
     "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
 }
 _GROUPING = {
@@ -105,9 +105,9 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         "What is reported is verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
         f" {facts.measure} similarity has been computed exactly, from all shingles of both documents. No estimate"
-        " decides, and groups are built from verified pairs alone.",
+        " decides, and groups are built from verified pairs and exact copies alone.",
     )
-    yield Note("What may have been missed is measured", " ".join(_missed(facts)))
+    yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
     if n_skipped := facts.count("pairs_not_compared"):
         yield Note(
             "Not everything was compared",
@@ -281,7 +281,7 @@ GLOSSARY = (
     ),
     Note(
         "Principal",
-        "The document of a group with which the others are compared. It is not always the one that is kept.",
+        "The document that stands for its group, and the one of it that is kept; --keep chooses it.",
     ),
     Note(
         "Bridge refused",
