@@ -36,6 +36,9 @@ class _Drawer:
             except (OSError, ValueError, MemoryError) as error:
                 how = self._end()
                 raise DrawingError(f"A figure cannot be drawn: {how or error}; {LIMITS}.") from error
+            except BaseException:  # Ctrl-C: an answer may be on its way, and must not be taken for the next one
+                self._end()
+                raise
         if "svg" not in reply:
             why = " ".join(reply.get("error", "no reason was given").split())
             raise DrawingError(f"A figure cannot be drawn: {why}; {LIMITS}.")
