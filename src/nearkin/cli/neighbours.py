@@ -105,8 +105,7 @@ def _show_pairs(console: Console, found: Found, out: Path) -> None:
     console.print(
         f"[bold]{counted(found.n_pairs, 'pair')} within distance {found.distance}{written}[/], among "
         f"{counted(found.n_signed, 'document')} with "
-        f"{counted(found.n_distinct, 'distinct signature')}\n{found.elapsed_s:.1f} s. Pairs in "
-        f"[bold]{shown(out)}[/]",
+        f"{counted(found.n_distinct, 'distinct signature')}\n{found.elapsed_s:.1f} s. Pairs in [bold]{shown(out)}[/]",
         highlight=False,
         soft_wrap=True,
     )

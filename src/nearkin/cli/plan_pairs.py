@@ -107,8 +107,7 @@ def _show(
     pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
     say(
         f"[bold]{question.n_left:,} × {counted(question.n_right, 'document')}[/]: {pairs}, {sought} of them expected "
-        "to "
-        f"have a cosine of at least {question.threshold:g}"
+        f"to have a cosine of at least {question.threshold:g}"
     )
     console.print(_ways(question, planned))
     console.print()

@@ -72,8 +72,7 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
         console.print(
             "[yellow]How many pairs were missed is not known: not compared were up to "
             f"{counted(counts['pairs_not_compared'], 'pair')} of texts that share a key with very many others; each "
-            "such "
-            "text was compared with the first of its kind.",
+            "such text was compared with the first of its kind.",
             highlight=False,
         )
     else:

@@ -149,8 +149,7 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
             f"{label}: {counted(n_alike, 'column')} are called '{named}' ({parameter}), and the rule is one. Rename "
-            "the others. "
-            f"The columns are: {', '.join(names)}."
+            f"the others. The columns are: {', '.join(names)}."
         )
 
 

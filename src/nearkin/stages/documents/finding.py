@@ -80,8 +80,7 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) ->
     if n_structured and file_format is None:
         guesses.append(
             f"{folder}: each of its {counted(len(paths), 'file')} is read as one text, although {n_structured} have "
-            "the suffix of "
-            "a table; name those on their own to read them as tables"
+            "the suffix of a table; name those on their own to read them as tables"
         )
     for path in paths:
         yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), "file")

@@ -57,8 +57,8 @@ class EditSimilarity:
             return ""
         return (
             f"too much work: {self.length_a:,} and {counted(self.length_b, 'character')} with "
-            f"{counted(self.least_distance, 'edit')} or"
-            f" more between them; the edit similarity is at most {self.most_similarity:.3f}"
+            f"{counted(self.least_distance, 'edit')} or more between them; the edit similarity is at most "
+            f"{self.most_similarity:.3f}"
         )
 
 

@@ -117,9 +117,8 @@ class ParallelCorpus:
                 counts = [pairs.n_rows + n for n in pairs.n_left]
                 raise SourceError(
                     f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: line "
-                    "by line "
-                    "translations have as many. Look where they begin to differ; a line end inside a sentence is "
-                    "a frequent cause."
+                    "by line translations have as many. Look where they begin to differ; a line end inside a "
+                    "sentence is a frequent cause."
                 )
 
     def _tmx(self, progress: Callable[[int], None]) -> Iterator[Pair]:
@@ -134,8 +133,7 @@ class ParallelCorpus:
             seen = ", ".join(f"{language or '(none)'} ({n:,})" for language, n in reader.languages.most_common(10))
             raise SourceError(
                 f"{path}: none of its {counted(reader.n_units, 'unit')} has a text in both {self.source} and "
-                f"{self.target}. "
-                f"Its languages are: {seen or 'none'}."
+                f"{self.target}. Its languages are: {seen or 'none'}."
             )
 
     def _table(self, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:

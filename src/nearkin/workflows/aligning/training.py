@@ -239,8 +239,7 @@ def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[st
     if pairs.n_empty > pairs.n_read // 2:
         say(
             f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
-            "side: are these the columns or "
-            "files meant?"
+            "side: are these the columns or files meant?"
         )
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:
         say(f"{corpus.name}: both sides are the same text")
@@ -261,9 +260,8 @@ def _by_model_1(
     if needed > resources.memory_bytes:
         raise ParameterError(
             f"Aligning {counted(len(pairs), 'pair')} of sentences takes about {needed >> 20:,} MiB, and --memory "
-            "allows "
-            f"{resources.memory_bytes >> 20:,} MiB. Give it more, align a part of them, or parts that are merged "
-            "after: nearkin align merge."
+            f"allows {resources.memory_bytes >> 20:,} MiB. Give it more, align a part of them, or parts that are "
+            "merged after: nearkin align merge."
         )
     n_passes = 2 * (model.iterations + 1)
     meter.progress.say(

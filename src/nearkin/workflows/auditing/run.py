@@ -165,8 +165,7 @@ def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     if counts.get("pairs_not_compared"):
         notes.append(
             f"the run did not compare up to {counted(counts['pairs_not_compared'], 'pair')} of texts that share a "
-            "key with very "
-            "many others, and so predicts no recall"
+            "key with very many others, and so predicts no recall"
         )
     return tuple(notes)
 

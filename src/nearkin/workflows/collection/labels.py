@@ -75,8 +75,7 @@ def read_labels(path: Path, *, doc_id: str | None = None, label: str | None = No
                 if len(row) != len(header):
                     raise SourceError(
                         f"{path}:{rows.line_num}: {counted(len(row), 'field')} where the header has {len(header)}. A "
-                        "value with a "
-                        "comma in it is to stand in quotes."
+                        "value with a comma in it is to stand in quotes."
                     )
                 its_label = as_it_was(row[at_label].strip())
                 if its_label:

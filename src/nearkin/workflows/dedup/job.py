@@ -181,8 +181,8 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
             f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
-            "which alone "
-            f"may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes per character, mostly far less"
+            f"which alone may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes per character, mostly "
+            "far less"
         )
 
 

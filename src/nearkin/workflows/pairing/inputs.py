@@ -246,9 +246,7 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
         if facts.n_few_terms:
             progress.say(
                 f"{collected.asked_by}: {facts.n_few_terms:,} of {counted(len(collected), 'document')} "
-                f"{agreeing(facts.n_few_terms, 'has', 'have')} too few "
-                "terms to be "
-                "compared"
+                f"{agreeing(facts.n_few_terms, 'has', 'have')} too few terms to be compared"
             )
     unknown = vectors.left_facts.ways.get("unknown", 0.0)
     if unknown > 0.2:

@@ -210,8 +210,7 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
     if options.top is None and prediction.n_pairs > MOST_PAIRS:
         say(
             f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MOST_PAIRS:,} are "
-            "refused: raise "
-            "--threshold, or keep the best of each document with --top"
+            "refused: raise --threshold, or keep the best of each document with --top"
         )
     return planned
 

@@ -149,10 +149,9 @@ def neighbours_of_file(
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} "
-            "of them "
-            f"with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs each "
-            "document with the first of its signature only, or take a shorter distance or longer signatures."
+            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
+            f"them with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs "
+            "each document with the first of its signature only, or take a shorter distance or longer signatures."
         )
     verifier = None
     if verification is not None:
