@@ -144,11 +144,14 @@ Quiet = Annotated[bool, _output("--quiet", "-q", help="Print nothing but errors.
 
 Resume = Annotated[
     bool,
-    _run("--resume", help="Go on with an interrupted run; the result is the same to the byte."),
+    _run(
+        "--resume",
+        help="Continue an interrupted run, and say what was found of it; the result is the same to the byte.",
+    ),
 ]
 Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
 Threads = Annotated[int, _run(help="Worker threads; 0 means one per CPU core.")]
-Memory = Annotated[str, _run(help="What to stay under.")]
+Memory = Annotated[str, _run(help="Memory limit of the work, for example 2GiB; at least 256MiB.")]
 
 # -- Signatures -------------------------------------------------------------------------------------------------------
 
