@@ -12,6 +12,7 @@
     │   ├── OutputExistsError            it already holds results, or an unfinished run
     │   ├── ResumeError                  what is there was made from something else
     │   └── OutputError                  writing failed: disk full, no permission
+    │       └── DrawingError             a figure of a page cannot be drawn
     ├── CollectionError                  a collection cannot be used
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
@@ -24,6 +25,8 @@ A message says what is wrong, where, the rule and what came.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 
 class NearkinError(Exception):
     """The root of the tree above; ``exit_code`` is what the command line ends with."""
@@ -33,6 +36,13 @@ class NearkinError(Exception):
 
 class ParameterError(NearkinError, ValueError):
     """A parameter breaks its rule.
+
+    Parameters
+    ----------
+    message : str
+        For callers from Python.
+    named : iterable of str
+        The parameters that stand in quotes in the message, ``'overwrite'``.
 
     Examples
     --------
@@ -44,10 +54,31 @@ class ParameterError(NearkinError, ValueError):
 
     exit_code = 2
 
+    def __init__(self, message: str, *, named: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self._named = {name: f"'{name}'" for name in named}  # how each stands in the message
+
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
         """The message in its one form: the parameter, its owner, the rule, what came."""
-        return cls(f"The '{parameter}' parameter of {owner} must be {rule}. Got {came!r} instead.")
+        whose = f"The '{parameter}' parameter of {owner}"
+        error = cls(f"{whose} must be {rule}. Got {came!r} instead.")
+        error._named = {parameter: whose}
+        return error
+
+    def with_options(self, option_of: Callable[[str], str | None]) -> str:
+        """The message for somebody who gave options; ``option_of`` spells a parameter as an option, if there is one.
+
+        Examples
+        --------
+        >>> error = ParameterError.of("rows", "MinHash", "an int >= 1", 0)
+        >>> error.with_options({"rows": "--rows"}.get)
+        '--rows must be an int >= 1. Got 0 instead.'
+        """
+        message = str(self)
+        for name, whose in self._named.items():
+            message = message.replace(whose, option_of(name) or whose)
+        return message
 
 
 class InputError(NearkinError):
@@ -90,10 +121,56 @@ class OutputError(RunError):
     """Results could not be written: disk full, no permission."""
 
 
+class DrawingError(OutputError):
+    """A figure of a page cannot be drawn: limits on memory or open files, or a fault of the library that draws."""
+
+
 class FingerprintError(NearkinError):
-    """Things made by different methods were mixed."""
+    """Things made by different methods, or with other parameters, were mixed."""
 
     exit_code = 2
+
+    @classmethod
+    def of(cls, what: str, cannot: str, one: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
+        """The message in its one form: what cannot be done, and in what the two fingerprints differ.
+
+        Parameters
+        ----------
+        what, cannot : str
+            "Signatures", "be compared".
+        one, other : (str, str)
+            The name of each, and its fingerprint.
+
+        Examples
+        --------
+        >>> raise FingerprintError.of("Signatures", "be compared", ("a", "topsig;bits=64"), ("b", "topsig;bits=32"))
+        Traceback (most recent call last):
+        ...
+        nearkin.errors.FingerprintError: Signatures that differ in bits cannot be compared: a has bits=64, b has
+        bits=32.
+        """
+        parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
+        names = [name for name in dict.fromkeys([*parts[0], *parts[1]]) if parts[0].get(name) != parts[1].get(name)]
+        if "method" in names:  # whose other parameters then say nothing
+            names = ["method"]
+        told = [
+            f"{name} has {', '.join(f'{part}={own.get(part, chr(8211))}' for part in names) or fingerprint}"
+            for (name, fingerprint), own in zip((one, other), parts, strict=True)
+        ]
+        different = " and ".join(names) or "fingerprint"
+        return cls(f"{what} that differ in {different} cannot {cannot}: {', '.join(told)}.")
+
+
+_PARTS = {"size": "bits", "shingle": "features", "nonzero": "density"}
+"""What the parts of a fingerprint are called by those who choose them."""
+
+
+def _named_part(part: str) -> tuple[str, str]:
+    """``"size=64"`` -> ``("bits", "64")``; the bare word of a fingerprint is its method."""
+    name, equals, value = part.partition("=")
+    if not equals or name == "simhash":
+        return "method", part
+    return _PARTS.get(name, name), value
 
 
 class MissingExtraError(NearkinError, ImportError):

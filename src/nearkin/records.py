@@ -149,7 +149,7 @@ class Signatures:
 
 @dataclass(frozen=True, slots=True)
 class BitSignatures:
-    """One string of bits a document: documents alike differ in few bits.
+    """One string of bits per document: documents alike differ in few bits.
 
     Parameters
     ----------

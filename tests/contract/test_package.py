@@ -50,6 +50,32 @@ def test_a_small_run_takes_no_optional_package():
     assert not loaded_by("import nearkin; nearkin.dedup(['a b c d e f', 'a b c d e g', 'x'])") & optional
 
 
+@pytest.mark.parametrize("module", ["nearkin", "nearkin.cli"])
+def test_it_runs_as_a_module(module):
+    ended = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+    assert ended.stdout == f"nearkin {nearkin.__version__}\n"
+
+
+def test_a_result_counts_as_the_table_of_reasons_does():
+    texts = ["a b c d e f g", "A b c d e f g", "a b c d e f h", "x", "", "p q r s t u"]
+    result = nearkin.dedup(texts, threshold=0.4, shingle="words:2")
+    reasons = result.documents["reason"].to_pylist()
+    told = repr(result)
+    assert told == (
+        "DedupResult(6 documents: 2 unique, 1 exact copy, 1 near-duplicate, 1 empty, 1 too short; 3 kept; 1 group; "
+        "2 pairs)"
+    )
+    assert [reasons.count(one) for one in ("unique", "exact copy", "near-duplicate", "empty", "too short")] == [
+        2,
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert len(result.pairs) == 2
+    assert repr(nearkin.dedup(["a b c d e f"])) == "DedupResult(1 document: 1 unique; 1 kept; 0 groups; 0 pairs)"
+
+
 def test_the_public_names_are_these():
     assert nearkin.__all__ == sorted(nearkin.__all__)
     assert set(nearkin.__all__) == {

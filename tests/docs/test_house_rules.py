@@ -68,6 +68,44 @@ def test_nothing_but_parameters_changes_a_result() -> None:
     assert not _places(found for found in _lines() if pattern.search(found[2]))
 
 
+FORMATS = ROOT / "src/nearkin/formats"
+
+
+def _calls(*names: str) -> Iterator[tuple[Path, int, str]]:
+    """Calls of functions by their last names, ``pq.write_table`` among them, outside of ``formats``."""
+    for path, node in _nodes():
+        if isinstance(node, ast.Call) and not path.is_relative_to(FORMATS):
+            called = ast.unparse(node.func)
+            if called in names:
+                yield path, node.lineno, called
+
+
+def test_parquet_has_one_writer_and_one_reader() -> None:
+    """With checksums: `nearkin.formats.parquet`."""
+    functions = ("write_table", "read_table", "ParquetWriter", "ParquetFile", "ParquetDataset", "write_to_dataset")
+    modules = ("pq", "pyarrow.parquet", "pa.parquet")
+    assert not _places(_calls(*(f"{module}.{name}" for module in modules for name in functions), *functions[2:]))
+
+
+def test_delimited_text_has_one_writer() -> None:
+    """Which makes formulas text: `nearkin.formats.delimited`."""
+    assert not _places(_calls("csv.writer", "csv.DictWriter", "pa.csv.write_csv", "pyarrow.csv.write_csv"))
+
+
+def test_work_of_a_run_is_sealed() -> None:
+    """Arrays and batches on disk are written by `nearkin.runs`, which sees to it that a changed bit is noticed."""
+    kept = (ROOT / "src/nearkin/runs", ROOT / "src/nearkin/kernels", ROOT / "src/nearkin/collection")
+    names = ("np.load", "np.save", "np.savez", "np.fromfile", "pa.memory_map", "pa.ipc.new_file", "pa.ipc.open_file")
+    found = [one for one in _calls(*names) if not any(one[0].is_relative_to(folder) for folder in kept)]
+    assert not _places(one for one in found if one[0].name != "band_search.py")  # a file of columns, sealed by itself
+
+
+def test_nothing_is_unpickled_from_a_file() -> None:
+    """Ruff forbids pickle by name (S301, S403); this forbids what pickles under other names."""
+    pattern = re.compile(r"allow_pickle=True|\b(?:joblib|dill|shelve|marshal|torch)\b\.|read_pickle|to_pickle")
+    assert not _places(found for found in _lines() if pattern.search(found[2]))
+
+
 def test_results_are_records() -> None:
     pattern = re.compile(r"\b[dD]ict\[str, Any\]")
     assert not _places(found for found in _lines() if pattern.search(found[2]))

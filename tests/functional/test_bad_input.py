@@ -308,7 +308,7 @@ WRONG_OPTIONS = [
     (["--normalise", "stem"], "nfkc, case, space"),
     (["--seed", "-1"], "seed"),
     (["--preset", "x"], "fineweb"),
-    (["--memory", "1KB"], "at least 256MiB"),
+    (["--memory", "1KB"], "--memory must be at least 268436KB. Got '1KB' instead."),
     (["--memory", "lots"], "2GiB"),
     (["--memory", "-5GB"], "2GiB"),
     (["--threads", "-1"], "threads"),
@@ -322,9 +322,36 @@ WRONG_OPTIONS = [
 @pytest.mark.parametrize(("options", "words"), WRONG_OPTIONS, ids=lambda value: " ".join(value))
 def test_options_that_break_their_rule(tmp_path, options, words):
     path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert_refused(dedup(path, tmp_path, *options), 2, words)
+    ended = dedup(path, tmp_path, *options)
+    assert_refused(ended, 2, words)
+    assert any(option in ended.err for option in options)  # the option that was typed, not the parameter of the library
+    assert "parameter" not in ended.err
     assert not (tmp_path / "out/manifest.json").exists()
     assert not list(tmp_path.glob("out/*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["families", "IN", "--out", "OUT", "--threshold", "60"], "--threshold must be a number > 0 and <= 1"),
+        (["families", "IN", "--out", "OUT", "--memory", "0.1GiB"], "--memory must be at least 0.25GiB. Got '0.1GiB'"),
+        (["sign", "IN", "--out", "OUT", "--bits", "7"], "--bits must be a multiple of 8 from 8 to 1024. Got 7"),
+        (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features must be words:N or chars:N"),
+        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed changes nothing with simhash"),
+        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"], "--online is for weighted-topsig"),
+        (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
+        (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),
+        (["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"], "--target must be another language"),
+        (["info", "postgres:///"], "COLLECTION must be a directory, or postgresql://"),
+        (["plan", "--left", "9", "--right", "9", "--recall", "2"], "--recall must be a number > 0"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_messages_name_options(tmp_path, arguments, words):
+    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
+    ended = nearkin_here(*({"IN": path, "OUT": tmp_path / "out"}.get(one, one) for one in arguments))
+    assert_refused(ended, 2, words)
+    assert "parameter" not in ended.err
 
 
 @pytest.mark.parametrize(

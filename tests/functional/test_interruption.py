@@ -17,8 +17,10 @@ import pytest
 from functional.conftest import CHOSEN, command, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs import files
+from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup import inputs
-from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 
 RESUME = Delivery(report=False, resume=True, kept=True)
 FRESH = Delivery(report=False, kept=True)
@@ -426,3 +428,52 @@ def test_published_files_are_all_or_nothing(tmp_path):
         write_half(path)
     assert path.read_text() == "whole"
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
+
+
+class Heard(Silent):
+    """What a run says."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("000000001.json", "found 1 of 3 files read; goes on with reading "),
+        ("search/sizes.npz", "found 3 files read; goes on with: sketch"),
+        ("search/runs.json", "found 3 files read and done: sketch; goes on with: link"),
+        ("matches.npz", "found 3 files read and done: sketch, link, shingle pairs; goes on with: verify"),
+        ("groups.parquet", "found 3 files read and done: sketch, link, shingle pairs, verify; goes on with: group"),
+    ],
+)
+def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch, at, words):
+    rename = os.replace
+
+    def cutting(a: str, b: str) -> None:
+        if at in str(b):
+            raise PowerCut
+        rename(a, b)
+
+    heard = Heard()
+    asked = Files(list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
+    monkeypatch.setattr(os, "replace", cutting)
+    with pytest.raises(PowerCut):
+        dedup_files(*asked, delivery=Delivery(report=False), resources=Resources(1))
+    monkeypatch.setattr(os, "replace", rename)
+    dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
+    (told,) = [said for said in heard.said if said.startswith("--resume")]
+    assert words in told
+    assert at != "000000001.json" or told.endswith(str(corpus[1]))
+
+
+def test_resume_with_nothing_to_resume(corpus, tmp_path):
+    heard, out = Heard(), tmp_path / "out"
+    asked = Files(corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
+    dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
+    assert f"--resume: {out} holds no unfinished run, so this one starts at the beginning" in heard.said
+    with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):
+        dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1))

@@ -168,7 +168,7 @@ def test_bad_zones_are_refused_in_words(tmp_path: Path, zones: str | None, messa
         (("--documents", "{}/none.parquet", "--family", "f"), 3, "cannot be read"),
         (("--documents", "{}/zones.txt", "--family", "f"), 3, "takes a file named"),
         (("--documents", "{}/d.jsonl", "--family", "f", "--only", "kind"), 2, "COLUMN=VALUE"),
-        (("--multipliers", "0"), 2, "'multipliers'"),
+        (("--multipliers", "0"), 2, "--multipliers must be"),
         (("--expected", "{}/absent.csv"), 3, "cannot be read"),
     ],
 )

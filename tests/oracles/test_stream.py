@@ -86,7 +86,7 @@ def test_add_one_by_one_or_many_at_once():
 def test_memory_for_a_document_is_fixed_and_told():
     stream = StreamDeduplicator(size=64)
     told = stream.bytes_per_document
-    assert f"{told:,} bytes a document" in repr(stream)
+    assert f"{told:,} bytes per document" in repr(stream)
     list(stream.add_many((i, f"text number {i} " * (1 + i % 50)) for i in range(5000)))
     assert stream.bytes_per_document == told
     held = [getattr(stream, name) for name in vars(stream) if isinstance(getattr(stream, name), np.ndarray)]
@@ -185,3 +185,33 @@ def test_what_is_made_equal_can_be_chosen():
         stream = StreamDeduplicator(normalise=normalise)
         stream.add("a", "One And The Same")
         assert bool(stream.add("b", "one and  the same")) == is_copy
+
+
+def test_an_id_is_added_once():
+    """Whether its text is the same or another; a refused batch leaves no trace."""
+    stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+    stream.add("a", "to be or not to be")
+    for text in ("to be or not to be", "that is the question"):
+        with pytest.raises(
+            ParameterError, match=r"^The 'doc_id' parameter of StreamDeduplicator must be new.* Got 'a'"
+        ):
+            stream.add("a", text)
+    assert ("a" in stream, "b" in stream, len(stream)) == (True, False, 1)
+    with pytest.raises(ParameterError, match="Got 'b' instead"):
+        list(stream.add_many([("b", "one of two"), ("c", "another"), ("b", "two of two")]))
+    assert ("b" in stream, "c" in stream, len(stream)) == (False, False, 1)
+    assert [match.doc_id for match in stream.add("b", "to be or not to be")] == ["a"]
+    with pytest.raises(ParameterError, match="hashable"):
+        stream.add(["a"], "a list is no id")
+
+
+def test_a_batch_whose_texts_could_not_be_fetched_can_be_added_again():
+    texts: dict[str, str] = {}
+    stream = StreamDeduplicator(threshold=0.5, shingle="words:2", fetch=texts.__getitem__)
+    stream.add("a", "to be or not to be")
+    with pytest.raises(KeyError):
+        stream.add("b", "to be or not to be that is")
+    texts["a"] = "to be or not to be"
+    assert "b" not in stream
+    assert [match.doc_id for match in stream.add("b", "to be or not to be that is")] == ["a"]
+    assert "b" in stream

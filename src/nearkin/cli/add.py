@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.collection_options import Cache, ChosenAlphabet, ChosenIndex, DocIds, Json, Place, Wave, WaveToRemove
 from nearkin.cli.options import Encoding, Format, Id, Inputs, OnError, Quiet, Text, Threads
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,8 +90,8 @@ def _show(console: Console, added: Added) -> None:
         changed += " (their older texts are kept as versions: nearkin versions)"
     parts = [f"{added.n_new:,} new", changed, f"{added.n_unchanged:,} there already"]
     console.print(
-        f"[bold]{shown(added.wave)}: {came:,} document{'s' * (came != 1)}[/], {', '.join(parts)}; "
-        f"{added.n_contents:,} texts that no document had before",
+        f"[bold]{shown(added.wave)}: {counted(came, 'document')}[/], {', '.join(parts)}; "
+        f"{counted(added.n_contents, 'text')} that no document had before",
         highlight=False,
         soft_wrap=True,
     )
@@ -121,7 +122,7 @@ def remove(
     n = removed.n_documents
     tell(
         lambda: asdict(removed),
-        lambda console: console.print(f"[bold]{n:,} document{'s' * (n != 1)} removed[/]", highlight=False),
+        lambda console: console.print(f"[bold]{counted(n, 'document')} removed[/]", highlight=False),
         as_json=as_json,
         quiet=quiet,
     )

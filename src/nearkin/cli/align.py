@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.shell import Commands
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +78,7 @@ The translations of a word, the likeliest first.
 
   nearkin align show de-en.table house --reverse
 """
-align = typer.Typer(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
+align = Commands(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _learning = partial(typer.Option, rich_help_panel="The table")
 _Parallel = Annotated[
@@ -172,7 +174,7 @@ def train(
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions, save
     from nearkin.workflows.aligning.training import train as learn
-    from nearkin.workflows.dedup.options import Resources, parse_size
+    from nearkin.workflows.dedup.options import Resources
 
     check_free(out, overwrite=overwrite, inputs=parallel)
     corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
@@ -180,7 +182,7 @@ def train(
     options = AlignOptions(aligner, iterations, stem, pruning, on_error)  # type: ignore[arg-type]  # it checks them
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(f"aligned by {options.chosen().fingerprint}")
-        resources = Resources(threads, parse_size(memory))
+        resources = Resources.of(threads, memory)
         aligned = learn(corpus, options, resources=resources, progress=bars)
         save(aligned.table, out)
     tell(aligned.summary, lambda console: _show_aligned(console, aligned, out), as_json=as_json, quiet=quiet)
@@ -188,7 +190,7 @@ def train(
 
 def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
     say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{aligned.n_pairs:,} pairs of sentences[/], {aligned.n_word_pairs:,} pairs of words")
+    say(f"[bold]{counted(aligned.n_pairs, 'pair')} of sentences[/], {counted(aligned.n_word_pairs, 'pair')} of words")
     for n, why in (
         (aligned.n_empty, "have an empty side"),
         (aligned.n_too_long, "have a side of more than 200 words"),
@@ -209,7 +211,8 @@ def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
 
     origin = table.origin
     console.print(
-        f"[bold]{len(table):,} translations[/] of {len(table.source_words):,} words of {shown(origin.source)} and "
+        f"[bold]{counted(len(table), 'translation')}[/] of {counted(len(table.source_words), 'word')} of "
+        f"{shown(origin.source)} and "
         f"{len(table.target_words):,} of {shown(origin.target)}\n"
         f"Table {table.fingerprint} in [bold]{shown(out)}[/]",
         highlight=False,
@@ -251,7 +254,7 @@ def dictionary(
 
 def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
     say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{made.n_entries:,} entries[/]")
+    say(f"[bold]{counted(made.n_entries, 'entry', 'entries')}[/]")
     for n, why in (
         (made.n_of_several_words, "are not of one word on each side, and were left out"),
         (made.n_repeated, "were there before"),

@@ -9,6 +9,7 @@ from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, T
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.cli.plan_words import time_text
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +70,7 @@ def audit(
     options = AuditOptions(
         sample,
         seed,
-        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
         if is_asked
         else None,
         cache,
@@ -81,7 +82,7 @@ def audit(
             write_table(audited.missed, missed)
     tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
     if missed is not None and not (quiet or as_json):
-        bars.say(f"{len(audited.missed):,} missed pairs are in {missed}")
+        bars.say(f"wrote {counted(len(audited.missed), 'missed pair')} to {missed}")
 
 
 def _show(console: Console, audited: Audited) -> None:
@@ -115,7 +116,8 @@ def _show(console: Console, audited: Audited) -> None:
         console.print(_in_words(proposed), highlight=False, soft_wrap=True)
     for note in audited.notes:
         console.print(shown(note), highlight=False, style="dim", soft_wrap=True)
-    console.print(f"{audited.elapsed_s:.1f} s, {found.n_sampled:,} documents compared with everything", highlight=False)
+    compared = counted(found.n_sampled, "document")
+    console.print(f"{audited.elapsed_s:.1f} s, {compared} compared with everything", highlight=False)
 
 
 def _in_words(proposed: ProposedSample) -> str:

@@ -20,6 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from nearkin.cli.printing import Printer
+from nearkin.nouns import agreeing
 from nearkin.reports.hidden_characters import reveal
 from nearkin.runs.progress import Unit
 
@@ -30,7 +31,8 @@ class _Amount(ProgressColumn):
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
         is_one_step = unit == "steps" and (task.total or 1) == 1
-        text = "" if is_one_step else f"{_amount(task.completed, unit)} {'' if unit == 'bytes' else unit}"
+        noun = "" if unit == "bytes" else agreeing(round(task.completed), unit.removesuffix("s"))
+        text = "" if is_one_step else f"{_amount(task.completed, unit)} {noun}"
         return Text(text.rstrip(), style="progress.download", no_wrap=True)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,8 +51,8 @@ CheckMethod = Annotated[
     str,
     _alike(
         "--method",
-        help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number a "
-        "document, which misses much. What is told was compared word by word.",
+        help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number "
+        "per document, which misses much. What is told was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[
@@ -167,5 +168,6 @@ def _say_limits(say: Callable[..., None], found: Checked) -> None:
         )
     if found.n_compared < found.n_candidates:
         say(
-            f"[yellow]{found.n_compared:,} of {found.n_candidates:,} candidates were compared, the most promising first"
+            f"[yellow]compared {found.n_compared:,} of {counted(found.n_candidates, 'candidate')}, the most promising "
+            "first"
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.collection_options import Cache, Json, Place, Problems, Uncounted
 from nearkin.cli.options import Quiet, Threads
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,11 +72,12 @@ def _show_info(console: Console, told: Info) -> None:
 
     n_replaced = told.n_versions - told.n_documents - told.n_removed
     console.print(
-        f"[bold]{told.n_documents:,} documents[/] with {told.n_texts:,} distinct texts "
-        f"({told.size_bytes / 1e6:,.1f} MB), in {len(told.waves):,} wave{'s' * (len(told.waves) != 1)}\n"
-        f"{n_replaced:,} older versions, {told.n_removed:,} removed\n"
-        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {told.n_segments} parts of the index\n"
-        f"{told.n_indexed:,} texts have a similarity index, by {shown(told.similarity_index)}",
+        f"[bold]{counted(told.n_documents, 'document')}[/] with {counted(told.n_texts, 'distinct text')} "
+        f"({told.size_bytes / 1e6:,.1f} MB), in {counted(len(told.waves), 'wave')}\n"
+        f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed\n"
+        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {counted(told.n_segments, 'part')} of "
+        "the index\n"
+        f"{counted(told.n_indexed, 'text')} with a similarity index, by {shown(told.similarity_index)}",
         highlight=False,
         soft_wrap=True,
     )
@@ -158,14 +160,15 @@ def verify(
 
 def _show_verified(console: Console, found: Verified) -> None:
     from nearkin.cli.printing import shown
-    from nearkin.reports.quantities import counted
 
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         console.print(f"[red]{shown(fault)}", highlight=False, soft_wrap=True)
     for fault in found.remade_segments:
         console.print(f"[yellow]made again: {shown(fault)}", highlight=False, soft_wrap=True)
     if found.mended_texts:
-        console.print(f"[yellow]mended: counts, signatures or indexes of {found.mended_texts:,} texts", highlight=False)
+        console.print(
+            f"[yellow]mended: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", highlight=False
+        )
     said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
     console.print(
         f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "

@@ -79,7 +79,7 @@ Method = Annotated[
     str | None,
     _alike(
         help="range: letter counts, by --gamma. minhash: shared sequences of five words, by --threshold. hamming: bits "
-        "of signatures, by --distance. si: one number a text, by --tolerance, neither complete nor exact. "
+        "of signatures, by --distance. si: one number per text, by --tolerance, neither complete nor exact. "
         "[dim]default: range[/]"
     ),
 ]

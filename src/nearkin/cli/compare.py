@@ -24,6 +24,7 @@ from nearkin.cli.collection_options import (
 )
 from nearkin.cli.options import Overwrite
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -112,8 +113,8 @@ def _show(console: Console, found: ComparedDocuments) -> None:
         said = "The texts differ in white space only"
     else:
         said = (
-            f"{compared.n_differences:,} difference{'s' * (compared.n_differences != 1)}: {compared.n_words_only_a:,} "
-            f"words only in A, {compared.n_words_only_b:,} only in B"
+            f"{counted(compared.n_differences, 'difference')}: "
+            f"{counted(compared.n_words_only_a, 'word')} only in A, {compared.n_words_only_b:,} only in B"
         )
         if compared.n_spelling_differences:
             said += f"; {compared.n_spelling_differences:,} in capitals or signs alone"
@@ -147,7 +148,7 @@ def versions(
     ):
         found = opened.versions(
             doc_id,
-            method=method,
+            method=method,  # type: ignore[arg-type]  # it checks the method
             gamma=gamma,
             threshold=threshold,
             distance=distance,
@@ -166,7 +167,11 @@ def _show_versions(console: Console, found: Versions) -> None:
     for one in found.versions:
         document, measured = one.similar.document, one.similar
         edit = "–" if measured.edit_similarity is None else f"{measured.edit_similarity:.3f}"
-        changed = "the same text" if measured.is_same_text else f"−{one.n_words_removed:,} +{one.n_words_added:,} words"
+        changed = (
+            "the same text"
+            if measured.is_same_text
+            else f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}"
+        )
         changed += " since" * (one.is_older and not measured.is_same_text)
         console.print(
             f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {measured.jaccard:.3f}  {changed}  "

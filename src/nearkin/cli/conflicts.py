@@ -17,6 +17,7 @@ from nearkin.cli.collection_options import (
 )
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +80,7 @@ def conflicts(
         quiet=quiet,
     )
     if out is not None and not (quiet or as_json):
-        bars.say(f"{len(found.conflicts):,} conflicts are in {out}")
+        bars.say(f"wrote {counted(len(found.conflicts), 'conflict')} to {out}")
 
 
 def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) -> None:
@@ -100,8 +101,8 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
         console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
     n = found.n_found
     console.print(
-        f"[bold]{n:,} conflict{'s' * (n != 1)}[/] {found.tolerance.in_words()} among {found.n_labelled:,} "
-        "labelled documents",
+        f"[bold]{counted(n, 'conflict')}[/] {found.tolerance.in_words()} among "
+        f"{counted(found.n_labelled, 'labelled document')}",
         highlight=False,
     )
     if n > len(found.conflicts):
@@ -109,20 +110,20 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
     if found.unknown:
         names = ", ".join(map(shown, found.unknown[:3]))
         console.print(
-            f"[yellow]{len(found.unknown):,} labelled ids are not in the collection: {names}"
+            f"[yellow]not in the collection: {counted(len(found.unknown), 'labelled id')}: {names}"
             + (", …" if len(found.unknown) > 3 else ""),
             highlight=False,
             soft_wrap=True,
         )
     if n_without_label:
         console.print(
-            f"[yellow]{n_without_label:,} row{'s' * (n_without_label != 1)} of the labels without a label left out",
+            f"[yellow]{counted(n_without_label, 'row')} without a label left out",
             highlight=False,
         )
     if found.n_uncounted:
         console.print(
-            f"[yellow]{found.n_uncounted:,} labelled documents have too few letters to be compared; only their copies "
-            "are seen",
+            f"[yellow]{counted(found.n_uncounted, 'labelled document')} with too few letters to be compared; only "
+            "identical texts are found",
             highlight=False,
         )
 

@@ -88,10 +88,10 @@ def dedup(
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-    from nearkin.workflows.dedup.options import DedupOptions, Resources, parse_size
+    from nearkin.workflows.dedup.options import DedupOptions, Resources
 
     options = DedupOptions.of(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
@@ -99,10 +99,11 @@ def dedup(
     )  # fmt: skip
     files = Files(inputs, against or (), file_format, text, id, encoding)
     delivery = Delivery(on_error, resume, overwrite, write_kept, report)  # type: ignore[arg-type]  # it checks on_error
-    resources, cluster = Resources(threads, parse_size(memory)), cluster_of(engine, master, conf)
+    resources, cluster = Resources.of(threads, memory), cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         manifest = dedup_files(
             files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset, cluster=cluster
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

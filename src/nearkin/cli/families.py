@@ -24,6 +24,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,18 +62,19 @@ def families(
 ) -> None:
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery, Files
-    from nearkin.workflows.dedup.options import Resources, parse_size
+    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.families.files import families_files
 
     files = Files(inputs, (), file_format, text, id, encoding)
     delivery = Delivery(on_error, resume, overwrite)  # type: ignore[arg-type]  # it checks on_error
-    resources = Resources(threads, parse_size(memory))
+    resources = Resources.of(threads, memory)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = families_files(
             files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
@@ -90,15 +92,16 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         rows.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
     console.print(rows)
     console.print(
-        f"[bold]{counts['documents']:,} documents: {found['documents']:,} in {found['families']:,} families[/], the "
-        f"others like no other at {manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
+        f"[bold]{counted(counts['documents'], 'document')}: {found['documents']:,} in "
+        f"{counted(found['families'], 'family', 'families')}[/], the others like no other at "
+        f"{manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
         f"{manifest['parameters']['shingle']}",
         highlight=False,
     )
     print_warnings(console, manifest)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
     rate = counts["documents"] / total_s if total_s else 0
-    console.print(f"{total_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
+    console.print(f"{total_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
     start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
     console.print(
         f"Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}", highlight=False, soft_wrap=True

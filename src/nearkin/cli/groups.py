@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.collection_options import Cache, GroupsGamma, Json, Limit, MakePrincipal, Place
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +77,6 @@ def groups(
 
 def _show(console: Console, found: Grouping, limit: int) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.quantities import counted
 
     if found.groups:
         rows = table("group", "documents", "texts", "by a chain", "principal", numbers=4)
@@ -87,8 +87,8 @@ def _show(console: Console, found: Grouping, limit: int) -> None:
         console.print(rows)
     more = len(found.groups) - limit
     console.print(
-        f"[bold]{len(found.groups):,} group{'s' * (len(found.groups) != 1)} with {len(found.members):,} documents[/] "
-        f"{found.tolerance.in_words()}" + (f"; {more:,} groups not shown: --limit, --out" if more > 0 else ""),
+        f"[bold]{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}[/] "
+        f"{found.tolerance.in_words()}" + (f"; {counted(more, 'group')} not shown: --limit, --out" if more > 0 else ""),
         highlight=False,
     )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
@@ -127,7 +127,8 @@ def _show_changes(console: Console, found: Grouping) -> None:
         return
     n_new = sum(one.is_new for one in found.changes)
     console.print(
-        f"Since the last time{since}: {n_new:,} new groups, {len(found.changes) - n_new:,} changed", highlight=False
+        f"Since the last time{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed",
+        highlight=False,
     )
     telling = sorted(
         found.changes, key=lambda one: (not (one.merged or one.split_from or one.principal_was), one.is_new)
@@ -151,9 +152,9 @@ def _in_words(change: GroupChange) -> str:
     if change.new_documents:
         n = len(change.new_documents)
         first = ", ".join(map(shown, change.new_documents[:3])) + (", …" if n > 3 else "")
-        said.append(f"{n:,} new document{'s' * (n != 1)} ({first})")
+        said.append(f"{counted(n, 'new document')} ({first})")
     if change.n_lost:
-        said.append(f"{change.n_lost:,} text{'s' * (change.n_lost != 1)} no longer in it")
+        said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
         said.append(f"its principal {shown(change.principal_was)} is gone")
     if change.is_dissolved:

@@ -10,6 +10,7 @@ import typer
 
 from nearkin.cli.options import Id, JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +79,7 @@ def cross_lingual(
 ) -> None:
     """Repeat the article's experiments."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.cross_lingual.delivery import deliver
     from nearkin.lab.cross_lingual.documents import Columns
     from nearkin.lab.cross_lingual.experiment import Plan
@@ -88,9 +89,10 @@ def cross_lingual(
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(plan, out, resources=resources, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )
@@ -105,8 +107,8 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     alone = results.scans.scans[0].at_threshold
     if alone.n_true:
         console.print(
-            f"{results.largest.name}: 1,000 bits alone find {alone.recall:.2f} of {alone.n_true:,} pairs at 0.3 "
-            f"(article: {BOUND}).",
+            f"{results.largest.name}: 1,000 bits alone find {alone.recall:.2f} of {counted(alone.n_true, 'pair')} at "
+            f"0.3 (article: {BOUND}).",
             highlight=False,
         )
     if results.windows is not None:

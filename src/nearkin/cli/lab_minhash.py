@@ -57,7 +57,7 @@ def minhash(
 ) -> None:
     """Repeat the article's measurements."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.minhash.corpus import CorpusFiles
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
@@ -66,9 +66,10 @@ def minhash(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )

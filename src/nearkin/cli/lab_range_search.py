@@ -22,6 +22,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,7 +81,7 @@ def range_search(
 ) -> None:
     """Repeat the paper's measurements."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.corpus import RawFiles
     from nearkin.lab.range_search.delivery import deliver
     from nearkin.lab.range_search.experiment import Plan
@@ -92,9 +93,10 @@ def range_search(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )
@@ -104,7 +106,6 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
-    from nearkin.reports.quantities import counted
 
     n_counted, n_queries = results.counted.n_counted, len(results.queries)
     console.print(

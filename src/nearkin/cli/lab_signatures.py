@@ -20,6 +20,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +56,7 @@ def signatures(
 ) -> None:
     """Measure signatures of bits."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.corpus import RawFiles
     from nearkin.lab.signatures.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
@@ -64,9 +65,10 @@ def signatures(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )
@@ -77,7 +79,6 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     from rich.table import Table
 
     from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
-    from nearkin.reports.quantities import counted
 
     kinds = (*PUBLISHED_KINDS, MINHASH)
     table = Table(box=None, pad_edge=False, header_style="bold")

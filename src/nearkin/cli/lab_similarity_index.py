@@ -10,6 +10,7 @@ import typer
 
 from nearkin.cli.options import JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
 from nearkin.cli.shell import lab
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 _measured = partial(typer.Option, rich_help_panel="What is measured")
 _larger = partial(typer.Option, rich_help_panel="A larger collection", show_default=False)
 FilesFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="A file a document; folders in it are passed over.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="FOLDER",
+        help="Folder with one document per file; folders inside it are skipped.",
+        show_default=False,
+    ),
 ]
 Expected = Annotated[
     Path | None,
@@ -48,7 +54,7 @@ LeaveOut = Annotated[
 FamilyQueries = Annotated[int, _larger("--queries", help="How many documents to draw as queries.", show_default=True)]
 
 _HELP = """
-Repeat the published experiment with one number a document, the similarity index: all methods over a folder of files
+Repeat the published experiment with one number per document, the similarity index: all methods over a folder of files
 of which it is known which are similar, their scores beside the paper's, and how much of a score is luck. With
 --documents also on a larger collection: what a query over one column of numbers finds, and what one over better
 numbers does.
@@ -82,7 +88,7 @@ def similarity_index(
 ) -> None:
     """Repeat the paper's experiment."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.similarity_index.delivery import deliver
     from nearkin.lab.similarity_index.experiment import Plan
     from nearkin.lab.similarity_index.families import FamilyFile
@@ -100,9 +106,10 @@ def similarity_index(
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
     tell(
         lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=report),
+        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
         as_json=as_json,
         quiet=quiet,
     )
@@ -111,12 +118,13 @@ def similarity_index(
 def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """The runs of Table 9 beside the paper's, the best here, what luck does, then the larger collection."""
     from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
-    from nearkin.reports.quantities import counted
 
     is_published, chance = results.folder.zones.is_published, results.chance
     console.print(_table_9(results))
     said = f" (paper: {N_OVER_ONE} of {N_RUNS})" if is_published else ""
-    console.print(f"{results.n_over_one} of {len(results.runs)} runs score above 1{said}.", highlight=False)
+    console.print(
+        f"Scores above 1: {results.n_over_one} of {counted(len(results.runs), 'run')}{said}.", highlight=False
+    )
     others = counted(len(chance.multipliers), "other multiplier")
     share = 100 * float((chance.best.round(2) >= BEST_SCORE).mean())
     with_published = f"; at least the paper's {BEST_SCORE:.2f} with {share:.3g} %" if is_published else ""

@@ -20,6 +20,7 @@ from nearkin.cli.options import (
     VerifyShingle,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,9 +103,9 @@ def _show_pairs(console: Console, found: Found, out: Path) -> None:
 
     written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
     console.print(
-        f"[bold]{found.n_pairs:,} pairs within distance {found.distance}{written}[/], among {found.n_signed:,} "
-        f"documents with {found.n_distinct:,} distinct signatures\n{found.elapsed_s:.1f} s. Pairs in "
-        f"[bold]{shown(out)}[/]",
+        f"[bold]{counted(found.n_pairs, 'pair')} within distance {found.distance}{written}[/], among "
+        f"{counted(found.n_signed, 'document')} with "
+        f"{counted(found.n_distinct, 'distinct signature')}\n{found.elapsed_s:.1f} s. Pairs in [bold]{shown(out)}[/]",
         highlight=False,
         soft_wrap=True,
     )

@@ -163,11 +163,14 @@ Quiet = Annotated[bool, _output("--quiet", "-q", help="Print nothing but errors.
 
 Resume = Annotated[
     bool,
-    _run("--resume", help="Go on with an interrupted run; the result is the same to the byte."),
+    _run(
+        "--resume",
+        help="Continue an interrupted run, and say what was found of it; the result is the same to the byte.",
+    ),
 ]
 Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
-Threads = Annotated[int, _run(help="0: one a processor.")]
-Memory = Annotated[str, _run(help="What to stay under.")]
+Threads = Annotated[int, _run(help="Worker threads; 0 means one per CPU core.")]
+Memory = Annotated[str, _run(help="Memory limit of the work, for example 2GiB; at least 256MiB.")]
 
 # -- Signatures -------------------------------------------------------------------------------------------------------
 
@@ -176,8 +179,8 @@ _signature = partial(typer.Option, rich_help_panel="Signatures")
 Method = Annotated[
     str,
     _signature(
-        help="minhash (one bit a slot), weighted-topsig (needs statistics: given, counted first, or --online), topsig, "
-        "simhash (SHAKE-256), simhash-fast, minhash-truncated."
+        help="minhash (one bit per slot), weighted-topsig (needs statistics: given, counted first, or --online), "
+        "topsig, simhash (SHAKE-256), simhash-fast, minhash-truncated."
     ),
 ]
 Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]

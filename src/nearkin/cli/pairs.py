@@ -42,6 +42,7 @@ from nearkin.cli.pair_options import (
     Window,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,7 +120,7 @@ def pairs(
 ) -> None:
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import Beside, pair_files
@@ -134,8 +135,9 @@ def pairs(
     )
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        translate=translate, least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, method=method,
-        bits=bits, distance=distance, permutations=permutations, window=window,
+        translate=translate, least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
+        distance=distance, permutations=permutations, window=window,
+        method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
     cluster = cluster_of(engine, master, conf)
     translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
@@ -144,6 +146,7 @@ def pairs(
             given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
             report=report, resources=Resources(threads), progress=bars, cluster=cluster,
         )  # fmt: skip
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
@@ -162,7 +165,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     console.print(rows)
     top = manifest["parameters"]["top"]
     console.print(
-        f"[bold]{counts['pairs']:,} pairs[/] with a cosine of {manifest['parameters']['threshold']} or more"
+        f"[bold]{counted(counts['pairs'], 'pair')}[/] with a cosine of {manifest['parameters']['threshold']} or more"
         + ("" if not top else f", the best {'one' if top == 1 else top} of each document on the left"),
         highlight=False,
     )
@@ -230,8 +233,8 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
 
     if known := manifest.get("known"):
         n_unknown = known["n_told"] - known["n_known"]
-        unknown = f"{n_unknown:,} more name documents that are not there; " if n_unknown else ""
-        found = f"{known['n_found']:,} of {known['n_known']:,} known pairs found"
+        unknown = f"{counted(n_unknown, 'more pair')} of documents that are not there; " if n_unknown else ""
+        found = f"{known['n_found']:,} of {counted(known['n_known'], 'known pair')} found"
         by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
         recall = share_words(known["recall"])
         console.print(
@@ -241,15 +244,15 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
             soft_wrap=True,
         )
         if known["precision_of_all_pairs"] is not None:
-            precision = share_words(known["precision_of_all_pairs"])
-            precise = f"Precision: {precision} of all {known['n_pairs']:,} pairs are known"
+            precision, n_pairs = share_words(known["precision_of_all_pairs"]), known["n_pairs"]
+            precise = f"Precision: {precision} of all {counted(n_pairs, 'pair')} {agreeing(n_pairs, 'is', 'are')} known"
             if known["precision_of_known_left"] is not None:
                 precision, n_pairs = share_words(known["precision_of_known_left"]), known["n_pairs_of_known_left"]
-                precise += f"; {precision} of the {n_pairs:,} pairs of left documents with a known partner"
+                precise += f"; {precision} of the {counted(n_pairs, 'pair')} of left documents with a known partner"
             console.print(precise, highlight=False, soft_wrap=True)
     if compared := manifest.get("translated"):
         console.print(
-            f"{compared['n_pairs']:,} pairs {shown(compared['pairs'])}: mean cosine "
+            f"{counted(compared['n_pairs'], 'pair')} {shown(compared['pairs'])}: mean cosine "
             f"{compared['mean_by_table'] or 0:.3f} by the table, {compared['mean_by_translation'] or 0:.3f} by the "
             "translation",
             highlight=False,

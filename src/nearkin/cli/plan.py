@@ -211,7 +211,8 @@ def plan(
         return
     chosen = PairOptions(
         threshold=0.3 if threshold is None else threshold, recall=0.9 if recall is None else recall,
-        method=method or "auto", bits=bits, distance=distance, permutations=permutations, window=window,
+        bits=bits, distance=distance, permutations=permutations, window=window,
+        method=method or "auto",  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
     if not (sample_left or sample_right or table):
         plan_pairs(_question((left, right), chosen, terms, wanted), chosen, wanted, figure, engine, as_json=as_json)

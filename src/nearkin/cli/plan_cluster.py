@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from nearkin.nouns import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,13 +28,13 @@ def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_doc
     if needs is None:
         return
     from nearkin.cli.printing import table
-    from nearkin.reports.quantities import counted, size_text
+    from nearkin.reports.quantities import size_text
 
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True)
 
     say(f"\n[bold]On Spark, {counted(n_cores, 'core')}[/], before Spark compresses it, is shuffled:")
-    rows = table("stage", "what is sent", "bytes a document", "in all")
+    rows = table("stage", "what is sent", "bytes per document", "in all")
     for column in rows.columns[2:]:
         column.justify = "right"
     for one in needs.shuffles:
@@ -44,11 +46,11 @@ def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_doc
     cores = min(n_cores, _CORES)
     python, java = (-(-cores * n_bytes // (1 << 30)) for n_bytes in (needs.core_bytes, _HEAP_BYTES))
     say(
-        f"Up to {counted(needs.n_tasks, 'task')} a stage. Memory: {size_text(needs.core_bytes)} of Python and "
+        f"Up to {counted(needs.n_tasks, 'task')} per stage. Memory: {size_text(needs.core_bytes)} of Python and "
         f"{size_text(_HEAP_BYTES)} of Java for each core; the driver's Python {size_text(needs.driver_bytes)}."
     )
     say(
-        f"With {counted(cores, 'core')} an executor: --conf spark.executor.cores={cores} --conf "
+        f"With {counted(cores, 'core')} per executor: --conf spark.executor.cores={cores} --conf "
         f"spark.executor.memory={java}g --conf spark.executor.memoryOverhead={python}g"
     )
     say(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
+from nearkin.nouns import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -94,20 +96,20 @@ def _show(console: Console, told: Forecast, options: DedupOptions, needs: Cluste
 
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     say(
-        f"[bold]{told.n_documents:,} documents[/] like the {told.n_sampled:,} of the sample, of which {n_compared:,} "
-        f"were compared with one another: {told.sample.mean_size:,.0f} shingles a document"
+        f"[bold]{counted(told.n_documents, 'document')}[/] like the {told.n_sampled:,} of the sample; compared "
+        f"{n_compared:,} of these with one another: {counted(round(told.sample.mean_size), 'shingle')} per document"
     )
     say(f"{describe_plan(told.plan, options)}.")
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
         say(
             f"{share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter than a "
-            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} a text, mean of all. How many strangers those "
+            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many strangers those "
             "bring together is not foreseen: all texts are reckoned as bands would find them."
         )
     say(
         "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so, from "
         f"{many_text(len(told.sample.similarity))} of the sample: {many_text(told.plan.expected_candidates)}, "
-        f"{each:,.1f} a document. Another sample may tell another number. Near-duplicates are not foreseen.[/]"
+        f"{each:,.1f} per document. Another sample may tell another number. Near-duplicates are not foreseen.[/]"
     )
     if n_compared < _FEW:
         say("[yellow]So few documents tell little of a corpus: give some thousands, drawn from all of it.[/]")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.errors import OutputError
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from nearkin.planning.pair_search import Plan, Question
@@ -60,7 +61,8 @@ def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: s
         series,
         name="plan",
         title=title,
-        description=f"Predicted recall of {len(series)} windows. Comparing every pair of signatures finds {bound}.",
+        description=f"Predicted recall of {counted(len(series), 'window')}. Comparing every pair of signatures finds "
+        f"{bound}.",
         x_title=x_title,
         y_title=f"Predicted recall; {bound} with every pair",
         x_domain=(0.0, most),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.nouns import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -92,7 +94,6 @@ def _show(
     from nearkin.cli.plan_cluster import show_needs
     from nearkin.cli.plan_words import many_text, share_text
     from nearkin.cli.printing import shown
-    from nearkin.reports.quantities import counted
     from nearkin.workflows.pairing.verifying import MOST_PAIRS
 
     def say(text: str) -> None:
@@ -100,8 +101,8 @@ def _show(
 
     pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
     say(
-        f"[bold]{question.n_left:,} × {question.n_right:,} documents[/]: {pairs}, {sought} of them expected to have "
-        f"a cosine of at least {question.threshold:g}"
+        f"[bold]{question.n_left:,} × {counted(question.n_right, 'document')}[/]: {pairs}, {sought} of them expected "
+        f"to have a cosine of at least {question.threshold:g}"
     )
     console.print(_ways(question, planned))
     console.print()
@@ -146,8 +147,8 @@ def _told_by(question: Question, sampled: Forecast | None) -> str:
             "make that far too many. Draw each by itself."
         )
     return (
-        f"The spread of cosines is that of {sampled.n_compared:,} documents, each compared with {sampled.n_right:,}: "
-        f"{sampled.n_pairs:,} pairs. {crowding}{grows}"
+        f"The spread of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
+        f"{sampled.n_right:,}: {counted(sampled.n_pairs, 'pair')}. {crowding}{grows}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO
 
 import typer
@@ -41,6 +41,13 @@ def tell(
         typer.echo(json.dumps(summary(), ensure_ascii=False))
     elif not quiet:
         show(Printer())
+
+
+def warn_of_report(told: Mapping[str, object], *, is_silent: bool) -> None:
+    """Say on standard error that there is no page, where progress was not shown and so has not said it."""
+    problem = told.get("report_problem")
+    if problem and is_silent:
+        typer.secho(f"Warning: {reveal(str(problem))}", fg="yellow", err=True)
 
 
 def shown(text: object) -> str:

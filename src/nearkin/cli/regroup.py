@@ -32,12 +32,19 @@ def regroup(
 ) -> None:
     """Cut groups anew."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
     with bars_shown(is_quiet=quiet or as_json) as bars:
         where, manifest = cut(
-            directory, threshold=threshold, group=group, out=out, overwrite=overwrite, report=report, progress=bars
+            directory,
+            threshold=threshold,
+            group=group,  # type: ignore[arg-type]  # it is checked there
+            out=out,
+            overwrite=overwrite,
+            report=report,
+            progress=bars,
         )
+    warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)

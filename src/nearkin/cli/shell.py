@@ -6,16 +6,66 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from nearkin._version import __version__
-from nearkin.errors import NearkinError
+from nearkin.errors import NearkinError, ParameterError
 
-app = typer.Typer(
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class Command(TyperCommand):
+    """A command that names its options where the library names its parameters."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; see `nearkin.errors.ParameterError.with_options`."""
+        try:
+            return super().invoke(ctx)
+        except ParameterError as error:
+            error.args = (error.with_options(self._option_of),)
+            raise
+
+    def _option_of(self, parameter: str) -> str | None:
+        """``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
+        spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
+        for one in self.params:
+            is_option = one.param_type_name == "option"
+            if is_option and (one.name == parameter or not spellings.isdisjoint(one.opts)):
+                return max(one.opts, key=len)
+            if not is_option and one.name == parameter:
+                return (one.metavar or parameter.upper()).removesuffix("...")
+        return None
+
+
+class Commands(typer.Typer):
+    """Commands of this kind."""
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
+        """As `typer.Typer.command`; in a list of commands stands the first sentence of its help."""
+        short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
+        return super().command(name, **{"cls": Command, **short, **options})
+
+
+def first_sentence(text: str) -> str:
+    r"""Of a help text, in one line, however its lines are broken.
+
+    Examples
+    --------
+    >>> first_sentence("\nMeasure signatures on your\ncorpus: of 16 to 1,024 bits. Then choose.\n\nExamples")
+    'Measure signatures on your corpus: of 16 to 1,024 bits.'
+    """
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    first, stop, _ = paragraph.partition(". ")
+    return first + stop.strip()
+
+
+app = Commands(
     name="nearkin",
     help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
     "measured.",
@@ -27,8 +77,8 @@ app = typer.Typer(
 _INTERRUPTED = 130
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-lab = typer.Typer(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
-sql = typer.Typer(help="Ask a collection by plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
+lab = Commands(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
+sql = Commands(help="Ask a collection by plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
 
 
 def _version(is_wanted: bool) -> None:
@@ -113,7 +163,7 @@ def _say_interrupted(arguments: list[str]) -> None:
 
 def _say_memory(arguments: list[str]) -> None:
     if _is_on_a_cluster(arguments):
-        hint = "The driver of a cluster holds some 60 bytes a document: run it on a larger machine, and add --resume."
+        hint = "The driver of a cluster holds some 60 bytes per document: run it on a larger machine, and add --resume."
     else:
         hint = "Give --memory a smaller size, or close other programs, and add --resume."
     typer.echo(f"Not enough memory. {hint}", err=True)

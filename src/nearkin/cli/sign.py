@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
 from nearkin.cli.options import (
@@ -27,6 +28,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +91,8 @@ def sign(
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
         method,  # type: ignore[arg-type]  # it checks the method
-        bits, parse_shingling(features), Normalisation.parse(normalise), density, seed, online,
+        bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
+        seed, online,
     )  # fmt: skip
     reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
     cluster = cluster_of(engine, master, conf)
@@ -111,10 +114,11 @@ def _show(console: Console, signed: Signed, out: Path) -> None:
     """What was signed, how far online signatures drifted, what to do next."""
     from rich.markup import escape
 
-    told = signed.summary()
+    told: Mapping[str, Any] = signed.summary()
     n_signed, n_distinct = told["signed"], told["distinct_signatures"]
     console.print(
-        f"[bold]{told['documents']:,} documents, {n_signed:,} signed, {n_distinct:,} distinct signatures[/] of "
+        f"[bold]{counted(told['documents'], 'document')}, {n_signed:,} signed, "
+        f"{counted(n_distinct, 'distinct signature')}[/] of "
         f"{signed.file.signatures.n_bits} bits",
         highlight=False,
     )
@@ -137,7 +141,7 @@ def _show(console: Console, signed: Signed, out: Path) -> None:
             )
         console.print(rows)
     rate = signed.file.signatures.has_features.sum() / max(signed.elapsed_s, 1e-9)
-    console.print(f"{signed.elapsed_s:.1f} s, {rate:,.0f} documents a second", highlight=False)
+    console.print(f"{signed.elapsed_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
     console.print(
         f"Signatures in [bold]{escape(str(out))}[/]; next: nearkin neighbours {escape(str(out))} --out pairs.parquet",
         highlight=False,

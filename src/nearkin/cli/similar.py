@@ -22,6 +22,7 @@ from nearkin.cli.collection_options import (
     Tolerance,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 _HELP = """
 Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
 alike they must be is said with each question; nothing within --gamma or --distance is missed. --method si asks one \
-number a text, as M. Scott Roth's paper does: a first look that is neither complete nor exact, and not symmetric; the \
-measures beside each document tell what it is worth.
+number per text, as M. Scott Roth's paper does: a first look that is neither complete nor exact, and not symmetric; \
+the measures beside each document tell what it is worth.
 
 [bold]Examples[/]
 
@@ -83,7 +84,7 @@ def similar(
         found = opened.similar(
             doc_id,
             text=text,
-            method=method,
+            method=method,  # type: ignore[arg-type]  # it checks the method
             gamma=gamma,
             threshold=threshold,
             distance=distance,
@@ -120,7 +121,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
         console.print(rows)
     n, missing = found.n_found, found.n_found - len(found.documents)
     console.print(
-        f"[bold]{n:,} document{'s' * (n != 1)} like {shown(name)} {found.tolerance.in_words()}[/]"
+        f"[bold]{counted(n, 'document')} like {shown(name)} {found.tolerance.in_words()}[/]"
         + (f", {missing:,} not shown: --limit" if missing else "")
         + f"; {1000 * found.elapsed_s:,.0f} ms",
         highlight=False,

@@ -11,6 +11,7 @@ import typer
 from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
 from nearkin.cli.options import Overwrite
 from nearkin.cli.shell import sql
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,7 +97,7 @@ def similar(
     from nearkin.collection.plain_sql.queries import similar_query
     from nearkin.collection.tolerance import Tolerance
 
-    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)
+    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 
@@ -182,8 +183,8 @@ def _show_copied(console: Console, copied: Copied) -> None:
     from nearkin.cli.printing import shown
 
     console.print(
-        f"[bold]{shown(copied.file)}[/]: {copied.n_rows['documents']:,} documents, of all versions, with "
-        f"{copied.n_rows['contents']:,} texts",
+        f"[bold]{shown(copied.file)}[/]: {counted(copied.n_rows['documents'], 'document')}, of all versions, with "
+        f"{counted(copied.n_rows['contents'], 'text')}",
         highlight=False,
         soft_wrap=True,
     )

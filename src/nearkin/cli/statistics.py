@@ -21,6 +21,7 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.shell import app
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,7 +81,7 @@ def statistics(
             check_not_an_input(out, [source.path for source in texts.sources])
             found = collect(
                 texts,
-                parse_shingling(features),
+                parse_shingling(features, parameter="features", owner="statistics"),
                 Normalisation.parse(normalise),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),
@@ -104,8 +105,8 @@ def _show(console: Console, found: Statistics, out: Path) -> None:
     from nearkin.cli.printing import shown
 
     console.print(
-        f"[bold]{found.n_documents:,} documents, {len(found.hashes):,} features, {found.n_occurrences:,} "
-        f"occurrences[/]\nStatistics {found.fingerprint} in [bold]{shown(out)}[/]",
+        f"[bold]{counted(found.n_documents, 'document')}, {counted(len(found.hashes), 'feature')}, "
+        f"{counted(found.n_occurrences, 'occurrence')}[/]\nStatistics {found.fingerprint} in [bold]{shown(out)}[/]",
         highlight=False,
         soft_wrap=True,
     )

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from nearkin.cli.printing import table
-from nearkin.reports.quantities import counted
+from nearkin.nouns import counted
 from nearkin.workflows.dedup.options import criterion_text
 
 _WHAT = (
@@ -34,14 +34,17 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
             rows.add_row(f"{counts[key]:,}", f"{counts[key] / max(1, counts['documents']):.1%}", name, meaning)
     console.print(rows)
     console.print(
-        f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
+        f"[bold]{counted(counts['documents'], 'document')}: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
     print_warnings(console, manifest)
+    n_bridges = counts["bridges_refused"]
+    bridges = f"; {counted(n_bridges, 'bridge')} between groups refused" if n_bridges else ""
     console.print(
-        f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
-        f"verified pairs {'with' if 'min_shared' in parameters else 'at'} {criterion_text(parameters)}"
-        + (f"; {counts['bridges_refused']:,} bridges between groups refused" if counts["bridges_refused"] else ""),
+        f"{counted(counts['groups'], 'group')}, from "
+        f"{counted(counts['pairs_of_exact_copies'], 'exact copy', 'exact copies')} and "
+        f"{counted(counts['pairs'], 'verified pair')} {'with' if 'min_shared' in parameters else 'at'} "
+        f"{criterion_text(parameters)}{bridges}",
         highlight=False,
     )
     if "against_counts" in manifest:
@@ -95,9 +98,9 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     of_search = " of the search" if manifest.get("command") == "regroup" else ""
     if counts.get("pairs_not_compared"):
         console.print(
-            f"[yellow]How many pairs were missed is not known: up to {counts['pairs_not_compared']:,} pairs of texts "
-            "that share a key with very many others were not compared; each such text was compared with the first "
-            "of its kind.",
+            "[yellow]How many pairs were missed is not known: not compared were up to "
+            f"{counted(counts['pairs_not_compared'], 'pair')} of texts that share a key with very many others; each "
+            "such text was compared with the first of its kind.",
             highlight=False,
         )
     else:
@@ -111,5 +114,30 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     peak = max((stage["peak_memory_bytes"] for stage in manifest["stages"]), default=0)
     rate = counts["documents"] / total_s if total_s else 0
     console.print(
-        f"{total_s:.1f} s, {rate:,.0f} documents a second, at most {peak / 2**20:,.0f} MiB of memory", highlight=False
+        f"{total_s:.1f} s, {counted(round(rate), 'document')} per second, at most {peak / 2**20:,.0f} MiB of memory"
+        f"{_beyond_the_limit(manifest.get('memory'))}",
+        highlight=False,
     )
+
+
+def _beyond_the_limit(memory: Mapping[str, int] | None) -> str:
+    """Why a run took more than ``--memory``, where it did.
+
+    Examples
+    --------
+    >>> told = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": 390 << 20}
+    >>> _beyond_the_limit(told | {"longest_document_characters": 9})
+    ' (--memory 256 MiB, and 150 MiB of Python and its libraries)'
+    """
+    if memory is None or memory["peak_bytes"] <= memory["limit_bytes"]:
+        return ""
+    from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
+
+    limit, before = memory["limit_bytes"], memory["before_bytes"]
+    told = f"--memory {limit / 2**20:,.0f} MiB, and {before / 2**20:,.0f} MiB of Python and its libraries"
+    if memory["peak_bytes"] <= limit + before:
+        return f" ({told})"
+    longest = memory["longest_document_characters"]
+    if longest * MOST_BYTES_PER_CHARACTER > limit:
+        return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
+    return f" ({told}; compiled code, mapped files and what each thread holds come on top)"

@@ -20,7 +20,7 @@ from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
 from nearkin.collection.similar import StaleIndexError, similar
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Method, Tolerance
 from nearkin.errors import CollectionError, NearkinError, ParameterError
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -232,7 +232,7 @@ class Collection:
         doc_id: str | None = None,
         *,
         text: str | None = None,
-        method: str | None = None,
+        method: Method | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
@@ -358,7 +358,7 @@ class Collection:
         self,
         doc_id: str,
         *,
-        method: str | None = None,
+        method: Method | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,

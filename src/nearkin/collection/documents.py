@@ -15,6 +15,7 @@ from nearkin.collection.counting import Counting
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.kernels.buffers import strings
+from nearkin.nouns import counted
 from nearkin.records import U8, U32
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import contents, documents, loads, waves
@@ -136,7 +137,7 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     if stored:
         return f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {len(stored)}."
     if len(doc_id) > _MOST_OF_A_HINT:
-        return f"There is no document {doc_id[:_MOST_OF_A_HINT]!r}…, an id of {len(doc_id):,} characters."
+        return f"There is no document {doc_id[:_MOST_OF_A_HINT]!r}…, an id of {counted(len(doc_id), 'character')}."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()

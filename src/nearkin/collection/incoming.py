@@ -14,6 +14,7 @@ import zstandard
 
 from nearkin.collection.counting import AS_IT_CAME, Counting
 from nearkin.collection.profiles import Profile, profiles_of
+from nearkin.nouns import counted
 from nearkin.records import U64, Bool
 from nearkin.stages.documents.preparing import prepare
 
@@ -82,7 +83,9 @@ def examine(
     for digest, content in contents.items():
         if len(content[-1]) > _MOST_STORED:
             problems = [
-                f"too long to be stored: {len(content[-1]):,} bytes when compressed" if one == digest else problem
+                f"too long to be stored: {counted(len(content[-1]), 'byte')} when compressed"
+                if one == digest
+                else problem
                 for one, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()

@@ -66,7 +66,7 @@ class Tolerance:
     @classmethod
     def of(
         cls,
-        method: str | None = None,
+        method: Method | None = None,
         *,
         gamma: float | None = None,
         threshold: float | None = None,
@@ -80,18 +80,20 @@ class Tolerance:
         ParameterError
             Numbers of two methods, or a number that the method does not go by.
         """
-        given = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
+        given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
         if method is None and len(named) <= 1:
             method = next(iter(named), "range")
         if method in METHODS and set(named) - {method}:
             wrong = next(_PARAMETERS[other] for other in named if other != method)
-            raise ParameterError(f"The method {method} goes by '{_PARAMETERS[str(method)]}', not by '{wrong}'.")
+            own = _PARAMETERS[str(method)]
+            raise ParameterError(f"The method {method} takes '{own}', not '{wrong}'.", named=(own, wrong))
         if method is None:
             raise ParameterError(
-                "Give one of 'gamma', 'threshold', 'distance' and 'tolerance': each is of another method."
+                "Give one of 'gamma', 'threshold', 'distance' and 'tolerance': each belongs to another method.",
+                named=_PARAMETERS.values(),
             )
-        return cls(method, named.get(method, _DEFAULTS.get(method, 0.0)))  # type: ignore[arg-type]  # it checks it
+        return cls(method, named.get(method, _DEFAULTS.get(method, 0.0)))
 
     @property
     def parameter(self) -> str:

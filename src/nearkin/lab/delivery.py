@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from nearkin.errors import OutputExistsError
 from nearkin.lab.page import Drawn
 from nearkin.lab.tables import Table
+from nearkin.reports.page_file import write_page
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
 
@@ -74,11 +75,11 @@ def deliver(experiment: Experiment[R], out: Path, *, overwrite: bool, progress: 
         (out / _TABLES).mkdir(exist_ok=True)
     for table in experiment.tables(results):
         _write(out / _TABLES / f"{table.name}.csv", table.as_csv())
+    summary = experiment.summary(results)
     if page is not None:
         progress.start("draw", 0, "steps")
-        _write_page(page, results, out)
+        summary |= _write_page(page, results, out, progress)
         progress.finish()
-    summary = experiment.summary(results)
     write_json(out / SUMMARY, summary)
     return Delivered(results, summary)
 
@@ -109,13 +110,18 @@ def make_room(out: Path, *, overwrite: bool) -> None:
             shutil.rmtree(out / name, ignore_errors=True)
 
 
-def _write_page(page: Page[R], results: R, out: Path) -> None:
-    drawn = page.draw(results)
-    with writing(out):
-        (out / _FIGURES).mkdir(exist_ok=True)
-    for figure in drawn:
-        _write(out / _FIGURES / f"{figure.name}.svg", figure.wide + "\n")
-    _write(out / PAGE, page.render(results, drawn))
+def _write_page(page: Page[R], results: R, out: Path, progress: Progress) -> dict[str, str]:
+    """The figures, each in a file of its own, and the page; see `nearkin.reports.page_file.write_page`."""
+
+    def render() -> str:
+        drawn = page.draw(results)
+        with writing(out):
+            (out / _FIGURES).mkdir(exist_ok=True)
+        for figure in drawn:
+            _write(out / _FIGURES / f"{figure.name}.svg", figure.wide + "\n")
+        return page.render(results, drawn)
+
+    return write_page(out / PAGE, render, progress, instead="Run the command again with --overwrite to draw it.")
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from dataclasses import dataclass
+
+from nearkin.formats.delimited import SheetWriter
 
 Cell = str | int | float | None
 
@@ -40,9 +41,9 @@ class Table:
     def as_csv(self) -> str:
         """With a header, numbers in full."""
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([self.nan if value != value else value for value in row] for row in self.rows)
+        writer = SheetWriter(out)
+        writer.write(self.columns)
+        writer.write_all([self.nan if value != value else value for value in row] for row in self.rows)
         return out.getvalue()
 
     def records(self) -> list[dict[str, Cell]]:

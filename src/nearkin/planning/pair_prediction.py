@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.planning.pair_calibration import Prefix
 from nearkin.planning.pair_chances import Chances
 from nearkin.planning.pair_cosines import CosineSpread
@@ -86,7 +87,7 @@ class PairSearch:
         then = f"pairs within distance {self.distance} get their cosine"
         if self.method == "signatures":
             return f"signatures of {self.bits:,} bits, each compared with every other; {then}"
-        orders = "1 sorted order" if self.permutations == 1 else f"{self.permutations:,} sorted orders"
+        orders = counted(self.permutations, "sorted order")
         return (
             f"signatures of {self.bits:,} bits in {orders}, each compared with the {self.window:,} before and after "
             f"it; {then}"

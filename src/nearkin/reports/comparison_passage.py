@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.reports.comparison_records import Comparison, Kind, Line, Piece
 from nearkin.stages.alignment.words import count_words, end_of_word, start_of_last_words
 
@@ -27,7 +28,8 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
     if low == high:
         return [Piece("equal", text)]
     n_hidden = count_words(text[low:high])
-    hidden = f"{n_hidden:,} equal words" if n_hidden >= _LEAST_HIDDEN else f"{high - low:,} equal characters"
+    is_many = n_hidden >= _LEAST_HIDDEN
+    hidden = counted(n_hidden, "equal word") if is_many else counted(high - low, "equal character")
     ends = [Piece("equal", text[:low]), Piece("gap", hidden), Piece("equal", text[high:])]
     return [piece for piece in ends if piece.text]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nearkin.reports.quantities import counted
+from nearkin.nouns import counted
 
 Kind = Literal["equal", "only_a", "only_b", "gap"]
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
+from nearkin.nouns import counted
 from nearkin.reports import wording
 from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
 from nearkin.reports.facts import RunFacts, measure_name
 from nearkin.reports.hidden_characters import reveal
 from nearkin.reports.pages import page_environment
-from nearkin.reports.quantities import counted, share_text, size_text
+from nearkin.reports.quantities import share_text, size_text
 
 if TYPE_CHECKING:
     import jinja2
@@ -203,7 +204,7 @@ def _short_name(value: object) -> str:
     if len(text) <= _LONGEST_NAME:
         return reveal(text)
     end = _LONGEST_NAME // 4
-    return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({len(text):,} characters)"
+    return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nearkin.nouns import counted
 from nearkin.reports.facts import RunFacts
 from nearkin.reports.quantities import parameter_text
 
@@ -121,7 +122,7 @@ def recall_figure(
                 width=width,
             )
         )
-    return Figure(drawn[0], drawn[1], _recall_caption(f"{bands:,} bands of {rows}" if curve is None else None))
+    return Figure(drawn[0], drawn[1], _recall_caption(f"{counted(bands, 'band')} of {rows}" if curve is None else None))
 
 
 def _recall_caption(bands: str | None) -> str:

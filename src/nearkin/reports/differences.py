@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Literal
 
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.nouns import counted
 from nearkin.reports.hidden_characters import reveal
 from nearkin.stages.alignment.words import (
     as_compared,
@@ -121,7 +122,9 @@ def mark_differences(
     pieces = [Segment("equal", text_a[:head]), *_compare(a, b)]
     rest_a, rest_b = count_words(middle_a[a.end :]), count_words(middle_b[b.end :])
     if a.end < len(middle_a.rstrip()) or b.end < len(middle_b.rstrip()):
-        pieces.append(Segment("gap", f"cut here: {rest_a:,} more words of A and {rest_b:,} of B were not compared"))
+        pieces.append(
+            Segment("gap", f"cut here: {counted(rest_a, 'more word')} of A and {rest_b:,} of B were not compared")
+        )
     pieces.append(Segment("equal", text_a[len(text_a) - tail :]))
     return tuple(_collapsed(_joined(pieces), context_words, max_run))
 

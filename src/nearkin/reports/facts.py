@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from nearkin.reports.quantities import counted, parameter_text
+from nearkin.nouns import counted
+from nearkin.reports.quantities import parameter_text
 
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
 """In the order in which they are shown; the manifest counts each under its name with an underscore."""

@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
+from nearkin.nouns import counted
 from nearkin.reports.dedup import DocId, ProblemRow, ShownSegment, report_environment, shown_segments
 from nearkin.reports.facts import RunFacts, counts_of
-from nearkin.reports.quantities import counted
 
 if TYPE_CHECKING:
     from nearkin.reports.differences import Segment

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.chances import found_by_bands
+from nearkin.nouns import counted
 from nearkin.reports.charts import bar_chart, column_chart, interval_chart
 from nearkin.reports.layers import Layer, check_bins, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.quantities import parameter_text, share_text
@@ -36,7 +37,7 @@ def similarity_histogram(
         counts,
         name=name,
         title=f"Verified pairs by {measure} similarity",
-        description=f"Histogram of {sum(counts):,} pairs; the threshold is {parameter_text(threshold)}",
+        description=f"Histogram of {counted(sum(counts), 'pair')}; the threshold is {parameter_text(threshold)}",
         x_title=f"{measure} similarity",
         y_title="pairs",
         mark=(threshold, f"threshold {parameter_text(threshold)}"),
@@ -53,7 +54,7 @@ def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str,
     [('2', 40), ('3', 9), ('4', 0), ('5–9', 3)]
     """
     if len(sizes) != len(counts):
-        raise ParameterError.of("counts", "binned_sizes", f"{len(sizes)} counts, one a size", len(counts))
+        raise ParameterError.of("counts", "binned_sizes", f"one for each of {len(sizes)} sizes", len(counts))
     rows = []
     for low, high in _SIZE_BINS:
         if low > max(sizes, default=0):
@@ -72,7 +73,8 @@ def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "siz
         [n for _, n in rows],
         name=name,
         title="Groups by size",
-        description=f"Columns for {sum(counts):,} groups; the largest has {max(sizes, default=0):,} documents",
+        description=f"Columns for {counted(sum(counts), 'group')}; the largest has "
+        f"{counted(max(sizes, default=0), 'document')}",
         x_title="documents in the group",
         y_title="groups",
         width=width,

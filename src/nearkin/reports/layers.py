@@ -105,4 +105,4 @@ def check_bins(owner: str, bin_edges: Sequence[float], counts: Sequence[int]) ->
     if len(bin_edges) < 2 or any(a >= b for a, b in pairwise(bin_edges)):
         raise ParameterError.of("bin_edges", owner, "two or more rising numbers", list(bin_edges))
     if len(counts) != len(bin_edges) - 1:
-        raise ParameterError.of("counts", owner, f"{len(bin_edges) - 1} counts, one a bin", len(counts))
+        raise ParameterError.of("counts", owner, f"one for each of {len(bin_edges) - 1} bins", len(counts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from nearkin.nouns import counted
 from nearkin.reports.dedup_figures import Figure
 from nearkin.reports.pair_facts import PairsTold
 from nearkin.reports.quantities import parameter_text
@@ -60,7 +61,7 @@ def translated_figure(told: PairsTold) -> Figure | None:
     drawn = [
         line_chart(
             series, name=f"translated-{tag}", title="Pairs by cosine, by the table and by the translation",
-            description=f"Outlines of two histograms of the same {found['n_pairs']:,} pairs", x_title="cosine",
+            description=f"Outlines of two histograms of the same {counted(found['n_pairs'], 'pair')}", x_title="cosine",
             y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05),
             width=width, height=220,
         )
@@ -84,7 +85,7 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
     drawn = [
         interval_chart(
             bin_edges, counts, name=f"{name}-{tag}", title=caption.partition(";")[0].rstrip("."),
-            description=f"Histogram of {sum(counts):,} pairs; the threshold is {parameter_text(threshold)}",
+            description=f"Histogram of {counted(sum(counts), 'pair')}; the threshold is {parameter_text(threshold)}",
             x_title="cosine", y_title="pairs", mark=(threshold, label), width=width,
         )
         for tag, width in _WIDTHS

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.reports.pair_facts import SIDES, KnownTold, PairsTold, PredictedTold, Side
-from nearkin.reports.quantities import counted, parameter_text, percent_text
+from nearkin.reports.quantities import parameter_text, percent_text
 from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
@@ -148,7 +149,7 @@ def _missed(told: PairsTold) -> Iterator[str]:
     )
     if found:
         between = "" if low == high else f" ({low:,} to {high:,})"
-        yield f"By that, beside the {found:,} found ones, about {middle:,}{between} were missed."
+        yield f"By that, beside the {counted(found, 'pair')} found, about {middle:,}{between} were missed."
 
 
 def _searched(told: PairsTold) -> Iterator[str]:

@@ -5,17 +5,6 @@ from __future__ import annotations
 import math
 
 
-def counted(n: int, noun: str, plural: str = "") -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> counted(1, "document"), counted(2135, "exact copy", "exact copies")
-    ('1 document', '2,135 exact copies')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def parameter_text(value: float) -> str:
     """A threshold as it was given, with two decimals at least.
 

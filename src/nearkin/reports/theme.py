@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import ParameterError
+from nearkin.reports.drawing import draw
 
 if TYPE_CHECKING:
     import altair
@@ -87,16 +88,11 @@ def to_svg(chart: altair.LayerChart, *, name: str, title: str, description: str)
     str
         ``<svg …>…</svg>``; the same for the same chart, however many were drawn before it.
     """
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise MissingExtraError.of("Drawing a figure", "report") from error
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ParameterError.of("name", "to_svg", "small letters, digits and hyphens, a letter first", name)
     specification = json.loads(chart.to_json(validate=False))  # validating takes longer than drawing
     specification["config"] = _config()
-    drawn = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
-    return _tidied(drawn, name, f"{title}. {description}")
+    return _tidied(draw(specification), name, f"{title}. {description}")
 
 
 def _config() -> dict[str, object]:

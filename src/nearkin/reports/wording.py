@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nearkin.kernels.chances import found_by_bands
+from nearkin.nouns import agreeing, counted
 from nearkin.reports.facts import RunFacts
-from nearkin.reports.quantities import counted, estimate_text, parameter_text, percent_text, share_text
+from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.normalisation import STEPS
 
 _MEANINGS = {
-    "unique": "Like no other document of the input, or the one that was chosen to stand for its group.",
-    "exact copy": "Its normalised text is, byte for byte, that of another document: the SHA-256 is the same.",
-    "near-duplicate": "Verified to be at least as similar as the threshold asks, and dropped in favour of another.",
+    "unique": "No document was found to be like it, or it was chosen to stand for its group.",
+    "exact copy": "Its normalised text has the same SHA-256 as that of another document.",
+    "near-duplicate": "Verified to be as similar to another document of its group as the threshold asks, and dropped.",
     "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
-    "too short": "It is shorter than one shingle. It was compared as a whole, and nothing is like it.",
+    "too short": "It is shorter than one shingle, and no document was found to be like it.",
     "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
 }
 _GROUPING = {
@@ -114,13 +115,13 @@ def promises(facts: RunFacts) -> Iterator[Note]:
         "What is reported is verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
         f" {facts.measure} similarity has been computed exactly, from all shingles of both documents. No estimate"
-        " decides, and groups are built from verified pairs alone.",
+        " decides, and groups are built from verified pairs and exact copies alone.",
     )
-    yield Note("What may have been missed is measured", " ".join(_missed(facts)))
+    yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
     is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
     if (n_short := facts.against_counts.get("too_short")) and is_looked_for:
         yield Note(
-            f"{counted(n_short, 'document')} of the other set {'is' if n_short == 1 else 'are'} too short to be found",
+            f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found",
             "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
             " whole, not one that contains it. A shorter shingle finds it.",
             is_warning=True,
@@ -174,7 +175,8 @@ def _missed(facts: RunFacts) -> Iterator[str]:
         )
     if exact_below := facts.plan.get("exact_below"):
         unless = ", but for the pairs that were not compared" if facts.count("pairs_not_compared") else ""
-        yield f"Documents with fewer than {exact_below:,.0f} shingles were compared in a way that misses none{unless}."
+        few = counted(round(exact_below), "shingle")
+        yield f"Documents with fewer than {few} were compared in a way that misses none{unless}."
 
 
 def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterator[str]:
@@ -226,7 +228,7 @@ def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
             yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
     if {"bands", "rows"} <= facts.plan.keys():
         bands, rows = facts.plan["bands"], facts.plan["rows"]
-        text = f"{_chosen_from(facts)}: {bands * rows:,.0f} slots a sketch; two documents are compared"
+        text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
         yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
     if rate := facts.plan.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
@@ -300,7 +302,7 @@ GLOSSARY = (
     ),
     Note(
         "Principal",
-        "The document of a group with which the others are compared. It is not always the one that is kept.",
+        "The document that stands for its group, and the one of it that is kept; --keep chooses it.",
     ),
     Note(
         "Bridge refused",

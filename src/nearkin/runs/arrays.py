@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nearkin.runs.files import writing
+from nearkin.formats.sealed import Sealing, sealed_length
+from nearkin.runs.files import sealed, writing
 
 
 class GrowingArray:
@@ -35,22 +37,46 @@ class GrowingArray:
         self._dtype = np.dtype(dtype)
         with writing(path):
             self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by `mapped`)
+        self._sealing = Sealing(self._file)
 
     def add(self, part: NDArray[np.generic]) -> None:
         """Put a part behind what is there."""
         with writing(self._path):
-            left = np.ascontiguousarray(part, self._dtype).view(np.uint8).data
-            while len(left):  # a full disk, or a signal, may let a part of it through
-                left = left[self._file.write(left) :]
+            self._sealing.write(np.ascontiguousarray(part, self._dtype).data)
 
     def mapped(self) -> NDArray[np.generic]:
         """All of it; nothing more can be added."""
+        with writing(self._path):
+            self._sealing.seal()
         self._file.close()
         return mapped_array(self._path, self._dtype)
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:
-    """An array that `GrowingArray` wrote, mapped into memory."""
-    if not path.stat().st_size:
-        return np.zeros(0, dtype)
-    return np.asarray(np.memmap(path, dtype, "r"))
+    """Numbers that were written through a `Sealing`, mapped into memory.
+
+    Raises
+    ------
+    RunError
+        They are not what was written.
+    """
+    n = sealed_length(path) // np.dtype(dtype).itemsize
+    return np.asarray(np.memmap(path, dtype, "r", shape=(n,))) if n else np.zeros(0, dtype)
+
+
+def save_array(path: Path, array: NDArray[np.generic]) -> None:
+    """Publish an array of any shape, as numpy stores it, sealed."""
+    with sealed(path) as file:
+        np.lib.format.write_array(cast("BinaryIO", file), np.asanyarray(array), allow_pickle=False)
+
+
+def saved_array(path: Path) -> NDArray[Any]:
+    """An array that `save_array` wrote, mapped into memory.
+
+    Raises
+    ------
+    RunError
+        It is not what was written.
+    """
+    sealed_length(path)
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

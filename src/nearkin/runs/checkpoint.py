@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import struct
+import zipfile
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.formats.sealed import damaged
 from nearkin.runs.files import published
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -27,8 +30,31 @@ def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
     """
     if not path.exists():
         arrays = make()
-        with published(path, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        save_arrays(path, arrays)
         return arrays
-    with np.load(path) as stored:
-        return {name: stored[name] for name in stored.files}
+    return load_arrays(path)
+
+
+def save_arrays(path: Path, arrays: Arrays) -> None:
+    """Publish arrays under their names in one file; it has a checksum for each of them."""
+    with published(path, durable=False) as aside, open(aside, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Arrays that `save_arrays` wrote, all or some of them, as they were.
+
+    Raises
+    ------
+    RunError
+        The file is not what was written.
+    FileNotFoundError
+        There is none.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in (stored.files if names is None else names)}
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, LookupError, EOFError, NotImplementedError, zipfile.BadZipFile, struct.error) as error:
+        raise damaged(path) from error

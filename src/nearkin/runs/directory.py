@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
-from nearkin.runs.files import write_json, writing
+from nearkin.formats.sealed import has_right_checksum
+from nearkin.runs.files import write_checked_json, write_json, writing
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"
@@ -19,6 +21,7 @@ TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
+_CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 
@@ -58,7 +61,7 @@ class RunDirectory:
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
-    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
+    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[bool]:
         """Take the directory for one run, new or resumed, and keep other processes out while it lasts.
 
         Parameters
@@ -70,6 +73,11 @@ class RunDirectory:
         overwrite : bool
             Remove what an earlier run left here.
 
+        Yields
+        ------
+        bool
+            Whether it goes on with an unfinished run.
+
         Raises
         ------
         OutputExistsError
@@ -80,14 +88,14 @@ class RunDirectory:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            self._prepare(identity, resume=resume, overwrite=overwrite)
+            is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
             try:
-                yield
+                yield is_resumed
             except BaseException:
                 self._forget_if_nothing_is_done()
                 raise
 
-    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
+    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and not self.manifest.exists():
@@ -96,13 +104,13 @@ class RunDirectory:
                 self._check_identity(wanted)
             else:  # it ended before it began
                 write_json(self.work / _IDENTITY, wanted)
-            return
+            return True
         if overwrite:
             self._remove_results()
         elif self.manifest.exists():
+            done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
             raise OutputExistsError(
-                f"{self.path} already holds the results of a run. Add --overwrite to replace them, or choose another "
-                "--out."
+                f"{self.path} already holds {done}. Add --overwrite to replace them, or choose another --out."
             )
         elif self.work.exists():
             raise OutputExistsError(
@@ -116,6 +124,7 @@ class RunDirectory:
         with writing(self.work):
             self.work.mkdir()
         write_json(self.work / _IDENTITY, wanted)
+        return False
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
         try:
@@ -180,8 +189,9 @@ class RunDirectory:
 
     def _forget_if_nothing_is_done(self) -> None:
         """A run that failed before it wrote anything leaves no trace: the next one is not asked to resume it."""
-        if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
-            shutil.rmtree(self.work, ignore_errors=True)
+        with contextlib.suppress(OSError):  # what went wrong before, too many open files say, is what is to be told
+            if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
+                shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
         """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done.
@@ -191,7 +201,9 @@ class RunDirectory:
         files = [name for name in TABLES if (self.path / name).exists()]
         if kept or self._moved():
             files += self._place_kept()
-        write_json(self.manifest, {**manifest, "files": files})
+        with writing(self.path):
+            digests = {name: _digest(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)}
+        write_checked_json(self.manifest, {**manifest, "files": files, "digests": digests})
         shutil.rmtree(self.work, ignore_errors=True)
 
     @property
@@ -212,6 +224,36 @@ class RunDirectory:
                 if (self.work / name).exists():
                     os.replace(self.work / name, target)
         return names
+
+
+def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
+    """See that the tables of a finished run, and its manifest, are what the run wrote.
+
+    Files that people may have opened and stored again (CSV, TSV) are not looked at; nor is a run of an earlier version,
+    which wrote no digests.
+
+    Raises
+    ------
+    RunError
+        A bit of one changed, or one is gone.
+    """
+    again = f"The run in {directory} is damaged: {{}} is not what the run wrote. Run the command again."
+    if not has_right_checksum(manifest):
+        raise RunError(again.format(MANIFEST))
+    digests = manifest.get("digests", {})
+    for name, digest in digests.items() if isinstance(digests, dict) else ():
+        try:
+            if _digest(directory / name) != digest:
+                raise RunError(again.format(name))
+        except FileNotFoundError:
+            continue  # what needs it says so; the others go without it
+        except OSError as error:
+            raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

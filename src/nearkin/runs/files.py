@@ -7,10 +7,12 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from nearkin.errors import OutputError
+from nearkin.formats.sealed import Sealing, damaged, has_right_checksum, with_checksum
 
 
 @contextlib.contextmanager
@@ -64,6 +66,39 @@ def printable(path: str) -> str:
     notes-\xff.txt
     """
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+@contextlib.contextmanager
+def sealed(path: Path) -> Iterator[Sealing]:
+    """Publish a file of a run's work that notices a changed bit; see `nearkin.formats.sealed`."""
+    with published(path, durable=False) as aside, open(aside, "wb") as file:
+        sealing = Sealing(file)
+        yield sealing
+        sealing.seal()
+
+
+def write_checked_json(path: Path, value: Mapping[str, object], *, durable: bool = True) -> None:
+    """Publish a JSON object that notices a changed bit."""
+    write_json(path, with_checksum(value), durable=durable)
+
+
+def read_checked_json(path: Path) -> Mapping[str, Any]:
+    """What `write_checked_json` wrote.
+
+    Raises
+    ------
+    RunError
+        It is not what was written.
+    FileNotFoundError
+        There is none.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no UTF-8
+        raise damaged(path) from error
+    if not isinstance(value, dict) or not has_right_checksum(value):
+        raise damaged(path)
+    return value
 
 
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:

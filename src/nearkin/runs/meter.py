@@ -39,6 +39,13 @@ class Meter:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.costs: list[StageCost] = []
+        self.before_bytes = memory_bytes()
+        """What the interpreter and its libraries took before the first stage."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The highest memory of all stages so far."""
+        return max((cost.peak_memory_bytes for cost in self.costs), default=self.before_bytes)
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int, unit: Unit) -> Iterator[Progress]:
@@ -53,18 +60,30 @@ class Meter:
             self.costs.append(StageCost(name, round(time.perf_counter() - started, 3), peak_memory_bytes()))
 
 
+def memory_bytes() -> int:
+    """The resident memory of this process now; where the system tells only the highest, that."""
+    return _status("VmRSS:") or peak_memory_bytes()
+
+
 def peak_memory_bytes() -> int:
     """The highest resident memory of this process, since the last reset where Linux allows one."""
-    if _STATUS.exists():
-        for line in _STATUS.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    if told := _status("VmHWM:"):
+        return told
     try:
         import resource
     except ImportError:  # Windows tells nothing without another library
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _status(name: str) -> int:
+    """A size that Linux tells of this process; 0 on other systems."""
+    with contextlib.suppress(OSError):
+        for line in _STATUS.read_text().splitlines():
+            if line.startswith(name):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _reset_peak_memory() -> None:

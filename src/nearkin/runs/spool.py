@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.records import I64
-from nearkin.runs.files import published
+from nearkin.runs.batches import mapped_batch, save_batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,7 @@ class Chunk:
 
     def batch(self) -> pa.RecordBatch:
         """All columns, mapped into memory and not copied."""
-        with pa.memory_map(str(self.path)) as file:
-            return pa.ipc.open_file(file).get_batch(0)
+        return mapped_batch(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,7 @@ class Spool:
 
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
         """Write a chunk: whole or not at all."""
-        with (
-            published(self.place(part, number), durable=False) as aside,
-            pa.OSFile(str(aside), "wb") as file,
-            pa.ipc.new_file(file, batch.schema) as writer,
-        ):
-            writer.write_batch(batch)
+        save_batch(self.place(part, number), batch)
 
     def forget(self, part: int) -> None:
         """Remove what was written of an input."""
@@ -77,8 +71,7 @@ class Spool:
         """All chunks in reading order."""
         found, start = [], 0
         for path in sorted(self.path.glob("*.arrow")):
-            with pa.memory_map(str(path)) as file:
-                n_documents = pa.ipc.open_file(file).get_batch(0).num_rows
+            n_documents = mapped_batch(path).num_rows
             found.append(Chunk(path, start, n_documents))
             start += n_documents
         return tuple(found)

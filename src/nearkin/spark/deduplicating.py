@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError
+from nearkin.records import Measure
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
 from nearkin.spark.work import claimed, stages_in
+from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.grouping.principals import Rule
+from nearkin.stages.grouping.survivors import Keep
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.options import DedupOptions, Preset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,14 +84,14 @@ def dedup_result(
     work: str | Path | None = None,
     resume: bool = False,
     prefix: str = "",
-    preset: str | None = None,
+    preset: Preset | None = None,
     threshold: float | None = None,
-    measure: str | None = None,
+    measure: Measure | None = None,
     recall: float | None = None,
-    shingle: str | None = None,
-    group: str | None = None,
-    keep: str | None = None,
-    normalise: str | None = None,
+    shingle: Shingling | str | None = None,
+    group: Rule | None = None,
+    keep: Keep | str | None = None,
+    normalise: Normalisation | Steps | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> SparkDedupResult:

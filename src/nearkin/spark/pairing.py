@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
+    from nearkin.workflows.pairing.options import Method
 
 _OF = "spark.similar_pairs"
 
@@ -42,7 +43,7 @@ def similar_pairs(
     splits: bool = True,
     translate: str = "auto",
     seed: int = 0,
-    method: str = "auto",
+    method: Method = "auto",
     bits: int | None = None,
     distance: int | None = None,
     permutations: int | None = None,

@@ -6,9 +6,9 @@ which a document is compared with what came before as it arrives, and what is ke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.compiled import chains
+from nearkin.nouns import counted
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
@@ -88,7 +89,7 @@ class StreamDeduplicator:
     >>> stream.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
     'a'
     >>> stream
-    StreamDeduplicator(2 documents, 944 bytes a document and its id)
+    StreamDeduplicator(2 documents, 944 bytes per document and its id)
     """
 
     def __init__(
@@ -98,8 +99,8 @@ class StreamDeduplicator:
         recall: float = 0.99,
         shingle: str | Shingling = "words:5",
         size: int = 128,
-        normalise: Normalisation | str = "nfkc,case,space",
-        fetch: Callable[[object], str] | None = None,
+        normalise: Normalisation | Steps = "nfkc,case,space",
+        fetch: Callable[[Any], str] | None = None,
         seed: int = 0,
     ) -> None:
         if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
@@ -115,7 +116,8 @@ class StreamDeduplicator:
         self.normalise = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
         self.fetch = fetch
         self.n_chains_cut = 0
-        self._ids: list[object] = []
+        self._ids: list[Hashable] = []
+        self._known: set[Hashable] = set()
         n_keys = self.bands.bands + 1
         self._slots: U32 = np.zeros((0, size), np.uint32)
         self._digests: U64 = np.zeros((0, 4), np.uint64)
@@ -127,9 +129,15 @@ class StreamDeduplicator:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def __contains__(self, doc_id: object) -> bool:
+        """Whether a document with this id was added."""
+        return doc_id in self._known
+
     def __repr__(self) -> str:
-        cut = f", {self.n_chains_cut:,} comparisons cut short" if self.n_chains_cut else ""
-        told = f"{len(self):,} documents, {self.bytes_per_document:,} bytes a document and its id{cut}"
+        cut = f", {counted(self.n_chains_cut, 'comparison')} cut short" if self.n_chains_cut else ""
+        told = (
+            f"{counted(len(self), 'document')}, {counted(self.bytes_per_document, 'byte')} per document and its id{cut}"
+        )
         return f"StreamDeduplicator({told})"
 
     @property
@@ -138,22 +146,29 @@ class StreamDeduplicator:
         by_row = (self._slots, self._digests, self._keys, self._previous)
         return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
 
-    def add(self, doc_id: object, text: str) -> tuple[StreamMatch, ...]:
+    def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
         """Add a document, and say which earlier ones it is like, the most similar first.
 
-        A text that is empty once it is normalised is like nothing.
+        A text that is empty once it is normalised is like nothing. Each id is added once: an id that was added before
+        is refused, whether its text is the same or another, because a match must name one document. Where a source
+        delivers a document twice, ask ``doc_id in stream`` first.
+
+        Raises
+        ------
+        ParameterError
+            A document with this id was added before, or the text is not a str that UTF-8 can hold.
         """
         return next(iter(self.add_many([(doc_id, text)])))
 
     def add_many(
-        self, documents: Iterable[tuple[object, str]], *, batch_size: int = 1024
+        self, documents: Iterable[tuple[Hashable, str]], *, batch_size: int = 1024
     ) -> Iterator[tuple[StreamMatch, ...]]:
         """Add documents as the answers are taken, for each what `add` would give; much faster than calls of `add`.
 
         A batch is added when the first answer of it is asked for: what is never iterated is never added. If `fetch`
-        raises, nothing of its batch is.
+        raises, or an id or a text is refused, nothing of its batch is added.
         """
-        batch: list[tuple[object, str]] = []
+        batch: list[tuple[Hashable, str]] = []
         for document in documents:
             batch.append(document)
             if len(batch) == batch_size:
@@ -162,7 +177,8 @@ class StreamDeduplicator:
         if batch:
             yield from self._add_batch(batch)
 
-    def _add_batch(self, batch: list[tuple[object, str]]) -> list[tuple[StreamMatch, ...]]:
+    def _add_batch(self, batch: list[tuple[Hashable, str]]) -> list[tuple[StreamMatch, ...]]:
+        self._check_new(doc_id for doc_id, _ in batch)
         texts = self.normalise.apply(_strings([text for _, text in batch]))
         sets = self.shingle.sets(texts)
         first, last = len(self), len(self) + len(batch)
@@ -193,8 +209,23 @@ class StreamDeduplicator:
             del self._ids[first:]
             self._rebuild()
             raise
+        self._known.update(doc_id for doc_id, _ in batch)
         self.n_chains_cut += n_cut
         return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
+
+    def _check_new(self, doc_ids: Iterable[Hashable]) -> None:
+        """That no id was added before, or comes twice among these."""
+        new: set[Hashable] = set()
+        for doc_id in doc_ids:
+            try:
+                is_known = doc_id in self._known or doc_id in new
+            except TypeError as error:  # a list, say
+                rule = "hashable, such as a str or an int"
+                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id) from error
+            if is_known:
+                rule = "new: each id is added once"
+                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id)
+            new.add(doc_id)
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
         """How alike two rows are, as exactly as can be told."""

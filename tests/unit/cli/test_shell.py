@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from rich.console import Console
 
-from nearkin.cli import commands, shell  # noqa: F401  (the commands register themselves when they are imported)
+from nearkin.cli import commands, shell
 from nearkin.cli.bars import Bars
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
@@ -63,6 +64,25 @@ def test_all_is_well(ends):
 def test_errors_end_with_their_code_and_say_why(ends, error):
     code, out, err = ends("dedup", doing=raising(error))
     assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("peak", "longest", "said"),
+    [
+        (256, 10**9, None),
+        (257, 10, "(--memory 256 MiB, and 150 MiB of Python and its libraries)"),
+        (500, 100, "compiled code, mapped files and what each thread holds come on top)"),
+        (500, 7_000_000, "the longest document, of 7,000,000 characters, is compared whole)"),
+    ],
+)
+def test_more_memory_than_allowed_is_explained(peak, longest, said):
+    out = io.StringIO()
+    facts = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": peak << 20}
+    stages = [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": peak << 20}]
+    told = MANIFEST | {"stages": stages, "memory": facts | {"longest_document_characters": longest}}
+    print_summary(Console(file=out, width=300), told, Path("somewhere"))
+    line = next(line for line in out.getvalue().splitlines() if "of memory" in line)
+    assert line.endswith(said or f"at most {peak} MiB of memory")
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])
@@ -195,3 +215,16 @@ def test_the_module_runs_as_a_program(monkeypatch):
     assert caught.value.code == 0
     signal.signal(signal.SIGTERM, before[0])
     signal.signal(signal.SIGINT, before[1])
+
+
+def test_lists_of_commands_show_one_sentence_in_one_piece():
+    """Whatever the lines of the help text are: a list wraps it by itself."""
+    waiting, n_seen = [("nearkin", typer.main.get_command(commands.app))], 0
+    while waiting:
+        name, one = waiting.pop()
+        waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]
+        if one.short_help is not None:
+            n_seen += 1
+            assert "\n" not in one.short_help, name
+            assert one.short_help in " ".join((one.help or "").split()), name
+    assert n_seen > 25

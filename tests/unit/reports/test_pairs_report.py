@@ -68,7 +68,7 @@ def test_what_the_page_tells() -> None:
     assert "11,089 pairs of 20,000 × 20,000 documents with a cosine of 0.30 or more" in html
     assert "from de to en" in html
     assert "Predicted recall: 91.9 % (90.0 to 93.4 %)" in html
-    assert "beside the 11,089 found ones, about 976 (782 to 1,221) were missed" in html
+    assert "beside the 11,089 pairs found, about 976 (782 to 1,221) were missed" in html
     assert "380.8 million comparisons, where there are 399.9 million pairs: a relative cost of 119.7 %" in html
     assert "75,151 candidates got the true cosine" in html
     assert "nearkin audit DIR" in html

@@ -41,9 +41,9 @@ def test_other_parameters_that_make_no_sense(options):
 
 def test_signatures_of_two_methods_are_not_compared():
     one, other = signatures(np.zeros((2, 8)), "topsig;bits=64"), signatures(np.zeros((2, 8)), "simhash;bits=64")
-    with pytest.raises(FingerprintError, match=r"'topsig;bits=64'.*'simhash;bits=64'"):
+    with pytest.raises(FingerprintError, match=r"method=topsig, .*method=simhash"):
         nearest(one, other, 3)
-    with pytest.raises(FingerprintError, match=r"64 bits.*128 bits"):
+    with pytest.raises(FingerprintError, match=r"bits=64, .*bits=128"):
         nearest(one, signatures(np.zeros((2, 16))), 3)
 
 
@@ -143,3 +143,33 @@ def test_rows_too_large_to_be_packed_are_sorted_too():
     assert left.tolist() == [5, 5, 2**31]
     assert right.tolist() == [6, 7, 2**32 - 1]
     assert distances.tolist() == [1, 2, 300]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            "normalise=none;topsig;bits=64;seed=1",
+            "differ in seed cannot be compared: queries has seed=0, signatures has",
+        ),
+        ("normalise=none;topsig;bits=64;seed=0;statistics=ab", "differ in statistics cannot be compared"),
+        ("normalise=none;simhash=shake256;bits=64", "differ in method cannot be compared: queries has method=topsig, "),
+    ],
+)
+def test_what_differs_is_named(other, said):
+    """Signatures of one method with other parameters are not called those of different methods."""
+    own = BitSignatures(np.zeros((2, 8), np.uint8), np.ones(2, bool), "normalise=none;topsig;bits=64;seed=0")
+    with pytest.raises(FingerprintError, match=f"^Signatures that {said}"):
+        nearest(own, BitSignatures(np.zeros((2, 8), np.uint8), np.ones(2, bool), other), distance=2)
+    with pytest.raises(FingerprintError, match=r"differ in bits cannot .* has bits=64, signatures has bits=32"):
+        nearest(own, BitSignatures(np.zeros((2, 4), np.uint8), np.ones(2, bool), "normalise=none;topsig;seed=0"), 2)
+
+
+def test_a_plan_says_nothing_twice():
+    none = np.zeros((0, 1), np.uint64)
+    assert plan_hamming(none, None, n_bits=64, distance=3).describe() == "Nothing to compare: 0 distinct signatures."
+    words = np.arange(20, dtype=np.uint64)[:, None]
+    for method in (None, "tables", "brute force"):
+        said = plan_hamming(words, None, n_bits=64, distance=1, method=method).describe()
+        assert said.count("under 0.01 s") <= 1
+        assert "20 distinct signatures" in said

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nearkin
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions, Resources, parse_size
+from nearkin.workflows.signing.options import SigningOptions
 
 options = st.builds(
     DedupOptions,
@@ -81,9 +83,26 @@ def test_what_is_no_size(text):
         parse_size(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [("64MiB", "256MiB"), ("64MB", "269MB"), ("0.1 GiB", "0.25 GiB"), ("0.2GB", "0.269GB"), ("9", "268435456")],
+)
+def test_too_little_memory_is_told_in_its_own_unit(text, least):
+    with pytest.raises(ParameterError, match=f"must be at least {least}. Got '{text}' instead"):
+        Resources.of(memory=text)
+    assert Resources.of(memory=least).memory_bytes >= 256 << 20
+
+
 def test_resources():
     assert Resources(3).n_threads == 3
     assert Resources().n_threads >= 1
     for wrong in ({"threads": -1}, {"threads": 1.5}, {"memory_bytes": 1}, {"memory_bytes": "2GiB"}):
         with pytest.raises(ParameterError):
             Resources(**wrong)
+
+
+def test_from_python_messages_name_parameters():
+    with pytest.raises(ParameterError, match=r"^The 'threshold' parameter of dedup must be a number > 0"):
+        nearkin.dedup(["a"], threshold=80)
+    with pytest.raises(ParameterError, match=r"^'seed' changes nothing with simhash"):
+        SigningOptions("simhash", seed=3)

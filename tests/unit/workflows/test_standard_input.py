@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from nearkin.errors import ResumeError
+from nearkin.errors import ResumeError, RunError
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.standard_input import is_pipe, save_stdin, stdin_of_run
 
@@ -47,3 +47,10 @@ def test_what_was_read_to_its_end_and_not_saved_is_gone(tmp_path):
     (tmp_path / "spool/000000001.json").write_text("{}")
     with pytest.raises(ResumeError, match="Leave --write-kept out"):
         save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path)
+
+
+def test_a_copy_that_changed_is_not_gone_on_with(tmp_path):
+    save_stdin([FILE, PIPE], io.BytesIO(b"first"), tmp_path)
+    (tmp_path / "stdin").write_bytes(b"firsu")
+    with pytest.raises(RunError, match="damaged"), stdin_of_run(None, tmp_path, resume=True):
+        pass

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
+from nearkin.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,9 +45,12 @@ class Kept:
         return int(self._files().count_rows(filter=self._wanted()))
 
     def _files(self) -> Any:
-        from pyarrow.dataset import dataset  # which loads pandas, where that is installed
+        # which loads pandas, where that is installed
+        from pyarrow.dataset import ParquetFileFormat, ParquetFragmentScanOptions, dataset
 
-        return dataset(str(self.folder), schema=SCHEMA, format="parquet")
+        verified = ParquetFragmentScanOptions(page_checksum_verification=True)  # Spark writes a checksum for each page
+        form = ParquetFileFormat(default_fragment_scan_options=verified)
+        return dataset(str(self.folder), schema=SCHEMA, format=form)
 
     def _wanted(self) -> Any:
         return None if self.streams is None else pc.field("stream").isin(list(self.streams))
@@ -104,7 +108,12 @@ class Blocks:
 
     def collected(self) -> list[Block]:
         """All blocks, here: only of what is small."""
-        table = self._table()
+        try:
+            table = self._table()
+        except (OSError, pa.ArrowException) as error:
+            raise EngineError(
+                f"What was kept of a stage cannot be read: {error}. Start the run anew, with --overwrite."
+            ) from error
         names, targets, data = table["stream"].to_pylist(), table["target"].to_pylist(), table["data"]
         return [Block(name, target, data[i].as_buffer()) for i, (name, target) in enumerate(zip(names, targets))]
 

@@ -144,8 +144,8 @@ class Stages:
 
 
 def parquet_reader(spark: SparkSession) -> DataFrameReader:
-    """One for which "*" and "[" in a path are a name's own."""
-    return spark.read.option("__globPaths__", "false")
+    """One for which "*" and "[" in a path are a name's own, and which verifies the checksum of each page."""
+    return spark.read.option("__globPaths__", "false").option("parquet.page.verify-checksum.enabled", "true")
 
 
 @contextlib.contextmanager

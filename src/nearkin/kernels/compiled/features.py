@@ -134,7 +134,7 @@ def _count_many(
 
 @njit(nogil=True, cache=True)
 def _encode(text, code_of, characters, codes):
-    """A text as one byte a character: ASCII as it is, others by codes from 128, given in order of appearance.
+    """A text as one byte per character: ASCII as it is, others by codes from 128, given in order of appearance.
 
     Gives the number of characters, whether the codes sufficed, and the codes: the text itself if it is ASCII.
     ``characters`` tells the character of each code.

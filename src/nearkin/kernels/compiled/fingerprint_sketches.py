@@ -74,7 +74,7 @@ def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np
 
 
 def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, length: int) -> NDArray[np.int64]:
-    """One number a text: k-grams of the shingles are hashed, and k-grams of these hashes, until one is left.
+    """One number per text: k-grams of the shingles are hashed, and k-grams of these hashes, until one is left.
 
     The hash is Java's of a list of numbers, a polynomial in 31 that wraps around in 32 bits. What is left when there
     are fewer than a k-gram is one k-gram. The time grows with the square of the number of shingles.

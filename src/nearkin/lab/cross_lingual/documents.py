@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearkin import nouns
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
@@ -86,8 +87,9 @@ class ParallelDocuments:
         n_both = int(pc.sum(has_both).as_py() or 0)
         if n_both < LEAST:
             raise SourceError(
-                f"{name}: {n_both} of {len(ids):,} rows {'has' if n_both == 1 else 'have'} a text in both columns. The "
-                f"experiment needs {LEAST} or more, so that a translation can be mistaken for another."
+                f"{name}: {n_both} of {nouns.counted(len(ids), 'row')} {nouns.agreeing(n_both, 'has', 'have')} a text "
+                f"in both columns. The experiment needs {LEAST} or more, so that a translation can be mistaken for "
+                "another."
             )
         own_ids, lefts, rights = (column.filter(has_both) for column in (ids, left, right))
         return cls(name, own_ids, lefts, rights, len(ids), len(ids) - n_both)

@@ -24,6 +24,7 @@ from nearkin.lab.cross_lingual.published import THRESHOLD
 from nearkin.lab.cross_lingual.signature_error import SignatureErrors
 from nearkin.lab.cross_lingual.signature_recall import Scans
 from nearkin.lab.cross_lingual.windows import Windows
+from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -192,7 +193,8 @@ def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
     ]
     if translated and not any(one in translated for documents, _ in given for one in documents.ids.to_pylist()):
         raise SourceError(
-            f"{plan.translated}: none of its {len(translated):,} ids is that of a document. Name the column with --id."
+            f"{plan.translated}: none of its {counted(len(translated), 'id')} is that of a document. Name the column "
+            "with --id."
         )
     return measure(
         given, plan.columns, translated, most=plan.most, seed=plan.seed, resources=resources, progress=progress

@@ -23,6 +23,7 @@ from nearkin.lab.cross_lingual.signature_error import ABOVE
 from nearkin.lab.cross_lingual.tables import error_said, scan_said, with_sorting
 from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
 from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.nouns import counted
 from nearkin.reports.quantities import share_text
 
 
@@ -39,7 +40,7 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     every = []
     for i, one in enumerate(results.sets, 1):
         means = ", ".join(f"{way.label} {way.finding.mean_cosine:.2f}" for way in figures.shown_ways(one))
-        words = f"{one.name}, {one.finding.n_compared:,} documents; mean: {means}."
+        words = f"{one.name}, {counted(one.finding.n_compared, 'document')}; mean: {means}."
         every.append(drawn(f"cosines-{i}", figures.cosines, one, words))
     every.append(
         drawn(

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from nearkin import kernels
 from nearkin.errors import SourceError
 from nearkin.lab.cross_lingual.documents import ParallelDocuments
+from nearkin.nouns import counted
 from nearkin.records import F64, TermCounts, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
@@ -79,7 +80,7 @@ def collected(
     vocabulary = Vocabulary()
     counts = vocabulary.count(split(texts))
     if not len(counts.terms):
-        raise SourceError(f"{name}: none of its {len(texts):,} documents has a word.")
+        raise SourceError(f"{name}: none of its {counted(len(texts), 'document')} has a word.")
     return _collected(name, ids, counts, vocabulary, asked_by)
 
 

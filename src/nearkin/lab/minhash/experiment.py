@@ -15,6 +15,7 @@ from nearkin.lab.minhash.lengths import LengthEffects, compare_lengths
 from nearkin.lab.minhash.published import PUBLISHED
 from nearkin.lab.minhash.sentences import SentencePair, compare_sentences
 from nearkin.lab.minhash.truth import BANDINGS, Truth, compare_all
+from nearkin.nouns import counted
 from nearkin.records import F64
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.shingles import Characters
@@ -85,7 +86,7 @@ def run(files: CorpusFiles, n_documents: int, *, threads: int, progress: Progres
     started = time.perf_counter()
     documents = read_first(files, n_documents, progress)
     if len(documents) < n_documents:
-        progress.say(f"the corpus has {len(documents):,} documents with a text; all are taken")
+        progress.say(f"the corpus has {counted(len(documents), 'document')} with a text; all are taken")
     sets = SHINGLE.sets(documents.texts)
     truth = compare_all(sets, range(N_SKETCHES), high_threshold=HIGH_THRESHOLD, threads=threads, progress=progress)
     n_first = min(PUBLISHED.n_first, len(documents))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, Results
+from nearkin.nouns import counted
 from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import across, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, INK, SIGNAL, SURFACE, to_svg
@@ -91,7 +92,7 @@ def all_similarities(results: Results, *, name: str, width: int) -> str:
         layered(bars, mark).properties(width=width, height=200, padding=margins()),
         name=name,
         title="All pairs by their exact similarity",
-        description=f"{results.truth.n_pairs:,} pairs",
+        description=counted(results.truth.n_pairs, "pair"),
     )
 
 

@@ -6,6 +6,7 @@ from nearkin.lab.minhash.experiment import Results
 from nearkin.lab.minhash.published import PUBLISHED, REMARKS
 from nearkin.lab.minhash.tables import side_by_side
 from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.nouns import counted
 
 
 def draw(results: Results) -> tuple[Drawn, ...]:
@@ -19,7 +20,7 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     from nearkin.lab.minhash import figures
 
     n_near, n_strangers = results.lengths.n_near, results.lengths.n_strangers
-    pairs = f"{n_near:,} near-duplicates and {n_strangers:,} other pairs"
+    pairs = f"{n_near:,} near-duplicates and {counted(n_strangers, 'other pair')}"
     return (
         drawn("sentences", figures.sentence_columns, results, "The two cat sentences by the length of a shingle."),
         drawn(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nearkin import nouns
 from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
 from nearkin.lab.range_search.claims import Claim, claims
@@ -167,7 +168,7 @@ def run(files: RawFiles, plan: Plan, *, threads: int, progress: Progress) -> Res
     documents = read_raw(files, plan.n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < plan.n_documents:
-        progress.say(f"the corpus has {n_read:,} documents; all are taken")
+        progress.say(f"the corpus has {nouns.counted(n_read, 'document')}; all are taken")
     vectors = _count(documents, plan.alphabet, progress)
     counted = Counted.of(vectors)
     queries = draw_queries(vectors, plan.n_queries, plan.seed)

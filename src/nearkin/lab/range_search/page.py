@@ -27,6 +27,7 @@ from nearkin.lab.range_search.quality import Spread
 from nearkin.lab.range_search.similarity import EXACT_UP_TO, FLOOR
 from nearkin.lab.range_search.tables import THRESHOLDS
 from nearkin.lab.range_search.ways import ALGORITHM_2, RANGE_INDEX, WAYS, WITH_FILTERS
+from nearkin.nouns import counted
 from nearkin.stages.features.letters import LetterCounts
 
 
@@ -45,14 +46,14 @@ def draw(results: Results) -> tuple[Drawn, ...]:
         if len(alike.query):
             said = ALIKE[alike.gamma]
             caption = (
-                f"Figure 1({letter}): γ = {alike.gamma}; {len(alike.query):,} matches of "
-                f"{len(np.unique(alike.query)):,} queries, averaged over the queries. In the paper "
+                f"Figure 1({letter}): γ = {alike.gamma}; {counted(len(alike.query), 'match', 'matches')} of "
+                f"{counted(len(np.unique(alike.query)), 'query', 'queries')}, averaged over the queries. In the paper "
                 f"{said.words} have at least {said.similarity:.2f}; here {percent(alike.at_least(said.similarity))}."
             )
             chart = partial(figures.edit_similarities, gamma=alike.gamma)
             every.append(drawn(f"figure-1{letter}", chart, results, caption))
     for letter, gamma in zip("ab", GAMMAS, strict=True):
-        draws = f"{N_DRAWS} draws of the projections, {len(results.queries):,} queries"
+        draws = f"{N_DRAWS} draws of the projections, {counted(len(results.queries), 'query', 'queries')}"
         caption = f"Figure 2({letter}): γ = {gamma}; {draws}."
         every.append(drawn(f"figure-2{letter}", partial(figures.by_projections, gamma=gamma), results, caption))
         caption = f"γ = {gamma}, {N_PROJECTIONS} projections; {draws}."

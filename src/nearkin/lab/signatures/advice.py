@@ -10,7 +10,8 @@ from nearkin.lab.signatures.retrieval import DISTANCES, Retrieval
 from nearkin.lab.signatures.timing import Timings
 from nearkin.lab.signatures.truth import BY_CHARACTERS
 from nearkin.lab.signatures.uniqueness import Uniqueness
-from nearkin.reports.quantities import counted, share_text
+from nearkin.nouns import counted
+from nearkin.reports.quantities import share_text
 
 NEARLY_BEST = 0.02
 """F1 may be so much lower than the best for the sake of fewer bits."""
@@ -101,14 +102,15 @@ def _about_distance(found: Retrieval) -> str:
     same = "The distance is the best one for these documents; another collection may need another"
     if found.best.distance <= longest:
         return f"{same}."
-    return f"{same}. Within {longest}, the article's longest, it finds {there.n_found:,} of the {there.n_true:,} pairs."
+    pairs = counted(there.n_true, "pair")
+    return f"{same}. Within {longest}, the article's longest, it finds {there.n_found:,} of the {pairs}."
 
 
 def _cost(key: str, bits: int, timings: Timings) -> str:
     microseconds = 1e6 * timings.of(key, bits).mean
     return (
-        f"It takes {bits // 8:,} bytes and about {microseconds:,.0f} µs a document of "
-        f"{timings.mean_features:,.0f} characters, on one thread of this machine."
+        f"It takes {counted(bits // 8, 'byte')} and about {microseconds:,.0f} µs per document of "
+        f"{counted(round(timings.mean_features), 'character')}, on one thread of this machine."
     )
 
 
@@ -137,11 +139,14 @@ def _needs(drifts: Drifts) -> str:
     n_all = drifts.of(_DRIFT_BITS)[-1].n_documents
     n_drift, n_good = drifts.n_for_small_drift(_DRIFT_BITS), drifts.n_for_retrieval(_DRIFT_BITS)
     serve = (
-        f"those of the first {n_good:,} of {n_all:,} documents serve as well as those of all, in the order they are in"
+        f"those of the first {n_good:,} of {counted(n_all, 'document')} serve as well as those of all, in the order "
+        "they are in"
         if n_good < n_all
-        else f"those of fewer than all {n_all:,} documents do not serve as well"
+        else f"those of fewer than all {counted(n_all, 'document')} do not serve as well"
     )
-    small = f"from {n_drift:,} documents on" if n_drift < n_all else "only near the end, when all have been seen"
+    small = (
+        f"from {counted(n_drift, 'document')} on" if n_drift < n_all else "only near the end, when all have been seen"
+    )
     return (
         f"Weighted TopSig needs statistics of the collection. At {_DRIFT_BITS} bits {serve} (F1 and distinct "
         f"signatures within {AS_GOOD:g}). A signature differs in fewer than {100 * SMALL_DRIFT:.0f} % of its bits "

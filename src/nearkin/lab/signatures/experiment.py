@@ -31,6 +31,7 @@ from nearkin.lab.signatures.truth import (
     word_sets,
 )
 from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, all_neighbour_counts, all_uniqueness
+from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
 
 MOST_DOCUMENTS = 50_000
@@ -112,7 +113,7 @@ def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) 
     documents = read_raw(files, n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < n_documents:
-        progress.say(f"the corpus has {n_read:,} documents; all are taken")
+        progress.say(f"the corpus has {counted(n_read, 'document')}; all are taken")
     signed = sign_all(documents.texts, threads=threads, progress=progress)
     unique = all_uniqueness(signed)
     neighbours = all_neighbour_counts(signed, KINDS, threads=threads, progress=progress)

@@ -40,7 +40,7 @@ SECONDS = MappingProxyType(
         (0.832, 0.689), (0.831, 0.689), (0.834, 0.692), (0.842, 0.698), (0.856, 0.709), (0.886, 0.734), (0.929, 0.768),
     )
 )  # fmt: skip
-"""Table 1: seconds a document, by method and bits."""
+"""Table 1: seconds per document, by method and bits."""
 
 DOCUMENTS_PER_SIGNATURE = MappingProxyType(
     _rows(

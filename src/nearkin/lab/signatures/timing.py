@@ -31,7 +31,7 @@ class Seconds:
     key : str
     bits : int
     mean, deviation : float
-        Seconds of processor time a document: features counted, signature made, on one thread. The deviation is
+        Seconds of processor time per document: features counted, signature made, on one thread. The deviation is
         that between batches.
     """
 

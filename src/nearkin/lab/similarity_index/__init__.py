@@ -1,4 +1,4 @@
-"""One number a document, as the paper measured it, and how good one number can be.
+"""One number per document, as the paper measured it, and how good one number can be.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia (fifteen files, 14 methods over
 three streams, the score of every run). Added to it: the same runs with other multipliers than that of Java's hash,

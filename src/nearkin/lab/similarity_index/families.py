@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
-import pyarrow.parquet
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.formats import parquet
 from nearkin.records import I64
 from nearkin.stages.documents.normalisation import Normalisation
 
@@ -117,7 +117,7 @@ def _table(path: Path) -> pa.Table:
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
     try:
         if name.endswith(".parquet"):
-            return pyarrow.parquet.read_table(path)
+            return parquet.read_table(path)
         with pa.input_stream(str(path)) as stream:
             if name.endswith((".jsonl", ".ndjson")):
                 return pyarrow.json.read_json(stream)

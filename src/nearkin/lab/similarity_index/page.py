@@ -14,6 +14,7 @@ from nearkin.lab.similarity_index.tables import families, published_file
 from nearkin.lab.similarity_index.truths import LABELS
 from nearkin.lab.similarity_index.walk import hit_chance
 from nearkin.lab.similarity_index.zones import Folder, matrix, zone_name
+from nearkin.nouns import counted
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 
@@ -29,14 +30,20 @@ def draw(results: Results) -> tuple[Drawn, ...]:
 
     n = len(results.chance.multipliers)
     every = [
-        drawn("methods", figures.method_frequency, results, f"Figure 3: {results.n_over_one} runs score above 1."),
+        drawn(
+            "methods",
+            figures.method_frequency,
+            results,
+            f"Figure 3: {counted(results.n_over_one, 'run')} with a score above 1.",
+        ),
         drawn("scores", figures.scores, results, f"The paper's five runs with {n:,} other multipliers."),
         drawn("best-scores", figures.best_scores, results, f"The best of all runs with each of {n:,} multipliers."),
         drawn("runs-above-1", figures.runs_over_one, results, f"Runs above 1 with each of {n:,} multipliers."),
     ]
     if (larger := results.larger) is not None:
         for truth in larger.truths:
-            words = f"Truth: {LABELS[truth.name]}. {len(larger.families):,} documents, {len(larger.queries):,} queries."
+            counts = counted(len(larger.families), "document"), counted(len(larger.queries), "query", "queries")
+            words = f"Truth: {LABELS[truth.name]}. {', '.join(counts)}."
             chart = partial(figures.precision_recall, truth=truth.name)
             every.append(drawn(f"precision-recall-{truth.name}", chart, larger, words))
             chart = partial(figures.rows_recall, truth=truth.name)

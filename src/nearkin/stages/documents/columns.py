@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.nouns import counted
 
 TEXT_NAMES = (
     "text", "content", "body", "document", "raw_content", "text_content", "contents", "full_text", "fulltext",
@@ -147,8 +148,8 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
         raise missing_column(label, parameter, named, names)
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
-            f"{label}: {n_alike} columns are called '{named}' ({parameter}), and the rule is one. Rename the others. "
-            f"The columns are: {', '.join(names)}."
+            f"{label}: {counted(n_alike, 'column')} are called '{named}' ({parameter}), and the rule is one. Rename "
+            f"the others. The columns are: {', '.join(names)}."
         )
 
 

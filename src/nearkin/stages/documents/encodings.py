@@ -2,8 +2,8 @@
 
 A folder often holds files of several times and hands. A named encoding says what text is in *if it is not UTF-8*:
 
-- one byte a character, ASCII among them (cp1252, latin-1, cp1251, …): each line is taken on its own, so that a file put
-  together from several is read right; text in such an encoding is hardly ever valid UTF-8 by chance
+- one byte per character, ASCII among them (cp1252, latin-1, cp1251, …): each line is taken on its own, so that a file
+  put together from several is read right; text in such an encoding is hardly ever valid UTF-8 by chance
 - all others: the file is taken as a whole, by its first `WINDOW_BYTES`
 - a file that is one document: as a whole, by all of it
 - a byte order mark is believed before all this

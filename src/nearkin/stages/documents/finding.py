@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from nearkin.errors import SourceError
+from nearkin.nouns import counted
 from nearkin.stages.documents.streams import Compression
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"]
@@ -80,8 +81,8 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) ->
         return
     if n_structured and file_format is None:
         guesses.append(
-            f"{folder}: each of its {len(paths)} files is read as one text, although {n_structured} have the suffix of "
-            "a table; name those on their own to read them as tables"
+            f"{folder}: each of its {counted(len(paths), 'file')} is read as one text, although {n_structured} have "
+            "the suffix of a table; name those on their own to read them as tables"
         )
     for path in paths:
         yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), "file")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import check_column, missing_column
 from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 
@@ -38,7 +39,8 @@ def noting_values_without_number(
         n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
     if n_without:
         note(
-            f"{name}: {column}: {n_without:,} of {n_documents:,} documents have no number in it; "
+            f"{name}: {column}: {n_without:,} of {counted(n_documents, 'document')} "
+            f"{agreeing(n_without, 'has', 'have')} no number in it; "
             "they come after all that have one"
         )
 

@@ -16,12 +16,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nearkin.errors import OutputError, SourceError
+from nearkin.formats.parquet import is_damage, table_writer
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import read_blocks
 from nearkin.stages.documents.delimited import split_header
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.packing import packed
 from nearkin.stages.documents.parquet import open_parquet
+from nearkin.stages.documents.parquet_levels import codecs_of, levels_of
 from nearkin.stages.documents.record_runs import read_runs, scanner_of
 from nearkin.stages.documents.sniffing import head_of_stream, told_delimiter, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
@@ -272,20 +274,16 @@ def _copy_rows(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes]) -> No
     with open_parquet(raw, source.name) as parquet:
         metadata, schema = parquet.metadata, parquet.schema_arrow
         try:
-            with pq.ParquetWriter(file, schema, compression=_codecs(metadata)) as writer:
+            codecs, levels = codecs_of(metadata), levels_of(parquet)
+            with table_writer(file, schema, compression=codecs, compression_level=levels) as writer:
                 for rows in _kept_rows(parquet, mask):
                     writer.write_table(pa.Table.from_batches(rows, schema))
         except pa.ArrowException as error:
             raise SourceError(f"{source.name}: cannot be copied: {error}.") from error
-
-
-def _codecs(metadata: pq.FileMetaData) -> dict[str, str]:
-    """The compression of each column."""
-    if not metadata.num_row_groups:
-        return {}
-    group = metadata.row_group(0)
-    columns = [group.column(index) for index in range(group.num_columns)]
-    return {c.path_in_schema: "NONE" if c.compression == "UNCOMPRESSED" else c.compression for c in columns}
+        except OSError as error:  # of a disk that is full, too: that is told where the output is written
+            if not is_damage(error):
+                raise
+            raise SourceError(f"{source.name}: cannot be copied: it is damaged, a checksum is wrong.") from error
 
 
 def _kept_rows(parquet: pq.ParquetFile, mask: Mask) -> Iterator[list[pa.RecordBatch]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +11,11 @@ import pyarrow.compute as pc
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
+
+Steps = Literal[
+    "none", "nfkc", "case", "space", "nfkc,case", "nfkc,space", "case,space", "nfkc,case,space"
+]  # fmt: skip
+"""Which steps are done, as `Normalisation.parse` takes them; it takes them in any order."""
 
 STEPS = {
     "nfkc": "Unicode compatibility forms become one (NFKC): full-width letters, ligatures, no-break spaces",

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin.errors import SourceError
+from nearkin.formats.parquet import UNREADABLE, open_table
 from nearkin.stages.documents.columns import Sample, check_column, holds_characters, sample_of_table
 from nearkin.stages.documents.keeping import check_keep_type, keep_values
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python, one_batch, problem_piece
@@ -24,8 +25,8 @@ _FOLDED_BYTES = 64
 def open_parquet(file: BinaryIO | str, name: str) -> pq.ParquetFile:
     """SourceError where this is no Parquet file."""
     try:
-        return pq.ParquetFile(file)
-    except (pa.ArrowException, OSError) as error:
+        return open_table(file)
+    except UNREADABLE as error:
         raise SourceError(f"{name}: not a Parquet file that can be read: {error}.") from error
 
 
@@ -80,7 +81,8 @@ def read_parquet(
             n_rows = min(max(batch_bytes * group.num_rows // text_bytes, 1), _MOST_ROWS)
             is_folded = text_bytes < _FOLDED_BYTES * group.num_rows
             try:
-                with pq.ParquetFile(file, metadata=metadata, read_dictionary=[text] if is_folded else None) as reader:
+                folded = [text] if is_folded else None
+                with open_table(file, metadata=metadata, read_dictionary=folded) as reader:
                     for batch in reader.iter_batches(n_rows, row_groups=[index], columns=columns):
                         for part in slices_of_batch(batch, text, batch_bytes):
                             yield one_batch([piece_of_columns(part, text, doc_id, keep_column, row)], ids)

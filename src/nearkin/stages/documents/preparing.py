@@ -64,7 +64,7 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
     """SHA-256 of each text.
 
     The one loop over documents in Python: hashlib's SHA-256 uses the processor's own instructions, and even with the
-    cost of the loop, under 1 µs a document, it is faster than any kernel of ours could be.
+    cost of the loop, under 1 µs per document, it is faster than any kernel of ours could be.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, get_args
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.finding import (
@@ -193,7 +194,7 @@ def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, 
         file_format = _told_by_content(head, named, asked)
         n_lines, n_seen = n_id_and_text(head)
         share = (
-            f": {n_lines} of its first {n_seen} lines are such"
+            f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'is', 'are')} such"
             if file_format == "lines" and 0 < n_lines < n_seen
             else ""
         )

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia_pages import Page, PageReader
@@ -123,5 +124,5 @@ def _told(name: str, counts: Counter[str]) -> str:
     }  # fmt: skip
     left_out = ", ".join(f"{counts[kind]:,} {words}" for kind, words in parts.items() if counts[kind])
     unreadable = f", {counts['unreadable']:,} that cannot be read" if counts["unreadable"] else ""
-    said = f"{name}: {counts.total():,} pages: {counts['article']:,} articles read{unreadable}"
+    said = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
     return f"{said}; left out: {left_out}" if left_out else said

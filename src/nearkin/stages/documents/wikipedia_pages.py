@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nearkin.errors import SourceError
+from nearkin.nouns import counted
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikitext import HIDDEN
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
@@ -168,7 +169,7 @@ class PageReader:
                 self._add_namespace(text or "")
             elif text is None:
                 what = "its text" if name == "text" else f"its {name}"
-                page.problem = f"{what} is longer than {wanted.most:,} characters"
+                page.problem = f"{what} is longer than {counted(wanted.most, 'character')}"
             elif name == "title":
                 page.title = text.strip()
             elif name == "text":

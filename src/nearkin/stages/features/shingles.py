@@ -15,6 +15,8 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import ShingleSets
 
+_MOST_UNITS = 64
+
 MOST_BYTES_PER_CHARACTER = 40
 """What shingling takes at most while it works on a text: 8 for a shingle, up to 32 in the table of the distinct ones.
 
@@ -36,8 +38,8 @@ class Shingling:
     unit: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= 64:
-            raise ParameterError.of("length", type(self).__name__, "an int from 1 to 64", self.length)
+        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= _MOST_UNITS:
+            raise ParameterError.of("length", type(self).__name__, f"an int from 1 to {_MOST_UNITS}", self.length)
 
     def __str__(self) -> str:
         return f"{self.unit}:{self.length}"
@@ -87,8 +89,8 @@ class Characters(Shingling):
     unit: ClassVar[str] = "chars"
 
 
-def parse_shingling(text: str) -> Shingling:
-    """From ``"words:5"`` or ``"chars:24"``.
+def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedup") -> Shingling:
+    """From ``"words:5"`` or ``"chars:24"``; the parameter and its owner are for messages.
 
     Raises
     ------
@@ -102,6 +104,8 @@ def parse_shingling(text: str) -> Shingling:
     """
     unit, _, length = text.partition(":")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters}
-    if unit not in kinds or not length.isascii() or not length.isdigit():
-        raise ParameterError.of("shingle", "dedup", "words:N or chars:N, such as words:5", text)
+    is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses thousands of digits
+    if unit not in kinds or not is_number or not 1 <= int(length) <= _MOST_UNITS:
+        rule = f"words:N or chars:N with N from 1 to {_MOST_UNITS}, such as words:5"
+        raise ParameterError.of(parameter, owner, rule, text)
     return kinds[unit](int(length))

@@ -134,11 +134,9 @@ def nearest(
     ([1, 0, 2], [0, 1, 1])
     """
     if (queries.fingerprint, queries.n_bits) != (signatures.fingerprint, signatures.n_bits):
-        raise FingerprintError(
-            "Signatures of different methods cannot be compared: "
-            f"{queries.fingerprint!r} of {queries.n_bits} bits and "
-            f"{signatures.fingerprint!r} of {signatures.n_bits} bits."
-        )
+        both = [(name, f"{one.fingerprint};bits={one.n_bits}") for name, one in
+                (("queries", queries), ("signatures", signatures))]  # fmt: skip
+        raise FingerprintError.of("Signatures", "be compared", *both)
     _check("nearest", signatures, distance, threads, method, most_pairs)
     asked, words = _words_with_features(queries), _words_with_features(signatures)
     plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)

@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from nearkin import kernels
+from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64
 
 Method = Literal["tables", "brute force"]
@@ -118,22 +119,24 @@ class HammingPlan:
         Multi-index hashing for 3,000 distinct signatures of 64 bits within distance 1: 2 tables of signatures that
         agree in 1 of 2 blocks of bits; about ... comparisons instead of 4,498,500, estimated ...
         """
-        whom = f"{self.n_signatures:,} distinct signatures"
+        whom = counted(self.n_signatures, "distinct signature")
         if self.n_queries is not None:
-            whom = f"{self.n_queries:,} signatures against {self.n_signatures:,}"
+            whom = f"{counted(self.n_queries, 'signature')} against {self.n_signatures:,}"
+        if not self.n_pairs:
+            return f"Nothing to compare: {whom}."
         what = f"{whom} of {self.n_bits} bits within distance {self.distance}"
+        brute_force, tables = _seconds(self.brute_force_s), _seconds(self.tables_s)
         if self.method == "brute force":
-            instead = "" if math.isinf(self.tables_s) else f" instead of {_seconds(self.tables_s)} by tables"
+            is_told = not math.isinf(self.tables_s) and tables != brute_force
             return (
-                f"Brute force for {what}: {self.n_pairs:,} comparisons, estimated {_seconds(self.brute_force_s)} on "
-                f"one core{instead}."
+                f"Brute force for {what}: {counted(self.n_pairs, 'comparison')}, estimated {brute_force} on one core"
+                f"{f' instead of {tables} by tables' if is_told else ''}."
             )
-        agree = self.n_blocks - self.distance
-        tables = "1 table" if self.n_tables == 1 else f"{self.n_tables:,} tables"
         return (
-            f"Multi-index hashing for {what}: {tables} of signatures that agree in {agree} of {self.n_blocks} blocks "
-            f"of bits; about {self.expected_comparisons:,.0f} comparisons instead of {self.n_pairs:,}, estimated "
-            f"{_seconds(self.tables_s)} on one core instead of {_seconds(self.brute_force_s)} by brute force."
+            f"Multi-index hashing for {what}: {counted(self.n_tables, 'table')} of signatures that agree in "
+            f"{self.n_blocks - self.distance} of {counted(self.n_blocks, 'block')} of bits; about "
+            f"{counted(round(self.expected_comparisons), 'comparison')} instead of {self.n_pairs:,}, estimated "
+            f"{tables} on one core{f' instead of {brute_force} by brute force' if tables != brute_force else ''}."
         )
 
 

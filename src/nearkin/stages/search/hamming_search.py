@@ -13,6 +13,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.records import U32, U64
 from nearkin.stages.search.hamming_pairs import U16, columns_of
 from nearkin.stages.search.hamming_plan import HammingPlan
@@ -106,7 +107,7 @@ class HammingSearch:
             raise ParameterError.of(
                 "distance",
                 self.owner,
-                f"short enough for at most {self.most_pairs:,} pairs of signatures ('most_pairs')",
+                f"short enough for at most {counted(self.most_pairs, 'pair')} of signatures ('most_pairs')",
                 self.plan.distance,
             )
 

@@ -10,6 +10,7 @@ from threading import Lock
 import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.nouns import counted
 from nearkin.records import F64, I64, Bool, LetterVectors
 from nearkin.stages.search.range_directions import squared_lengths
 
@@ -102,7 +103,10 @@ class RangeQueries:
         gammas = np.asarray(gamma, np.float64)
         if gammas.ndim and gammas.shape != (len(vectors),):
             raise ParameterError.of(
-                "gamma", owner, f"a number, or one for each of {len(vectors)} queries", gammas.shape
+                "gamma",
+                owner,
+                f"a number, or one for each of {counted(len(vectors), 'query', 'queries')}",
+                gammas.shape,
             )
         wrong = gammas[~(np.isfinite(gammas) & (gammas >= 0))]
         if wrong.size:
@@ -133,7 +137,7 @@ class MatchBudget:
         with self._lock:
             self._n_found += n_matches
             if self._n_found > self._most:
-                rule = f"small enough for at most {self._most:,} matches ('most_matches')"
+                rule = f"small enough for at most {counted(self._most, 'match', 'matches')} ('most_matches')"
                 raise ParameterError.of("gamma", self._owner, rule, float(gammas.max()))
 
 

@@ -54,7 +54,7 @@ class RangeSegment:
     def build(cls, vectors: LetterVectors, directions: Directions | None = None) -> RangeSegment:
         """Learn directions, unless some are given, and bring the documents that are counted into blocks.
 
-        It takes about 100 bytes a document beside the vectors.
+        It takes about 100 bytes per document beside the vectors.
 
         Raises
         ------

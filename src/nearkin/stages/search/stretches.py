@@ -165,9 +165,8 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
     FingerprintError, ParameterError
     """
     if right is not None and left.fingerprint != right.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {left.fingerprint!r} and {right.fingerprint!r}."
-        )
+        both = ("left", left.fingerprint), ("right", right.fingerprint)
+        raise FingerprintError.of("Signatures", "be compared", *both)
     if not isinstance(distance, int) or isinstance(distance, bool) or not 0 <= distance <= left.n_bits:
         raise ParameterError.of("distance", owner, f"an int from 0 to {left.n_bits}", distance)
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:

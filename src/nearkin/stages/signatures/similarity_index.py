@@ -1,4 +1,4 @@
-"""The similarity index: one number a document, so that one SQL query finds documents like it.
+"""The similarity index: one number per document, so that one SQL query finds documents like it.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. How good one number can be is
 measured in docs/lab/similarity-index.md.
@@ -48,7 +48,7 @@ _SPEC = re.compile(r"([1-9][0-9]?)([A-D])(?::(.+))?")
 
 @dataclass(frozen=True, slots=True)
 class SimilarityIndexes:
-    """One number a document.
+    """One number per document.
 
     Parameters
     ----------

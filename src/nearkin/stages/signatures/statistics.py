@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin import kernels
 from nearkin.errors import FingerprintError, SourceError
+from nearkin.formats import parquet
 from nearkin.records import I64, U64, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
@@ -126,7 +126,7 @@ class Statistics:
             "fingerprint": self.fingerprint,
         }
         table = pa.table([pa.array(a) for a in (self.hashes, self.occurrences, self.documents)], schema=SCHEMA)
-        pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about)}), path, compression="zstd")
+        parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps(about)}), path)
 
     @classmethod
     def load(cls, path: Path) -> Statistics:
@@ -138,11 +138,9 @@ class Statistics:
             If it is no such file, of another version, or damaged.
         """
         try:
-            with pq.ParquetFile(path) as file:  # one file, never a folder of them
-                table = file.read()
-        except (OSError, pa.ArrowInvalid) as error:
-            reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
-            reason = reason if path.exists() else "there is no such file"
+            table = parquet.read_table(path)
+        except parquet.UNREADABLE as error:
+            reason = parquet.why_unreadable(path, error)
             raise SourceError(f"{path}: cannot be read as statistics: {reason}.") from error
         try:
             about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import MissingExtraError, RunError
+from nearkin.nouns import counted
 from nearkin.stages.translation.pairs import SentencePairs, Sentences
 from nearkin.stages.translation.rows import TranslationRows
 
@@ -101,4 +102,4 @@ def _count_links(path: Path, pairs: SentencePairs, counts: Counter[int]) -> None
                 of_target = target[target_offsets[n_lines - 1] + links[:, 1]]
                 counts.update((of_source * n_targets + of_target).tolist())
     if n_lines != len(pairs):
-        raise RunError(f"eflomal did not finish: it aligned {n_lines:,} of {len(pairs):,} pairs of sentences.")
+        raise RunError(f"eflomal did not finish: it aligned {n_lines:,} of {counted(len(pairs), 'pair')} of sentences.")

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.formats import parquet
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import F64, I32, I64
 from nearkin.stages.translation.rows import Pruning, TranslationRows, merged
@@ -295,7 +295,7 @@ class TranslationTable:
             *(pa.array(values.astype(np.float32)) for values in (rows.forward, rows.backward, rows.counts)),
         ]
         table = pa.table(columns, schema=SCHEMA.with_metadata({_KEY: json.dumps(about)}))
-        pq.write_table(table, path, compression="zstd")
+        parquet.write_table(table, path)
 
     @classmethod
     def read(cls, path: Path, *, source: str | None = None, target: str | None = None) -> TranslationTable:
@@ -349,11 +349,9 @@ def _direction(given: I32, other: I32, probabilities: F64, n_given: int) -> Dire
 
 def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
     try:
-        with pq.ParquetFile(path) as file:  # one file, never a folder of them
-            table = file.read()
-    except (OSError, pa.ArrowInvalid) as error:
-        reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
-        reason = reason if path.exists() else "there is no such file"
+        table = parquet.read_table(path)
+    except parquet.UNREADABLE as error:
+        reason = parquet.why_unreadable(path, error)
         raise SourceError(f"{path}: cannot be read as a translation table: {reason}.") from error
     try:
         about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.nouns import counted
 
 try:
     from rapidfuzz.distance import Levenshtein, Postfix, Prefix
@@ -55,8 +56,9 @@ class EditSimilarity:
         if self.similarity is not None:
             return ""
         return (
-            f"too much work: {self.length_a:,} and {self.length_b:,} characters with {self.least_distance:,} edits or"
-            f" more between them; the edit similarity is at most {self.most_similarity:.3f}"
+            f"too much work: {self.length_a:,} and {counted(self.length_b, 'character')} with "
+            f"{counted(self.least_distance, 'edit')} or more between them; the edit similarity is at most "
+            f"{self.most_similarity:.3f}"
         )
 
 

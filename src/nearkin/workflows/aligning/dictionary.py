@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
@@ -109,7 +110,9 @@ def read_dictionary(
         n_several += int((~is_single).sum())
         pairs += zip(*(_single(one, is_single) for one in found), strict=True)
     if not pairs:
-        raise SourceError(f"{path}: has no entry of one word, a tab, and one word ({n_entries:,} entries were read).")
+        raise SourceError(
+            f"{path}: has no entry of one word, a tab, and one word (read {counted(n_entries, 'entry', 'entries')})."
+        )
     table = TranslationTable.of_pairs(
         pairs, source=source, target=target, words=words.fingerprint, aligner="dictionary"
     )

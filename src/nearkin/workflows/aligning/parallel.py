@@ -12,6 +12,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.legibility import without_illegible
@@ -115,9 +116,9 @@ class ParallelCorpus:
             if pairs.n_left[0] or pairs.n_left[1]:
                 counts = [pairs.n_rows + n for n in pairs.n_left]
                 raise SourceError(
-                    f"{self.paths[0]} has {counts[0]:,} lines and {self.paths[1]} has {counts[1]:,}: line by line "
-                    "translations have as many. Look where they begin to differ; a line end inside a sentence is "
-                    "a frequent cause."
+                    f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: line "
+                    "by line translations have as many. Look where they begin to differ; a line end inside a "
+                    "sentence is a frequent cause."
                 )
 
     def _tmx(self, progress: Callable[[int], None]) -> Iterator[Pair]:
@@ -131,8 +132,8 @@ class ParallelCorpus:
         if not n_rows:
             seen = ", ".join(f"{language or '(none)'} ({n:,})" for language, n in reader.languages.most_common(10))
             raise SourceError(
-                f"{path}: none of its {reader.n_units:,} units has a text in both {self.source} and {self.target}. "
-                f"Its languages are: {seen or 'none'}."
+                f"{path}: none of its {counted(reader.n_units, 'unit')} has a text in both {self.source} and "
+                f"{self.target}. Its languages are: {seen or 'none'}."
             )
 
     def _table(self, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:

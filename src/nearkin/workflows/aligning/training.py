@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -197,7 +198,7 @@ def _read(
             growing.add(source, target)
             n_unreadable += n_broken
         for fault in faults:
-            said = f"{corpus.name}: {fault}. {growing.n_read:,} pairs of sentences were read before it"
+            said = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
             if options.on_error == "stop":
                 raise SourceError(f"{said}; --on-error skip goes on with these alone.") from fault
             progress.say(f"{said}, and the table is of these")
@@ -236,7 +237,10 @@ def _broken(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> D
 def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[str], None]) -> None:
     """Say what looks as if the corpus were not what it is taken for."""
     if pairs.n_empty > pairs.n_read // 2:
-        say(f"{pairs.n_empty:,} of {pairs.n_read:,} pairs have an empty side: are these the columns or files meant?")
+        say(
+            f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
+            "side: are these the columns or files meant?"
+        )
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:
         say(f"{corpus.name}: both sides are the same text")
 
@@ -255,13 +259,14 @@ def _by_model_1(
     needed = forward_bytes + backward_bytes  # what the first has learned is kept while the second learns
     if needed > resources.memory_bytes:
         raise ParameterError(
-            f"Aligning {len(pairs):,} pairs of sentences takes about {needed >> 20:,} MiB, and --memory allows "
-            f"{resources.memory_bytes >> 20:,} MiB. Give it more, align a part of them, or parts that are merged "
-            "after: nearkin align merge."
+            f"Aligning {counted(len(pairs), 'pair')} of sentences takes about {needed >> 20:,} MiB, and --memory "
+            f"allows {resources.memory_bytes >> 20:,} MiB. Give it more, align a part of them, or parts that are "
+            "merged after: nearkin align merge."
         )
     n_passes = 2 * (model.iterations + 1)
     meter.progress.say(
-        f"{len(pairs):,} pairs of sentences, {pairs.n_word_pairs:,} pairs of words; about {needed >> 20:,} MiB"
+        f"{counted(len(pairs), 'pair')} of sentences, {counted(pairs.n_word_pairs, 'pair')} of words; about "
+        f"{needed >> 20:,} MiB"
     )
     with meter.stage("align", n_passes * pairs.n_word_pairs, "pairs") as progress:
 

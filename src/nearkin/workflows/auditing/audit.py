@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nearkin.errors import ParameterError, RunError
-from nearkin.runs.directory import MANIFEST, RunDirectory
+from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -62,7 +62,8 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
     if options.tolerance is not None:
         raise ParameterError(
             f"{directory} is a run, and is audited at its own threshold: 'method', '{options.tolerance.parameter}' and "
-            "the like are for collections."
+            "the like are for collections.",
+            named=("method", options.tolerance.parameter),
         )
     return OF_RUNS[str(command)](directory, manifest, options, progress)
 
@@ -81,4 +82,5 @@ def _manifest(directory: Path) -> Mapping[str, Any]:
         raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
     if not isinstance(manifest, dict):
         raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
+    check_results(directory, manifest)
     return manifest

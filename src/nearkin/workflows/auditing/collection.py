@@ -15,10 +15,10 @@ from nearkin.collection.documents import contents_of
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.nouns import counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
-from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, profiles

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, SourceError
+from nearkin.formats import parquet
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
@@ -48,7 +48,7 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
     try:
         chosen = PairOptions.of_words(manifest["parameters"])
         sides = _texts(manifest["left"]), _texts(manifest["right"])
-        reported = pq.read_table(directory / "pairs.parquet", columns=["left_id", "right_id"])
+        reported = parquet.read_table(directory / "pairs.parquet", columns=["left_id", "right_id"])
         table = _table(manifest["table"])
         predicted, low = (float(manifest["plan"]["predicted"][name]) for name in ("recall", "recall_low"))
         fingerprint = manifest["fingerprint"]

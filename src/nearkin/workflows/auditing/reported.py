@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.errors import RunError
+from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
 
 _SHIFT = np.uint64(32)
@@ -164,7 +164,7 @@ def _stored_pairs(
 ) -> Iterator[tuple[pa.Array, pa.Array]]:
     """The stored pairs of which one of the sides is wanted, some at a time."""
     try:
-        with pq.ParquetFile(directory / "pairs.parquet") as file:
+        with parquet.open_table(directory / "pairs.parquet") as file:
             for batch in file.iter_batches(columns=["id_a", "id_b"]):
                 masks = [pc.is_in(batch[side], wanted) for side in sides]
                 mask = masks[0] if len(masks) == 1 else pc.or_(*masks)
@@ -177,7 +177,7 @@ def _stored_pairs(
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
     """How many documents of the input a run reported in some pair."""
     try:
-        pairs = pq.read_table(directory / "pairs.parquet", columns=["id_a", "id_b"])
+        pairs = parquet.read_table(directory / "pairs.parquet", columns=["id_a", "id_b"])
     except (OSError, pa.ArrowException, KeyError) as error:
         raise damaged(directory, f"{type(error).__name__}: {error}") from error
     columns = [pairs["id_a"]] if is_across else [pairs["id_a"], pairs["id_b"]]

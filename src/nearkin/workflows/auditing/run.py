@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
+from nearkin.formats import parquet
+from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
-from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
@@ -89,7 +89,7 @@ class StoredRun:
         """
         try:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
-            table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
+            table = parquet.read_table(directory / "documents.parquet", columns=_COLUMNS)
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
             again = partial(reread, encoding=encoding, stored=stored_source, threads=threads, progress=progress)
             inputs, others = again(manifest["inputs"]), again(against) if against else None
@@ -194,8 +194,8 @@ def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
         )
     if counts.get("pairs_not_compared"):
         notes.append(
-            f"the run did not compare up to {counts['pairs_not_compared']:,} pairs of texts that share a key with very "
-            "many others, and so predicts no recall"
+            f"the run did not compare up to {counted(counts['pairs_not_compared'], 'pair')} of texts that share a "
+            "key with very many others, and so predicts no recall"
         )
     return tuple(notes)
 

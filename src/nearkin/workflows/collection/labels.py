@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.formats.delimited import as_it_was
+from nearkin.nouns import counted
 
 # in small letters, with blanks for "_" and "-"; the first that is there is taken
 _ID_NAMES = (
@@ -72,12 +74,12 @@ def read_labels(path: Path, *, doc_id: str | None = None, label: str | None = No
                     continue
                 if len(row) != len(header):
                     raise SourceError(
-                        f"{path}:{rows.line_num}: {len(row)} fields where the header has {len(header)}. A value with a "
-                        "comma in it is to stand in quotes."
+                        f"{path}:{rows.line_num}: {counted(len(row), 'field')} where the header has {len(header)}. A "
+                        "value with a comma in it is to stand in quotes."
                     )
-                its_label = row[at_label].strip()
+                its_label = as_it_was(row[at_label].strip())
                 if its_label:
-                    pairs.append((row[at_id].strip(), its_label))
+                    pairs.append((as_it_was(row[at_id].strip()), its_label))
                 else:
                     n_without_label += 1
     except OSError as error:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.collection.conflicts import Conflicts
 from nearkin.errors import ParameterError
+from nearkin.formats import parquet
+from nearkin.formats.delimited import SheetWriter
 from nearkin.runs.files import published
 
 _FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -33,16 +33,16 @@ def write_table(table: pa.Table, out: Path) -> None:
     """Write a table; the file is whole or not there."""
     with published(out) as aside:
         if out.suffix.lower() == ".parquet":
-            pq.write_table(table, aside)
+            parquet.write_table(table, aside)
             return
         with open(aside, "w", encoding="utf-8", newline="") as file:
             delimiter = _DELIMITERS.get(out.suffix.lower())
-            writer = csv.writer(file, lineterminator="\n", delimiter=delimiter or ",")
+            writer = SheetWriter(file, delimiter=delimiter or ",")
             if delimiter:
-                writer.writerow(table.column_names)
+                writer.write(table.column_names)
             for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME):
                 if delimiter:
-                    writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+                    writer.write_all(zip(*(column.to_pylist() for column in batch.columns), strict=True))
                 else:
                     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.planning.search import BandPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
-from nearkin.runs.files import published
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
@@ -69,6 +70,7 @@ class BandSearch(Search):
             if counted is not None:
                 counts += counted
             yield n_texts
+        seal_file(self._band_file)
         self._write_prefixes(counts)
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32 | None:
@@ -91,15 +93,15 @@ class BandSearch(Search):
                 os.pwrite(file.fileno(), keys[band].data, 8 * (band * self.corpus.n_nodes + int(nodes[0])))
 
     def _write_small(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> None:
-        with published(self.work / f"small-{chunk.start:012d}.npz", durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, nodes=nodes, hashes=sets.hashes, offsets=sets.offsets)
+        path = self.work / f"small-{chunk.start:012d}.npz"
+        save_arrays(path, {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
 
     def _write_prefixes(self, counts: U32) -> None:
         """The rarest elements of each small set, now that it is known which are rare."""
         for path in sorted(self.work.glob("small-*.npz")):
-            with np.load(path) as stored:
-                nodes = stored["nodes"]
-                sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
+            stored = load_arrays(path)
+            nodes = stored["nodes"]
+            sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
             keys, set_of_key = self.keys.prefixes.keys(sets, counts)
             save_entries(path.with_name(path.name.replace("small", "entries")), keys, nodes[set_of_key])
             path.unlink()
@@ -118,6 +120,7 @@ class BandSearch(Search):
         if part.band is None:
             return super()._entries(part, sizes, order)
         n_nodes = self.corpus.n_nodes
+        sealed_length(self._band_file)  # which sees that it is what was written
         keys = np.fromfile(self._band_file, np.uint64, n_nodes, offset=8 * part.band * n_nodes)
         wanted = part.holds(keys) & (sizes.n_shingles >= self.keys.exact_below)
         nodes = order[wanted[order]]

@@ -17,6 +17,7 @@ from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
 from nearkin.workflows.dedup.reporting import told_of, write_report
+from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
 from nearkin.workflows.dedup.standard_input import save_stdin, stdin_of_run
 
@@ -52,7 +53,9 @@ class Delivery:
         if self.on_error not in ("skip", "stop"):
             raise ParameterError.of("on_error", "dedup", "skip or stop", self.on_error)
         if self.resume and self.overwrite:
-            raise ParameterError("The 'resume' and 'overwrite' parameters of dedup exclude each other. Got both.")
+            raise ParameterError(
+                "'resume' and 'overwrite' exclude each other. Got both.", named=("resume", "overwrite")
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,8 @@ class Ending(Protocol):
     def write(self, found: Found) -> Mapping[str, object]:
         """Write what is wanted from the input; what the manifest is to have beside the rest."""
 
-    def report(self, found: Found, written: Mapping[str, object]) -> None:
-        """Write the page, from the manifest so far."""
+    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
+        """Write the page, from the manifest so far; what the manifest is to have of it."""
 
 
 def run_files(
@@ -139,8 +142,10 @@ def run_files(
         if cluster is not None:
             check_for_cluster(sourced)
         identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
-        with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
+        with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
             meter = Meter(progress)
+            if delivery.resume:
+                progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
             saved = save_stdin(sourced.found.sources, files.stdin, directory.work) if ending.twice else None
             result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
             sourced.check_unchanged()
@@ -154,8 +159,11 @@ def run_files(
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
             written |= {"encoding": files.encoding, **engine, **more}
             if delivery.report:
-                ending.report(found, written)
+                written |= ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)
+            if cluster is None:
+                longest = int(result.corpus.n_characters.max(initial=0))
+                written["memory"] = manifest.memory(resources, meter, longest)
             directory.finish(written, kept=delivery.kept)
     return written
 
@@ -186,6 +194,12 @@ def _find(
         with stages_on(cluster, directory.work, meter) as stages:
             found = find(*asked, stages, on_error=delivery.on_error, resources=resources, meter=meter)
             return found, {"engine": stages.about}
+
+
+def _all_inputs(sourced: Sourced) -> list[Input]:
+    """What is read, as it is numbered in the spool."""
+    sides = (sourced.found.sources, sourced.others.sources)
+    return [one for side in sides for one in file_inputs(side, keep_column=None, encoding=sourced.files.encoding)]
 
 
 def _opened(saved: Path | None, files: Files) -> contextlib.AbstractContextManager[BinaryIO | None]:
@@ -225,11 +239,11 @@ class DedupEnding:
         )
         return {"kept": [asdict(one) for one in written]}
 
-    def report(self, found: Found, written: Mapping[str, object]) -> None:
+    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
-            write_report(found.directory.path / "report.html", written, told, found.options, progress)
+            return write_report(found.directory.path / "report.html", written, told, found.options, progress)
 
 
 def dedup_files(

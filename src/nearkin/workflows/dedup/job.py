@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nearkin.errors import DocumentError, SourceError
 from nearkin.kernels.compiled.cache import is_cold
+from nearkin.nouns import counted
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan
 from nearkin.records import Matches
@@ -170,7 +171,14 @@ def nothing_readable(places: Places, n_documents: int) -> SourceError:
     """What to say where no document can be read."""
     row = min(places.problems)
     first = f"{places.where(row)}: {places.problems[row]}"
-    return SourceError(f"None of the {n_documents:,} documents can be read. The first: {first}.")
+    return none_readable(n_documents, first)
+
+
+def none_readable(n_documents: int, first: str) -> SourceError:
+    """The error itself; ``first`` is the problem of the first document, and where it stands."""
+    if n_documents == 1:
+        return SourceError(f"The only document cannot be read: {first}.")
+    return SourceError(f"None of the {counted(n_documents, 'document')} can be read. The first: {first}.")
 
 
 def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
@@ -181,8 +189,9 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
-            f"{places.where(longest)}{others}: a document of {corpus.n_characters[longest]:,} characters, which alone "
-            f"may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes a character, mostly far less"
+            f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
+            f"which alone may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes per character, mostly "
+            "far less"
         )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.runs.meter import StageCost
+from nearkin.nouns import counted
+from nearkin.runs.meter import Meter, StageCost
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 
@@ -87,6 +88,19 @@ def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str
     }
 
 
+def memory(resources: Resources, meter: Meter, longest: int) -> dict[str, int]:
+    """What the run took beside what it was allowed: the limit is for the work, on top of the libraries.
+
+    ``longest`` is the number of characters of the longest document: each is shingled whole.
+    """
+    return {
+        "limit_bytes": resources.memory_bytes,
+        "before_bytes": meter.before_bytes,
+        "peak_bytes": meter.peak_bytes,
+        "longest_document_characters": longest,
+    }
+
+
 def stages(costs: Sequence[StageCost]) -> list[dict[str, object]]:
     """What each stage took."""
     return [asdict(cost) for cost in costs]
@@ -116,6 +130,25 @@ def against_counts(judged: Judged) -> dict[str, dict[str, int]]:
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
     named = {result.replace(" ", "_"): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
     return {"against_counts": {"documents": len(judged.others.result), **named}}
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """The counts as a result in a console shows them: documents by reason, as the summary has them, then the rest.
+
+    Examples
+    --------
+    >>> some = {"documents": 4, "unique": 2, "exact_copy": 1, "near_duplicate": 1, "kept": 2, "groups": 1, "pairs": 1}
+    >>> counts_in_words(some | {"pairs_of_exact_copies": 1})
+    '4 documents: 2 unique, 1 exact copy, 1 near-duplicate; 2 kept; 1 group; 2 pairs'
+    """
+    by_reason = []
+    for reason in REASONS:
+        if n := counts.get(reason.replace(" ", "_").replace("-", "_"), 0):
+            countable = {"exact copy": "exact copies", "near-duplicate": "near-duplicates"}
+            by_reason.append(counted(n, reason, countable.get(reason, reason)))
+    told = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"
+    n_pairs = counts["pairs"] + counts["pairs_of_exact_copies"]
+    return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {counted(n_pairs, 'pair')}"
 
 
 def _kind(problem: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ ANY_SHARE = 1e-6
 """The threshold where a number of shared shingles decides: one shingle of a million."""
 _ALL_OF_THEM = 0.999_999
 
+Preset = Literal["fineweb", "stack", "ediscovery", "contracts"]
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
     "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
@@ -182,6 +184,12 @@ class DedupOptions:
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"
 
 
+LEAST_MEMORY = 256 << 20
+"""Below this, blocks of work would be too small to be worth their overhead."""
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """What a run may use; no result depends on it.
@@ -198,9 +206,26 @@ class Resources:
 
     def __post_init__(self) -> None:
         if not isinstance(self.threads, int) or self.threads < 0:
-            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one a processor", self.threads)
-        if not isinstance(self.memory_bytes, int) or self.memory_bytes < 256 << 20:
+            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
+        if not isinstance(self.memory_bytes, int) or self.memory_bytes < LEAST_MEMORY:
             raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
+
+    @classmethod
+    def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
+        """From the user's words; a memory that is too small is told in the unit that it was given in.
+
+        Examples
+        --------
+        >>> Resources.of(memory="2GiB").memory_bytes
+        2147483648
+        >>> Resources.of(memory="64MB")
+        Traceback (most recent call last):
+        ...
+        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
+        """
+        if isinstance(memory, str) and parse_size(memory) < LEAST_MEMORY:
+            raise ParameterError.of("memory", "dedup", f"at least {_in_unit_of(memory, LEAST_MEMORY)}", memory)
+        return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property
     def n_threads(self) -> int:
@@ -241,11 +266,33 @@ def parse_size(text: str) -> int:
     >>> parse_size("2GiB"), parse_size("1.5 MB")
     (2147483648, 1500000)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", text, re.IGNORECASE)
+    found = _SIZE.fullmatch(text)
     if not found:
         raise ParameterError.of("memory", "dedup", "a size such as 2GiB or 500MB", text)
-    base = 1024 if found[3] else 1000
-    return int(float(found[1]) * base ** (" kmgt".index(found[2].lower()) if found[2] else 0))
+    return int(float(found[1]) * _unit_of(found))
+
+
+def _unit_of(found: re.Match[str]) -> int:
+    """Bytes of the unit of a size."""
+    base: int = 1024 if found[3] else 1000
+    power: int = " kmgt".index(found[2].lower()) if found[2] else 0
+    return int(base**power)
+
+
+def _in_unit_of(text: str, n_bytes: int) -> str:
+    """A size in the unit of another one, rounded up.
+
+    Examples
+    --------
+    >>> _in_unit_of("64MiB", 256 << 20), _in_unit_of("0.1 GB", 256 << 20), _in_unit_of("7", 256 << 20)
+    ('256MiB', '0.269 GB', '268435456')
+    """
+    found = _SIZE.fullmatch(text)
+    if not found:
+        return str(n_bytes)
+    thousandths = math.ceil(1000 * n_bytes / _unit_of(found))
+    value = math.ceil(thousandths / 1000) if thousandths >= 10_000 else thousandths / 1000
+    return f"{text[: found.start(1)]}{value:.12g}{text[found.end(1) :]}".strip()
 
 
 def in_percent(value: object) -> str:

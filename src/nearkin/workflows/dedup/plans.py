@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from nearkin.nouns import counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
 from nearkin.records import F64, Matches
 from nearkin.stages.search.prefixes import Prefixes
@@ -46,13 +47,13 @@ def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
 def describe_plan(plan: Plan, options: DedupOptions) -> str:
     """The plan in a sentence."""
     search = (
-        f"{plan.bands} bands of {plan.rows} rows"
+        f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
         if isinstance(plan, BandPlan)
         else f"{plan.rate:.2%} of shingles sampled"
     )
     return (
         f"{search}: {plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-        f"about {plan.expected_candidates:,.0f} pairs of strangers compared; "
+        f"about {counted(round(plan.expected_candidates), 'pair')} of strangers compared; "
         f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
     )
 

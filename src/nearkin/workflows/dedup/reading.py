@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError
 from nearkin.records import I64
-from nearkin.runs.files import write_json
+from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -102,7 +101,7 @@ def read_one(
     mark = _mark(spool, index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        stored = json.loads(mark.read_text())
+        stored = read_checked_json(mark)
         for message in stored["said"]:
             progress.say(message)
         return InputRead(stored["n_documents"], stored["has_integer_ids"])
@@ -124,7 +123,7 @@ def read_one(
     for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(heard))), threads=threads):
         pass
     read = InputRead(seen.n_documents, seen.has_integer_ids)
-    write_json(mark, {**asdict(read), "said": heard.said}, durable=False)
+    write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
 
 

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
+from nearkin.formats import parquet
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
-from nearkin.runs.directory import MANIFEST, RunDirectory
+from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
@@ -63,7 +64,7 @@ def regroup(
     directory: Path,
     *,
     threshold: float,
-    group: str | None = None,
+    group: Rule | None = None,
     out: Path | None = None,
     overwrite: bool = False,
     report: bool = True,
@@ -113,13 +114,13 @@ def regroup(
             with meter.stage("report", 0, "steps") as stage:
                 # without samples: the texts are not read again
                 told = Told(judged, run.places, [], _curve(run))
-                write_report(target.path / "report.html", written, told, options, stage)
+                written |= write_report(target.path / "report.html", written, told, options, stage)
         written["stages"] = manifests.stages(meter.costs)
         target.finish(written)
     return target.path, written
 
 
-def _options(run: FinishedRun, directory: Path, threshold: float, group: str | None) -> DedupOptions:
+def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:
     """Those of the run but for what is cut anew."""
     if threshold < run.options.threshold:
         raise ParameterError.of(
@@ -143,8 +144,9 @@ def load(directory: Path) -> FinishedRun:
     """Read a finished run back."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        documents = pq.read_table(directory / "documents.parquet")
-        pairs = pq.read_table(directory / "pairs.parquet")
+        check_results(directory, manifest)
+        documents = parquet.read_table(directory / "documents.parquet")
+        pairs = parquet.read_table(directory / "pairs.parquet")
         if manifest.get("command") in ("dedup", "regroup", "families") and not manifest.get("against"):
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:

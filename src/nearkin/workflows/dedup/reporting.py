@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from nearkin.errors import MissingExtraError
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
-from nearkin.runs.files import published
+from nearkin.reports.page_file import write_page
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import texts_of
 from nearkin.workflows.dedup.job import Result
@@ -59,12 +59,13 @@ def told_of(result: Result, options: DedupOptions) -> Told:
 
 def write_report(
     path: Path, manifest: Mapping[str, object], told: Told, options: DedupOptions, progress: Progress
-) -> None:
-    """Write ``report.html``; without the ``report`` extra say that there is none."""
+) -> dict[str, str]:
+    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     groups, outcome = told.judged.groups, told.judged.outcome
     similarity = told.judged.matches.similarity(options.measure)
-    try:
-        page = render_dedup_report(
+
+    def render() -> str:
+        return render_dedup_report(
             manifest,
             similarity_bin_edges=_BIN_EDGES.tolist(),
             similarity_counts=np.histogram(similarity, _BIN_EDGES)[0].tolist(),
@@ -75,11 +76,16 @@ def write_report(
             n_problems=len(told.places.problems),
             curve=told.curve,
         )
-    except MissingExtraError as error:
-        progress.say(f"{error}. Everything else is written.")
-        return
-    with published(path) as aside:
-        aside.write_text(page, encoding="utf-8")
+
+    return write_page(path, render, progress, instead=_instead(path.parent, manifest))
+
+
+def _instead(out: Path, manifest: Mapping[str, object]) -> str:
+    """How to get a page later: from the tables, where these say enough."""
+    parameters: Any = manifest["parameters"]
+    if manifest["command"] != "dedup" or manifest["against"]:
+        return "Run the command again with --overwrite to draw it."
+    return f"To draw it without sample texts: nearkin regroup {out} --threshold {parameters['threshold']}"
 
 
 def _group_sizes(table: GroupTable) -> dict[int, int]:

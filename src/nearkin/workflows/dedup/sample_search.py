@@ -10,7 +10,7 @@ import numpy as np
 
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
-from nearkin.runs.files import published
+from nearkin.runs.checkpoint import Arrays, load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.containment import LeadKeys, is_new_entry
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
@@ -85,17 +85,17 @@ class SampleSearch(Search):
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
-        with published(self._small(chunk), durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, nodes=nodes[is_small], hashes=small.hashes, offsets=small.offsets)
+        arrays: Arrays = {"nodes": nodes[is_small], "hashes": small.hashes, "offsets": small.offsets}
+        save_arrays(self._small(chunk), arrays)
         return self.keys.prefixes.counts(sets)
 
     def _write_leads(self, counts: U32) -> U64:
         """The rarest elements of each small set, now that it is known which are rare."""
         found: list[U64] = [np.zeros(0, np.uint64)]
         for chunk in self.corpus.chunks:
-            with np.load(self._small(chunk)) as stored:
-                nodes = stored["nodes"]
-                sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
+            stored = load_arrays(self._small(chunk))
+            nodes = stored["nodes"]
+            sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
             keys, nodes = self.keys.leading(nodes, sets, counts)
             save_entries(self._entries_of(chunk, "leads"), keys, nodes)
             self._small(chunk).unlink()

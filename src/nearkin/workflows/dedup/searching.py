@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from nearkin.engines.local import map_ordered
+from nearkin.formats.sealed import Sealing
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.checkpoint import kept_arrays
-from nearkin.runs.files import published, write_json, writing
+from nearkin.runs.arrays import mapped_array
+from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
+from nearkin.runs.files import published, read_checked_json, sealed, write_checked_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
@@ -66,7 +66,7 @@ class Runs:
         """The runs, mapped into memory from one file: there may be more of them than files can be open."""
         if not sum(self.lengths):
             return []
-        mapped: U64 = np.memmap(self.path, np.uint64, "r")
+        mapped: U64 = mapped_array(self.path, np.uint64)  # type: ignore[assignment]  # it has this type
         ends = np.cumsum(self.lengths).tolist()
         return [mapped[end - n : end] for end, n in zip(ends, self.lengths, strict=True) if n]
 
@@ -179,13 +179,14 @@ class Search(ABC):
                     return _link(entries, linking, self.work / f"run-{number:09d}")
 
                 lengths, n_not_compared = [], 0
-                with published(path, durable=False) as aside, open(aside, "wb") as joined:
+                with sealed(path) as joined:
                     for runs, n in map_ordered(link, enumerate(parts), threads=self.resources.n_threads):
                         lengths += [_move(run, joined) for run in runs]
                         n_not_compared += n
                         progress.advance(1)
-                write_json(mark, {"lengths": lengths, "n_not_compared": n_not_compared}, durable=False)
-        stored = json.loads(mark.read_text())
+                counted = {"lengths": lengths, "n_not_compared": n_not_compared}
+                write_checked_json(mark, counted, durable=False)
+        stored = read_checked_json(mark)
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _most_pivots(self, parts: Sequence[Part], sizes: Sizes, order: U32) -> dict[int | None, int]:
@@ -226,8 +227,7 @@ class Search(ABC):
         """What is sorted at a time: the loose entries, in as many ranges of keys as memory asks for."""
         n_entries = 0
         for path in self.work.glob("entries-*.npz"):
-            with np.load(path) as stored:
-                n_entries += len(stored["nodes"])
+            n_entries += len(load_arrays(path, ("nodes",))["nodes"])
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         return [Part(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
@@ -235,9 +235,9 @@ class Search(ABC):
         """The loose entries of the range: those that lead first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self.work.glob("entries-*.npz")):
-            with np.load(path) as stored:
-                wanted = part.holds(stored["keys"])
-                found.append((stored["keys"][wanted], stored["nodes"][wanted], stored["follows"][wanted]))
+            stored = load_arrays(path)
+            wanted = part.holds(stored["keys"])
+            found.append((stored["keys"][wanted], stored["nodes"][wanted], stored["follows"][wanted]))
         keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
@@ -267,14 +267,13 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
 def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:
     """Write loose entries down: keys of no band, each with the text it is of; see `Entries`."""
     follows = np.zeros(len(keys), np.bool_) if follows is None else follows
-    with published(path, durable=False) as aside, open(aside, "wb") as file:
-        np.savez(file, keys=keys, nodes=nodes, follows=follows)
+    save_arrays(path, {"keys": keys, "nodes": nodes, "follows": follows})
 
 
 def load_entries(path: Path) -> tuple[U64, U32]:
     """The keys of what `save_entries` wrote, and the text each is of."""
-    with np.load(path) as stored:
-        return stored["keys"], stored["nodes"]
+    stored = load_arrays(path)
+    return stored["keys"], stored["nodes"]
 
 
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
@@ -307,10 +306,11 @@ def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
         yield sorted_distinct((low << np.uint64(32) | high)[is_pair]), n_not_compared
 
 
-def _move(run: Path, joined: BinaryIO) -> int:
+def _move(run: Path, joined: Sealing) -> int:
     """Append a run to the file of all runs; its length in pairs."""
     with open(run, "rb") as file:
-        shutil.copyfileobj(file, joined, 1 << 20)
+        while block := file.read(1 << 20):
+            joined.write(block)
         n_bytes = file.tell()
     run.unlink()
     return n_bytes // 8

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
+from nearkin.nouns import counted
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -138,7 +139,7 @@ def _resolve(
     if named := sorted(inside & set(arguments)):
         raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
     if inside:
-        progress.say(f"{len(inside):,} files in {out} are not read: they are results of an earlier run")
+        progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
 
 

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ResumeError
-from nearkin.runs.files import published
+from nearkin.formats.sealed import damaged
+from nearkin.runs.files import published, read_checked_json, write_checked_json
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.inputs import StoredSource, file_inputs
 from nearkin.workflows.dedup.reading import SPOOL, is_read
 
 _SAVED = "stdin"
+_SAVED_DIGEST = "stdin.json"
 
 
 def is_pipe(source: Source) -> bool:
@@ -28,11 +31,19 @@ def is_pipe(source: Source) -> bool:
 
 @contextlib.contextmanager
 def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterator[BinaryIO | None]:
-    """What the interrupted run saved of standard input, if that is to go on; else what came."""
+    """What the interrupted run saved of standard input, if that is to go on; else what came.
+
+    Raises
+    ------
+    RunError
+        What was saved is not what came.
+    """
     saved = work / _SAVED
     if not resume or not saved.exists():
         yield stdin
         return
+    if file_sha256(str(saved)) != read_checked_json(work / _SAVED_DIGEST)["sha256"]:
+        raise damaged(saved)
     with open(saved, "rb") as file:
         yield file
 
@@ -57,4 +68,7 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
             )
         with published(path, durable=False) as aside, open(aside, "wb") as file:
             shutil.copyfileobj(stdin or sys.stdin.buffer, file, 1 << 20)
+            file.flush()
+            # before the copy has its name: where it has, this is there too
+            write_checked_json(work / _SAVED_DIGEST, {"sha256": file_sha256(str(aside))}, durable=False)
     return path

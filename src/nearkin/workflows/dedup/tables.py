@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from nearkin.formats import parquet
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk, gathered
@@ -253,6 +253,6 @@ def write_problems(path: Path, places: Places) -> None:
 
 
 def _write(path: Path, schema: pa.Schema, n_rows: int, slice_: Callable[[int, int], list[pa.Array]]) -> None:
-    with published(path) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+    with published(path) as aside, parquet.table_writer(aside, schema) as writer:
         for start in range(0, n_rows, ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_arrays(slice_(start, min(start + ROWS_PER_GROUP, n_rows)), schema=schema))

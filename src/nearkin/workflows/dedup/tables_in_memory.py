@@ -10,18 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
-from nearkin.records import Bool
+from nearkin.formats import parquet
+from nearkin.records import Bool, Measure
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.columns import Columns
+from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.tables import guess_columns, read_table
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.grouping.principals import Rule
+from nearkin.stages.grouping.survivors import Keep
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
-from nearkin.workflows.dedup.options import DedupOptions, Resources, parse_size
+from nearkin.workflows.dedup.options import DedupOptions, Preset, Resources
 
 _ACCEPTED = "a pyarrow Table, a pandas or polars DataFrame, or an iterable of texts, (id, text) pairs or dicts"
 Documents = Any
@@ -57,8 +61,7 @@ class DedupResult:
 
     def __repr__(self) -> str:
         counts: Any = self.manifest["counts"]
-        told = ", ".join(f"{counts[name]} {name}" for name in ("documents", "kept", "groups", "pairs"))
-        return f"DedupResult({told})"
+        return f"DedupResult({manifest.counts_in_words(counts)})"
 
 
 def dedup(
@@ -67,14 +70,14 @@ def dedup(
     text: str | None = None,
     id: str | None = None,
     against: Documents | None = None,
-    preset: str | None = None,
+    preset: Preset | None = None,
     threshold: float | None = None,
-    measure: str | None = None,
+    measure: Measure | None = None,
     recall: float | None = None,
-    shingle: str | None = None,
-    group: str | None = None,
-    keep: str | None = None,
-    normalise: str | None = None,
+    shingle: Shingling | str | None = None,
+    group: Rule | None = None,
+    keep: Keep | str | None = None,
+    normalise: Normalisation | Steps | None = None,
     seed: int | None = None,
     drop: str | None = None,
     min_shared: int | None = None,
@@ -126,7 +129,7 @@ def dedup(
         normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
     options.check_fits(is_against=against is not None)
-    resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
+    resources = Resources.of(threads, memory)
     meter = Meter(progress or Silent())
     mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
     for guess in dict.fromkeys(guess for columns in (mine, theirs) if columns is not None for guess in columns.guesses):
@@ -166,7 +169,7 @@ def _described(one: TableInput, columns: Columns | None) -> InputFile:
 
 
 def _read(path: Path) -> pa.Table:
-    return pq.read_table(path, memory_map=False)
+    return parquet.read_table(path)
 
 
 def _in_kind_of(documents: Documents, table: pa.Table) -> Any:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
+from nearkin.formats.sealed import sealed_length
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.checkpoint import kept_arrays
-from nearkin.runs.files import published
+from nearkin.runs.files import sealed
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
@@ -48,7 +49,8 @@ class SetStore:
     def __init__(self, path: Path, starts: I64, sizes: Sizes) -> None:
         self.starts = starts
         self.ends = starts + sizes.n_shingles
-        self.hashes: U64 = np.memmap(path, np.uint64, "r") if path.stat().st_size else np.zeros(0, np.uint64)
+        n = sealed_length(path) // 8
+        self.hashes: U64 = np.memmap(path, np.uint64, "r", shape=(n,)) if n else np.zeros(0, np.uint64)
 
     def release(self) -> None:
         """Give the memory back to the system; the file stays, and mostly its pages in the system's cache."""
@@ -73,7 +75,7 @@ def store_sets(
 
         def make() -> dict[str, I64]:
             starts, at = np.zeros(corpus.n_nodes, np.int64), 0
-            with published(path, durable=False) as aside, open(aside, "wb") as file:
+            with sealed(path) as file:
                 for nodes, sets in map_ordered(
                     lambda chunk: chunk_sets(corpus, chunk, options.shingle, wanted),
                     corpus.chunks,
@@ -81,7 +83,7 @@ def store_sets(
                 ):
                     starts[nodes] = at + sets.offsets[:-1]
                     at += len(sets.hashes)
-                    sets.hashes.tofile(file)
+                    file.write(np.ascontiguousarray(sets.hashes).data)
                     progress.advance(len(nodes))
             return {"starts": starts}
 

@@ -56,10 +56,10 @@ class FamiliesEnding:
             }
         }
 
-    def report(self, found: Found, written: Mapping[str, object]) -> None:
+    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
-            write_page(found.directory.path / "report.html", written, self._page, found, progress)
+            return write_page(found.directory.path / "report.html", written, self._page, found, progress)
 
 
 def families_files(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nearkin.errors import MissingExtraError
+from nearkin.reports import page_file
 from nearkin.reports.families import (
     CopyRow,
     FamilyCard,
@@ -15,7 +15,6 @@ from nearkin.reports.families import (
     MemberCard,
     render_families_report,
 )
-from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.files import Found
 from nearkin.workflows.dedup.reporting import first_problems
@@ -48,22 +47,22 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(path: Path, written: Mapping[str, object], page: PageKin, found: Found, progress: Progress) -> None:
-    """Write ``report.html``; without the ``report`` extra say that there is none."""
+def write_page(
+    path: Path, written: Mapping[str, object], page: PageKin, found: Found, progress: Progress
+) -> dict[str, str]:
+    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     places = found.result.places
-    try:
-        html = render_families_report(
+
+    def render() -> str:
+        return render_families_report(
             written,
             cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
             rules=RULES,
             problems=first_problems(places),
             n_problems=len(places.problems),
         )
-    except MissingExtraError as error:
-        progress.say(f"{error}. Everything else is written.")
-        return
-    with published(path) as aside:
-        aside.write_text(html, encoding="utf-8")
+
+    return page_file.write_page(path, render, progress, instead="Run the command again with --overwrite to draw it.")
 
 
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from nearkin.formats import parquet
+from nearkin.formats.delimited import SheetWriter
 from nearkin.reports.hidden_characters import reveal
 from nearkin.runs.files import published
 from nearkin.workflows.families.comparing import Comparison
@@ -72,21 +72,21 @@ def write_families(folder: Path, kin: Iterable[Kin], id_type: pa.DataType) -> No
     with (
         published(folder / "families.parquet") as aside_parquet,
         published(folder / "families.csv") as aside_csv,
-        pq.ParquetWriter(aside_parquet, columns, compression="zstd") as parquet,
+        parquet.table_writer(aside_parquet, columns) as writer,
         # the mark at the beginning tells a spreadsheet that it is UTF-8
         open(aside_csv, "w", encoding="utf-8-sig", newline="") as file,
     ):
-        lines = csv.writer(file)
-        lines.writerow(columns.names)
+        lines = SheetWriter(file, line_end="\r\n")
+        lines.write(columns.names)
         held: list[tuple[object, ...]] = []
         for one in kin:
             held.append(_row(one))
-            lines.writerow([_cell(value) for value in held[-1]])
+            lines.write(_cell(value) for value in held[-1])
             if len(held) == _ROWS_AT_ONCE:
-                parquet.write_table(_table(held, columns))
+                writer.write_table(_table(held, columns))
                 held.clear()
         if held:
-            parquet.write_table(_table(held, columns))
+            writer.write_table(_table(held, columns))
 
 
 def _table(rows: list[tuple[object, ...]], columns: pa.Schema) -> pa.Table:
@@ -112,18 +112,15 @@ def _row(one: Kin) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
-    """A value as a spreadsheet may have it: hidden characters revealed, and nothing of a document is a formula.
+    """A value as a person reads it: hidden characters revealed, numbers in a few digits.
 
     Examples
     --------
-    >>> print(_cell("=1+1"), _cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.123456789))
-    '=1+1 Clause 1 -1.5 yes 0.123457
+    >>> print(_cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.123456789))
+    Clause 1 -1.5 yes 0.123457
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return round(value, 6)
-    if not isinstance(value, str):
-        return value
-    shown = reveal(value)
-    return f"'{shown}" if shown.lstrip().startswith(("=", "+", "-", "@")) else shown
+    return reveal(value) if isinstance(value, str) else value

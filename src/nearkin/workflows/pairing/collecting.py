@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from nearkin import nouns
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
@@ -187,7 +188,9 @@ def collection_of(counted: CountedTexts, side: str, name: str, inputs: tuple[Sig
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
         said = f" The first problem: {first[0].as_py()}." if len(first) else ""
-        raise SourceError(f"{_called(asked_by, name)}: none of its {n_documents:,} documents has a word.{said}")
+        raise SourceError(
+            f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{said}"
+        )
     # in one piece: where a batch ended would show in the bytes of a file
     table = with_distinct_ids(counted.documents, counted.has_integer_ids).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))

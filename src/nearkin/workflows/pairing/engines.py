@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.dedup.resuming import stages_kept
 from nearkin.workflows.pairing.inputs import Collecting, PairInput
 from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.options import PairOptions
@@ -110,6 +112,18 @@ def arrays_of(directory: RunDirectory) -> Path:
 def is_any_kept(directory: RunDirectory) -> bool:
     """Whether a run that was killed left something to go on from."""
     return _kept(directory).exists() or any(_of_cluster(directory).glob("stages/*/_SUCCESS"))
+
+
+def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:
+    """What ``--resume`` found, and where the run goes on."""
+    if not is_resumed:
+        return f"--resume: {directory.path} holds no unfinished run, so this one starts at the beginning"
+    if kept := stages_kept(_of_cluster(directory)):
+        stages = counted(len(kept), "finished stage")
+        return f"--resume: found {stages} of the cluster ({', '.join(kept)}); goes on with the next one"
+    if done := KeptSearch(_kept(directory)).in_words():
+        return f"--resume: found an interrupted search ({done}); reads the documents again, then goes on"
+    return "--resume: found an interrupted run that had kept nothing yet, so this one starts at the beginning"
 
 
 def _kept(directory: RunDirectory) -> Path:

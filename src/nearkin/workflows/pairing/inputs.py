@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold_for_pairs
+from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -213,7 +214,7 @@ def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress)
     origin, n_left, n_right = table.origin, len(table.source_words), len(table.target_words)
     source, target = (origin.source, origin.target) if side == "left" else (origin.target, origin.source)
     why = "--translate" if options.translate != "auto" else (
-        f"the table has {n_left:,} words of {origin.source} and {n_right:,} of {origin.target}"
+        f"the table has {counted(n_left, 'word')} of {origin.source} and {n_right:,} of {origin.target}"
     )  # fmt: skip
     progress.say(f"translating the {side} side from {source} to {target} ({why})")
 
@@ -259,8 +260,8 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
     for collected, facts in ((left, vectors.left_facts), (right, vectors.right_facts)):
         if facts.n_few_terms:
             progress.say(
-                f"{collected.asked_by}: {facts.n_few_terms:,} of {len(collected):,} documents have too few terms to be "
-                "compared"
+                f"{collected.asked_by}: {facts.n_few_terms:,} of {counted(len(collected), 'document')} "
+                f"{agreeing(facts.n_few_terms, 'has', 'have')} too few terms to be compared"
             )
     for side, facts in (("left", vectors.left_facts), ("right", vectors.right_facts)):
         unknown = facts.ways.get("unknown", 0.0)

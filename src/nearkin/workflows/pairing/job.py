@@ -15,7 +15,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
-from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept
+from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept, resumed_in_words
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
@@ -105,9 +105,11 @@ def pair_files(
     identity = {**_identity(given, sides, table, options), "engine": "spark" if cluster else "local"}
     overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
     with (
-        directory.claimed(identity, resume=resume, overwrite=overwrite),
+        directory.claimed(identity, resume=resume, overwrite=overwrite) as is_resumed,
         engine_of(cluster, given, directory, resources, meter) as engine,
     ):
+        if resume:
+            meter.progress.say(resumed_in_words(directory, is_resumed=is_resumed))
         arrays = arrays_of(directory)
         shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
         try:
@@ -121,7 +123,7 @@ def pair_files(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
             )
             if report:
-                _report(directory, about, meter)
+                about |= _report(directory, about, meter)
             directory.finish(about)
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -219,9 +221,9 @@ def _write(
             write_known(folder / "known.tsv", known, ids)
 
 
-def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> None:
-    """``report.html``; without the ``report`` extra it is said that there is none."""
+def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> dict[str, str]:
+    """``report.html``; what the manifest is to have of it."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:
-        write_report(directory.path, about, progress)
+        return write_report(directory.path, about, progress)

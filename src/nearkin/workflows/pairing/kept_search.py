@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import ResumeError
-from nearkin.runs.files import published
+from nearkin.nouns import counted
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 _EVERY_S = 60.0
@@ -45,21 +46,27 @@ class KeptSearch:
         self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
-        with np.load(self._path) as stored:
-            check_same(self._path, str(stored["units"]), units)
-            verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
-            return int(stored["n_done"]), int(stored["n_comparisons"])
+        stored = load_arrays(self._path)
+        check_same(self._path, str(stored["units"]), units)
+        verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
+        return int(stored["n_done"]), int(stored["n_comparisons"])
+
+    def in_words(self) -> str | None:
+        """How far an interrupted search had come; None if none is kept."""
+        if self._path is None or not self._path.exists():
+            return None
+        stored = load_arrays(self._path)
+        found, done = len(stored["keys"]), int(stored["n_comparisons"])
+        return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
 
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
         """Keep it, if it is time."""
         if self._path is None or time.monotonic() - self._last < _EVERY_S:
             return
         verified = verifier.verified
-        with published(self._path, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(
-                file, keys=verified.keys, cosines=verified.cosines, n_candidates=verified.n_candidates, n_done=n_done,
-                n_comparisons=n_comparisons, units=self._units,
-            )  # fmt: skip
+        state = {"n_candidates": verified.n_candidates, "n_done": n_done, "n_comparisons": n_comparisons}
+        arrays = {name: np.array(one) for name, one in {**state, "units": self._units}.items()}
+        save_arrays(self._path, {"keys": verified.keys, "cosines": verified.cosines, **arrays})
         self._last = time.monotonic()
 
 

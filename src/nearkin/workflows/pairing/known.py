@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.formats import parquet
+from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
+from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
@@ -223,7 +225,7 @@ def histogram(cosines: F64) -> tuple[int, ...]:
 def _two_columns(path: Path) -> list[pa.Array] | None:
     """The first two columns of a file; None if a row has fewer."""
     if path.suffix == ".parquet":
-        table = pq.read_table(path)
+        table = parquet.read_table(path)
         if table.num_columns < 2:
             return None
         return [table.column(i).combine_chunks().cast(pa.large_string()) for i in (0, 1)]
@@ -231,7 +233,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
         rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row]
     if any(len(row) < 2 for row in rows):
         return None
-    return [strings([row[i] for row in rows]) for i in (0, 1)]
+    return [strings([as_it_was(row[i]) for row in rows]) for i in (0, 1)]
 
 
 def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Collected) -> Known:
@@ -243,7 +245,8 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
     if not is_there.any():
         shown = " and ".join(shortened(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
         raise SourceError(
-            f"{name}: none of its {len(is_there):,} pairs is of documents on both sides (the first is {shown})."
+            f"{name}: none of its {counted(len(is_there), 'pair')} is of documents on both sides (the first is "
+            f"{shown})."
         )
     return Known(name, np.unique(keys_of(places[0][is_there], places[1][is_there])), len(is_there))
 

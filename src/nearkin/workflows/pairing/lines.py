@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearkin.formats.delimited import safe_column
 from nearkin.records import F64
 
 _UNSAFE = "[\\\\\x00-\x1f\x7f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -46,14 +47,16 @@ def joined_lines(*columns: pa.Array) -> bytes:
 
 
 def escaped(column: pa.ChunkedArray) -> pa.Array:
-    """Ids as a line may hold them."""
+    """Ids as a line may hold them, and as a spreadsheet may: those that are text and begin like a formula are text."""
     texts = column.combine_chunks().cast(pa.large_string())
+    if pa.types.is_integer(column.type):
+        return texts
     unsafe = pc.match_substring_regex(texts, _UNSAFE)
     if not pc.any(unsafe).as_py():
-        return texts
+        return safe_column(texts)
     places = np.flatnonzero(unsafe.to_numpy(zero_copy_only=False))
     mended = [_escaped(text) for text in texts.take(pa.array(places)).to_pylist()]
-    return pc.replace_with_mask(texts, unsafe, pa.array(mended, pa.large_string()))
+    return safe_column(pc.replace_with_mask(texts, unsafe, pa.array(mended, pa.large_string())))
 
 
 def _escaped(text: str) -> str:

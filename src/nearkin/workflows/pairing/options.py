@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MOST_BITS
 from nearkin.workflows.dedup.options import in_percent
 
-METHODS = ("auto", "vectors", "signatures", "window")
+Method = Literal["auto", "vectors", "signatures", "window"]
+METHODS: tuple[Method, ...] = get_args(Method)
 TRANSLATED = ("auto", "left", "right")
 
 
@@ -63,7 +64,7 @@ class PairOptions:
     splits: bool = True
     translate: str = "auto"
     seed: int = 0
-    method: str = "auto"
+    method: Method = "auto"
     bits: int | None = None
     distance: int | None = None
     permutations: int | None = None
@@ -93,8 +94,9 @@ class PairOptions:
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(
-                    f"The '{name}' parameter of pairs is of the method {' or '.join(methods)}, and the method "
-                    f"{self.method} was asked for. Leave one of them out."
+                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Leave one "
+                    "of them out.",
+                    named=(name, "method"),
                 )
 
     @property

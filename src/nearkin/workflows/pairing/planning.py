@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.nouns import counted
 from nearkin.planning.pair_calibration import Prefix, calibrated
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
@@ -247,7 +248,7 @@ def _question(vectors: PairVectors, options: PairOptions, resources: Resources) 
 
 def _choose(question: Question, options: PairOptions) -> Plan:
     method = None if options.method == "auto" else options.method
-    return choose(question, method=method, **options.fixed)  # type: ignore[arg-type]
+    return choose(question, method=method, **options.fixed)
 
 
 def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
@@ -260,8 +261,8 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
         say(f"a recall of {options.recall:.1%} was asked for: with what is fixed, this is as near as it comes")
     if options.top is None and prediction.n_pairs > MOST_PAIRS:
         say(
-            f"about {prediction.n_pairs:,.0f} pairs are expected, and more than {MOST_PAIRS:,} are refused: raise "
-            "--threshold, or keep the best of each document with --top"
+            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MOST_PAIRS:,} are "
+            "refused: raise --threshold, or keep the best of each document with --top"
         )
     return planned
 

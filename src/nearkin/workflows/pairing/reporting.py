@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nearkin.errors import MissingExtraError
+from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup import ProblemRow
+from nearkin.reports.page_file import write_page
 from nearkin.reports.pair_facts import SIDES, Side
 from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
-from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 
 N_BEST = 100
@@ -26,8 +26,8 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows become the same numbe
 _NONE = np.iinfo(np.uint64).max
 
 
-def write_report(folder: Path, about: Mapping[str, object], progress: Progress) -> None:
-    """Write ``report.html`` from the finished tables of a run; without the ``report`` extra say that there is none.
+def write_report(folder: Path, about: Mapping[str, object], progress: Progress) -> dict[str, str]:
+    """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.page_file.write_page`.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def write_report(folder: Path, about: Mapping[str, object], progress: Progress) 
     progress : Progress
     """
     best, others = shown_pairs(folder / "pairs.parquet")
-    try:
-        html = render_pairs_report(about, best=best, others=others, remarks=_remarks(folder / "documents.parquet"))
-    except MissingExtraError as error:
-        progress.say(f"{error}. Everything else is written.")
-        return
-    with published(folder / "report.html") as aside:
-        aside.write_text(html, encoding="utf-8")
+    remarks = _remarks(folder / "documents.parquet")
+    return write_page(
+        folder / "report.html",
+        lambda: render_pairs_report(about, best=best, others=others, remarks=remarks),
+        progress,
+        instead="Run the command again with --overwrite to draw it.",
+    )
 
 
 def shown_pairs(path: Path) -> tuple[list[PairRow], list[PairRow]]:
@@ -53,7 +53,7 @@ def shown_pairs(path: Path) -> tuple[list[PairRow], list[PairRow]]:
     There may be more pairs than memory holds: the cosines are read a part at a time, and only the pairs that are shown
     are read as a whole.
     """
-    with pq.ParquetFile(path) as file:
+    with parquet.open_table(path) as file:
         best, least, greatest = _most_similar(file)
         if file.metadata.num_rows - len(best) <= N_OTHERS:
             others = np.setdiff1d(np.arange(file.metadata.num_rows), best)
@@ -129,7 +129,7 @@ def _remarks(path: Path) -> list[Remarks]:
     """What there is to know of documents, by side."""
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
-    with pq.ParquetFile(path) as file:
+    with parquet.open_table(path) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "id", "source", "line", "problem"]):
             odd = batch.filter(pc.is_valid(batch["problem"]))
             for side in SIDES:

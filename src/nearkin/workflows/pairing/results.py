@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin import kernels
+from nearkin.formats import parquet
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -142,9 +142,9 @@ def write_pairs(
 ) -> None:
     """``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of pairs that were known before, rising."""
     with (
-        published(folder / "pairs.parquet") as parquet,
+        published(folder / "pairs.parquet") as aside,
         published(folder / "pairs.tsv") as tsv,
-        pq.ParquetWriter(parquet, pairs_schema(ids), compression="zstd") as writer,
+        parquet.table_writer(aside, pairs_schema(ids)) as writer,
         open(tsv, "wb") as lines,
     ):
         lines.write(b"cosine\tleft_id\tright_id\tterms\n")
@@ -231,7 +231,7 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
         }
         tables.append(pa.table(columns))
     with published(path) as aside:
-        pq.write_table(pa.concat_tables(tables), aside, compression="zstd")
+        parquet.write_table(pa.concat_tables(tables), aside)
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:

@@ -11,6 +11,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.records import F32, I32, I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.meter import Meter
@@ -69,7 +70,7 @@ def search(
     with meter.stage("search", n_expected, "pairs") as progress:
         sorts = searcher.sorts(left, right)
         n_pieces = n_pieces_of(int(left.has_features.sum()))
-        done = kept.load(verifier, f"{way.describe()}, by {n_pieces} pieces an order")
+        done = kept.load(verifier, f"{way.describe()}, by {counted(n_pieces, 'piece')} an order")
         return _by_signatures(
             verifier, sorts, n_pieces, way.distance, done, threads=threads, progress=progress, kept=kept
         )

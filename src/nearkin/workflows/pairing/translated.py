@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
+from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -103,8 +104,9 @@ class Translation:
             )
         if n_missing:
             meter.progress.say(
-                f"--left-translated: {n_missing:,} of {len(row_of):,} documents on the left have no translation. How "
-                "rare a word is, is counted in those that have: translate all for weights like those of the table"
+                f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
+                f"{agreeing(n_missing, 'has', 'have')} no translation. How rare a word is, is counted in those that "
+                "have: translate all for weights like those of the table"
             )
         vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
         return cls(vectors, row_of)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.stages.features.vocabulary import hashes_of
@@ -170,7 +171,7 @@ def _check_any(
     for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
-                f"{collected.called}: none of its {len(collected):,} documents has "
+                f"{collected.called}: none of its {counted(len(collected), 'document')} has "
                 f"{options.least_terms} terms that occur {options.least_occurrences} times in it or more"
                 + (" and can be translated" if projection is not None else "")
                 + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."

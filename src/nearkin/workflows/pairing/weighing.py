@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nearkin.records import F64, I64, Bool, TermCounts, WeightedVectors
 from nearkin.runs.arrays import GrowingArray
@@ -73,6 +75,30 @@ class Weighing:
             df = np.bincount(numbers, frequencies, n_terms).astype(np.float64)
         n, mean_length = len(collected), float(occurrences.sum()) / len(collected)
         return cls(is_kept, projection, numbers, df, n, mean_length, options.least_terms, options.bm25)
+
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """What `of_arrays` makes the same of, to the bit."""
+        arrays = {"is_kept": self.is_kept, "document_frequencies": self.document_frequencies}
+        if self.numbers is not None:
+            arrays["numbers"] = self.numbers
+        if self.projection is not None:
+            arrays |= {name: np.asarray(getattr(self.projection, name)) for name in WordProjection.__slots__}
+        scalars = self.n_documents, self.least_terms
+        return {**arrays, "counts": np.array(scalars), "reals": np.array([self.mean_length, self.bm25.k1, self.bm25.b])}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Weighing:
+        """What `as_arrays` gave."""
+        projection = None
+        if "targets" in arrays:
+            own = {name: arrays[name] for name in WordProjection.__slots__}
+            projection = WordProjection(**{**own, "n_targets": int(own["n_targets"])})  # type: ignore[arg-type]
+        n_documents, least_terms = arrays["counts"].tolist()
+        mean_length, k1, b = arrays["reals"].tolist()
+        return cls(
+            arrays["is_kept"], projection, arrays.get("numbers"), arrays["document_frequencies"], n_documents,
+            mean_length, least_terms, BM25(k1, b),
+        )  # fmt: skip
 
     def weigh(self, counts: TermCounts) -> WeightedVectors:
         """Some documents, counted in the side's own words."""

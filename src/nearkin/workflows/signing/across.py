@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.formats import parquet
 from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -48,10 +48,8 @@ def neighbours_across(
     meter = Meter(progress or Silent())
     mine, theirs = SignatureFile.load(path), SignatureFile.load(against)
     if mine.about.fingerprint != theirs.about.fingerprint:
-        raise FingerprintError(
-            f"Signatures of different methods cannot be compared: {path} has {mine.about.fingerprint!r}, {against} has "
-            f"{theirs.about.fingerprint!r}."
-        )
+        both = (str(path), mine.about.fingerprint), (str(against), theirs.about.fingerprint)
+        raise FingerprintError.of("Signatures", "be compared", *both)
     if mine.documents["id"].type != theirs.documents["id"].type:
         raise ParameterError(
             f"The ids of {path} are {mine.documents['id'].type}, those of {against} {theirs.documents['id'].type}: "
@@ -77,7 +75,7 @@ def neighbours_across(
     first_of_theirs = np.uint32(len(mine.documents))
     with meter.stage("write", 0, "steps"), published(out) as aside:
         schema = pairs_schema(ids.type, is_verified=verifier is not None)
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with parquet.table_writer(aside, schema) as writer:
             for start in range(0, len(found), _BLOCK_PAIRS):
                 some = slice(start, start + _BLOCK_PAIRS)
                 right: U32 = found.row[some] + first_of_theirs

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import (
     FEATURES,
     MINHASH,
@@ -15,7 +16,6 @@ from nearkin.planning.neighbour_recall import (
     is_known,
 )
 from nearkin.records import BitSignatures
-from nearkin.reports.quantities import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming_pairs import EqualSignatures
 from nearkin.stages.search.hamming_plan import plan_hamming

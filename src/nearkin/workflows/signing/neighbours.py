@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import ParameterError
+from nearkin.formats import parquet
+from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
@@ -155,9 +156,9 @@ def neighbours_of_file(
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{path}: {pairs.n_document_pairs:,} pairs lie within distance {distance}, {_n_equal(pairs):,} of them "
-            f"with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs each "
-            "document with the first of its signature only, or take a shorter distance or longer signatures."
+            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
+            f"them with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs "
+            "each document with the first of its signature only, or take a shorter distance or longer signatures."
         )
     verifier = None
     if verification is not None:
@@ -167,7 +168,7 @@ def neighbours_of_file(
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
         schema = pairs_schema(ids.type, is_verified=verifier is not None)
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with parquet.table_writer(aside, schema) as writer:
             for block in _blocks(pairs, equal):
                 table = pairs_table(block, (ids, ids), verifier, verification, schema)
                 n_written += len(table)

@@ -65,15 +65,17 @@ class SigningOptions:
         if self.density is not None and not 0 < self.density <= 1:
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
-            raise ParameterError(f"The 'seed' parameter of sign changes nothing with {self.method}: leave it out.")
+            raise ParameterError(f"'seed' changes nothing with {self.method}: leave it out.", named=("seed",))
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
-                "The 'online' parameter of sign is for weighted-topsig, which needs statistics. The method is "
-                f"{self.method!r}: add --method weighted-topsig, or leave --online out."
+                f"'online' is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "
+                "weighted-topsig, or leave 'online' out.",
+                named=("online", "method"),
             )
         if self.density is not None and "topsig" not in self.method:
             raise ParameterError(
-                f"The 'density' parameter of sign is for topsig and weighted-topsig. The method is {self.method!r}."
+                f"'density' is for topsig and weighted-topsig, and 'method' is {self.method}.",
+                named=("density", "method"),
             )
 
     @property

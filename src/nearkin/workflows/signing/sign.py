@@ -104,8 +104,8 @@ def sign_files(
     progress = progress or Silent()
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
-            "The 'statistics' parameter of sign is for weighted-topsig that is not online: add --method "
-            "weighted-topsig, or leave --statistics out."
+            "'statistics' is for weighted-topsig that is not online. Choose that method, or leave 'statistics' out.",
+            named=("statistics",),
         )
     if cluster is not None:
         check_for_cluster(reading, options)

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin._version import __version__
 from nearkin.errors import SourceError
+from nearkin.formats import parquet
+from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
 from nearkin.runs.files import printable
 from nearkin.stages.documents.sources import STDIN, Source
@@ -140,9 +141,11 @@ class SignatureFile:
         table = self.documents.add_column(1, "signature", column)
         table = table.add_column(2, "has_features", pa.array(self.signatures.has_features))
         inputs = [one.as_stored() for one in self.about.inputs]
-        told = {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
+        told = with_checksum(
+            {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
+        )
         metadata = {_KEY: json.dumps(told, sort_keys=True)}
-        pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+        parquet.write_table(table.replace_schema_metadata(metadata), path)
 
     @classmethod
     def load(cls, path: Path) -> SignatureFile:
@@ -154,11 +157,9 @@ class SignatureFile:
             If it is no such file, of another version, or a part of one.
         """
         try:
-            with pq.ParquetFile(path) as file:  # one file, never a folder of them
-                table = file.read()
-        except (OSError, pa.ArrowInvalid) as error:
-            reason = getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one"
-            reason = reason if path.exists() else "there is no such file"
+            table = parquet.read_table(path)
+        except parquet.UNREADABLE as error:
+            reason = parquet.why_unreadable(path, error)
             raise SourceError(f"{path}: cannot be read as signatures: {reason}.") from error
         about = _about(path, table.schema)
         _check_columns(path, table, about)
@@ -177,6 +178,8 @@ def _about(path: Path, schema: pa.Schema) -> About:
         raise SourceError(f"{path}: is not a file of signatures. Make one with: nearkin sign INPUT --out FILE.")
     try:
         about = json.loads(told)
+        if not has_right_checksum(about):
+            raise SourceError(f"{path}: is damaged: what it tells of its signatures is not what was written.")
         if about["version"] != FORMAT_VERSION:
             raise SourceError(
                 f"{path}: signatures of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."

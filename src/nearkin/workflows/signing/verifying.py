@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
+from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
@@ -77,7 +78,9 @@ class Verifier:
                 at += len(sets.hashes)
                 n_read += n
         if n_read != len(wanted):
-            raise SourceError(f"{n_read:,} documents were read again, {len(wanted):,} were signed: sign them anew.")
+            raise SourceError(
+                f"read {counted(n_read, 'document')} again, and {len(wanted):,} were signed: sign them anew."
+            )
         return cls(np.concatenate(hashes), starts, ends)
 
     @classmethod

@@ -17,6 +17,7 @@ import zstandard
 from sqlalchemy import Connection, select
 
 from nearkin.errors import CollectionError, SourceError
+from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MOST_NAMED
@@ -125,9 +126,10 @@ class CollectionDocuments:
         query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
         found = connection.execute(query).all()
         if len(found) != len(rows):
+            n_gone = len(rows) - len(found)
             raise CollectionError(
-                f"{len(rows) - len(found):,} documents of {self.place} are gone from its store. Run nearkin verify "
-                f"{self.place}, and put the store back from a copy."
+                f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} gone from its store. "
+                f"Run nearkin verify {self.place}, and put the store back from a copy."
             )
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]

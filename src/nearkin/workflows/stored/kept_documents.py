@@ -15,9 +15,9 @@ from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
+from nearkin.formats import parquet
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable
@@ -85,7 +85,7 @@ class KeptDocuments:
                     f"{directory} holds the results of nearkin {manifest['command']}, which keep no documents. Those "
                     f"of {', '.join(KEEPING)} do."
                 )
-            table = pq.read_table(directory / "documents.parquet", columns=["id", "keep"])
+            table = parquet.read_table(directory / "documents.parquet", columns=["id", "keep"])
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
             files, wanted = _files(directory, manifest, rows)

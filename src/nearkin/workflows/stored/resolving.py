@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
-from nearkin.reports.quantities import counted
+from nearkin.nouns import counted
 from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns

@@ -15,6 +15,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from made_up_prose import Prose
 from nearkin.errors import OutputError, SourceError
 from nearkin.stages.documents import kept
 from nearkin.stages.documents.kept import Mask, write_kept
@@ -180,3 +181,23 @@ def test_a_file_cut_short_keeps_what_could_be_read(tmp_path: Path) -> None:
     found = gzip.decompress(written.read_bytes())
     assert lines.startswith(found)
     assert found.endswith(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("codec", "level"),
+    [("zstd", 1), ("zstd", 3), ("zstd", 9), ("gzip", 1), ("gzip", 6), ("brotli", 5), ("snappy", None), ("none", None)],
+)
+def test_parquet_is_compressed_as_hard_as_it_was(tmp_path: Path, codec: str, level: int | None) -> None:
+    """The file does not say its level; what is kept of it takes its share of the room, whichever it was."""
+    made_up = Prose(1, 20_000)
+    texts = [made_up.text(150) for _ in range(3000)]
+    table = pa.table({"id": list(range(len(texts))), "text": texts})
+    pq.write_table(table, tmp_path / "a.parquet", compression=codec, compression_level=level)
+    kept = np.arange(1, len(texts) + 1) % 2 == 0
+    sources = resolve_sources([str(tmp_path / "a.parquet")]).sources
+    write_kept(sources, lambda _: np.concatenate([[False], kept]), tmp_path / "kept")
+    pq.write_table(table.filter(pa.array(kept)), tmp_path / "half.parquet", compression=codec, compression_level=level)
+    sizes = [(tmp_path / name).stat().st_size for name in ("kept/a.parquet", "half.parquet")]
+    assert 0.97 < sizes[0] / sizes[1] < 1.03
+    pages = pq.ParquetFile(tmp_path / "kept/a.parquet", page_checksum_verification=True)
+    assert pages.read().equals(table.filter(pa.array(kept)))

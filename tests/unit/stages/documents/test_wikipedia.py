@@ -64,7 +64,7 @@ def test_old_dumps_say_less_of_a_page(read: Read) -> None:
     told: list[str] = []
     rows = read(dump(*pages).replace(b"export-0.11", b"export-0.4"), "wikipedia", note=told.append)
     assert [row[0] for row in rows] == ["Regen: ein Film"]
-    assert told == ["input: 4 pages: 1 articles read; left out: 2 redirects, 1 of other namespaces"]
+    assert told == ["input: 4 pages: 1 article read; left out: 2 redirects, 1 of other namespaces"]
 
 
 def test_the_last_of_several_revisions_is_read(read: Read) -> None:
@@ -133,7 +133,7 @@ def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pyte
         ("c", None),
         (None, "its title is longer than 4,096 characters"),
     ]
-    assert told == ["input: 3 pages: 1 articles read, 2 that cannot be read"]
+    assert told == ["input: 3 pages: 1 article read, 2 that cannot be read"]
 
 
 def test_markup_without_end_is_not_held() -> None:

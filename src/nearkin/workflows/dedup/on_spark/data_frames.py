@@ -13,9 +13,9 @@ from nearkin.engines.spark.blocks import Blocks, gathered
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.errors import SourceError
 from nearkin.runs.spool import Spool
 from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
+from nearkin.workflows.dedup.job import none_readable
 from nearkin.workflows.dedup.not_compared import within_what_there_is
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
@@ -144,7 +144,7 @@ def _check_readable(homes: Homes, n_texts: int) -> None:
         chunks = homes.chunks()
         if all((facts_of(chunk).status == UNREADABLE).all() for chunk in chunks):
             problem = chunks[0].column("problem")[0]
-            raise SourceError(f"None of the {homes.n_documents:,} documents can be read. The first: {problem}.")
+            raise none_readable(homes.n_documents, str(problem))
 
 
 def _check_ids(homes: Homes, found: Blocks, column: str) -> None:

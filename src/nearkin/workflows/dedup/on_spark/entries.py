@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
-from nearkin.runs.files import published
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -107,12 +107,7 @@ class HomeEntries:
             yield from ENTRIES.of(band).scattered(self._meetings.at(band, keys), keys, nodes, sizes, sides)
         if stay:
             names = [name for name, _ in CROWDED.columns]
-            with published(place, durable=False) as aside, open(aside, "wb") as file:
-                np.savez(
-                    file,
-                    allow_pickle=False,
-                    **dict(zip(names, map(np.concatenate, zip(*stay, strict=True)), strict=True)),
-                )
+            save_arrays(place, dict(zip(names, map(np.concatenate, zip(*stay, strict=True)), strict=True)))
 
 
 def crowded_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -145,9 +140,9 @@ def load_crowded(folder: Path, home: int) -> tuple[Column, ...]:
     for kind in CROWDED_KINDS:
         place = crowded_place(folder, kind, home)
         if place.exists():
-            with np.load(place) as stored:
-                for part, (name, _) in zip(parts, CROWDED.columns, strict=True):
-                    part.append(stored[name])
+            stored = load_arrays(place)
+            for part, (name, _) in zip(parts, CROWDED.columns, strict=True):
+                part.append(stored[name])
     return tuple(map(np.concatenate, parts))
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
-from nearkin.runs.files import published
+from nearkin.runs.batches import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
@@ -48,8 +48,7 @@ def read_frame(
 
 def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
     """The rows of a data frame that stand in a chunk, with all their columns."""
-    with pa.memory_map(str(folder / chunk.path.name)) as file:
-        return pa.ipc.open_file(file).get_batch(0)
+    return mapped_batch(folder / chunk.path.name)
 
 
 def _reading(
@@ -62,19 +61,10 @@ def _reading(
             at = 0
             for piece in read_table(whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep):
                 spool.write(part, number, prepare(piece, normalisation, source_name=NAME))
-                _write_rows(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows))
+                save_batch(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows), compression="lz4")
                 n_bytes = spool.place(part, number).stat().st_size
                 told = [np.array([value]) for value in (part, number, piece.num_rows, n_bytes)]
                 yield from CHUNKS.packed(0, *told)
                 at, number = at + piece.num_rows, number + 1
 
     return read
-
-
-def _write_rows(path: Path, rows: pa.RecordBatch) -> None:
-    with (
-        published(path, durable=False) as aside,
-        pa.OSFile(str(aside), "wb") as file,
-        pa.ipc.new_file(file, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer,
-    ):
-        writer.write_batch(rows)

@@ -11,7 +11,8 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import U8, U32, U64, ShingleSets
-from nearkin.runs.files import published
+from nearkin.runs.arrays import saved_array
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
@@ -46,14 +47,12 @@ class HomeSizes:
     @classmethod
     def load(cls, folder: Path, home: int) -> HomeSizes:
         """As `Keying` wrote them."""
-        with np.load(_sizes_place(folder, home)) as stored:
-            return cls(stored["n_shingles"], stored["n_units"], stored["profiles"])
+        return cls(**load_arrays(_sizes_place(folder, home)))
 
 
 def load_sizes(folder: Path, home: int) -> Sizes:
     """Those of the texts of a home, without their profiles, which are many times as large."""
-    with np.load(_sizes_place(folder, home)) as stored:
-        return Sizes(stored["n_shingles"], stored["n_units"])
+    return Sizes(**load_arrays(_sizes_place(folder, home), ("n_shingles", "n_units")))
 
 
 def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
@@ -130,19 +129,16 @@ class Keying:
                 entries.add(band, of_band, *long)
 
     def _save(self, home: int, sizes: HomeSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
-        place = _sizes_place(self.folder, home)
-        with published(place, durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, n_shingles=sizes.n_shingles, n_units=sizes.n_units, profiles=sizes.profiles)
+        arrays = {name: getattr(sizes, name) for name in ("n_shingles", "n_units", "profiles")}
+        save_arrays(_sizes_place(self.folder, home), arrays)
         if small:
-            place = _small_place(self.folder, home)
-            with published(place, durable=False) as aside, open(aside, "wb") as file:
-                np.savez(
-                    file,
-                    nodes=np.concatenate([nodes for nodes, _, _ in small]),
-                    sides=np.concatenate([sides for _, sides, _ in small]),
-                    sizes=np.concatenate([sets.sizes for _, _, sets in small]),
-                    hashes=np.concatenate([sets.hashes for _, _, sets in small]),
-                )
+            arrays = {
+                "nodes": np.concatenate([nodes for nodes, _, _ in small]),
+                "sides": np.concatenate([sides for _, sides, _ in small]),
+                "sizes": np.concatenate([sets.sizes for _, _, sets in small]),
+                "hashes": np.concatenate([sets.hashes for _, _, sets in small]),
+            }
+            save_arrays(_small_place(self.folder, home), arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +162,18 @@ def leading(folder: Path, home: int, prefixes: Prefixes) -> tuple[U64, U32, U32,
     if not place.exists():
         none = np.zeros(0, np.uint32)
         return none.astype(np.uint64), none, none, none.astype(np.uint8)
-    counts = np.load(counts_place(folder), mmap_mode="r")
-    with np.load(place) as stored:
-        offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
-        sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
-        keys, of_key = prefixes.keys(sets, np.asarray(counts))
-        return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key]
+    stored = load_arrays(place)
+    offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
+    sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
+    keys, of_key = prefixes.keys(sets, saved_array(counts_place(folder)))
+    return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key]
 
 
 def n_leading(folder: Path, n_homes: int, prefixes: Prefixes) -> int:
     """How many rare shingles `leading` gives of all homes."""
     n = 0
     for place in filter(Path.exists, (_small_place(folder, home) for home in range(n_homes))):
-        with np.load(place) as stored:
-            n += int(prefixes.lengths(stored["sizes"]).sum())
+        n += int(prefixes.lengths(load_arrays(place, ["sizes"])["sizes"]).sum())
     return n
 
 

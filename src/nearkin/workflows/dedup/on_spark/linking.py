@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
-from nearkin.runs.files import published
+from nearkin.runs.arrays import save_array
 from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
@@ -82,8 +82,7 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
     buckets, n = OCCURRENCES.joined(linked.of(OCCURRENCES.stream).collected())
     if len(buckets):
         counts = np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.uint32)
-        with published(counts_place(folder), durable=False) as aside, open(aside, "wb") as file:
-            np.save(file, counts)
+        save_array(counts_place(folder), counts)
     return len(buckets) > 0
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
+from nearkin.nouns import counted
+from nearkin.runs.batches import mapped_batch
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -68,7 +69,7 @@ class Reading:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        first_source, given = pickle.loads(blocks[0].data)
+        first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (of the driver, by way of Spark, which sends tasks so itself)
         notes = Notes()
         read = read_one(
             target,
@@ -84,15 +85,14 @@ class Reading:
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:
-            with pa.memory_map(str(path)) as file:
-                n_documents.append(pa.ipc.open_file(file).get_batch(0).num_rows)
+            n_documents.append(mapped_batch(path).num_rows)
             numbers.append(int(path.stem.partition("-")[2]))
             n_bytes.append(path.stat().st_size)
         if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
             raise EngineError(
-                f"{self.spool.path} shows {sum(n_documents):,} documents, and {read.n_documents:,} were written: some "
-                "of its files are gone, or this worker does not see them yet. Go on with --resume, or, if they are "
-                "gone, begin anew."
+                f"{self.spool.path} shows {counted(sum(n_documents), 'document')}, and {read.n_documents:,} were "
+                "written: some of its files are gone, or this worker does not see them yet. Go on with --resume, "
+                "or, if they are gone, begin anew."
             )
         yield from notes.blocks(target, target=target)
         yield from INPUTS.packed(target, np.array([read.has_integer_ids]))

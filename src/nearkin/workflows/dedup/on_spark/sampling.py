@@ -12,7 +12,7 @@ from nearkin.engines.spark.blocks import Blocks, Task
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32
-from nearkin.runs.files import published
+from nearkin.runs.arrays import save_array, saved_array
 from nearkin.stages.search.containment import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS
 from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
@@ -40,8 +40,7 @@ def send_samples(
     if n_keys:
         marked = stages.kept("leads", lambda: stages.parts(len(homes), Leading(folder, keys, n_keys)))
         (bits,) = LEADS.joined(marked.collected())
-        with published(place, durable=False) as aside, open(aside, "wb") as file:
-            np.save(file, LeadKeys.of_bits(bits, n_keys).bitmap)
+        save_array(place, LeadKeys.of_bits(bits, n_keys).bitmap)
     sending = Sampling(homes, texts, folder, options, keys, meetings, place if n_keys else None)
     return stages.kept("samples", lambda: stages.parts(len(homes), sending).exchanged(meetings.n_targets, linking))
 
@@ -75,7 +74,7 @@ class Sampling:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         texts, entries = HomeTexts.load(self.texts, target), HomeEntries(self.meetings)
-        leads = None if self.leads is None else LeadKeys(np.load(self.leads, mmap_mode="r"))
+        leads = None if self.leads is None else LeadKeys(saved_array(self.leads))
         own = leading(self.folder, target, self.keys.prefixes)
         entries.add_loose(*own)
         for chunk in self.homes.chunks(target):

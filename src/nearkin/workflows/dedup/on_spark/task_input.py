@@ -102,4 +102,4 @@ def _absolute(source: Source) -> Source:
 def _unlike(found: Seen | None) -> str:
     if found is None:
         return "there is none"
-    return "its size or its time is another" if found.is_readable else "it must not be read there"
+    return "its size or its time is another" if found.is_readable else "permission denied"

@@ -12,7 +12,7 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32, U64, Bool
-from nearkin.runs.files import published
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.workflows.dedup.corpus import (
     MINE,
@@ -48,8 +48,8 @@ class HomeTexts:
         """As `Settling` wrote them; of a home without a text there is no file."""
         if not _place(folder, home).exists():
             return cls(*(np.zeros(0, dict(TEXTS.columns)[name]) for name in cls.__slots__))
-        with np.load(_place(folder, home)) as stored:
-            return cls(*(stored[name] for name in cls.__slots__))
+        stored = load_arrays(_place(folder, home))
+        return cls(*(stored[name] for name in cls.__slots__))
 
     def at(self, nodes: U32) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Where nodes of this home stand in the arrays."""
@@ -157,8 +157,7 @@ class Settling:
         columns = TEXTS.joined(blocks)
         order = np.argsort(columns[0])
         texts = HomeTexts(*(column[order] for column in columns))
-        with published(_place(self.folder, target), durable=False) as aside, open(aside, "wb") as file:
-            np.savez(file, **{name: getattr(texts, name) for name in HomeTexts.__slots__})
+        save_arrays(_place(self.folder, target), {name: getattr(texts, name) for name in HomeTexts.__slots__})
         n_mine = int((texts.first < self.homes.n_inputs).sum())
         yield from COUNTED.packed(target, np.array([len(texts.first)]), np.array([n_mine]))
         yield from (block for block in blocks if block.stream in (COPIES.stream, SUSPECTS.stream))

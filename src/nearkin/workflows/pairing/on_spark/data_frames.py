@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages, parquet_reader
+from nearkin.formats import parquet
 from nearkin.records import I32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -123,7 +123,7 @@ def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = id_columns(prepared.left, prepared.right)
-    with published(path) as aside, pq.ParquetWriter(aside, pairs_schema(ids), compression="zstd") as writer:
+    with published(path) as aside, parquet.table_writer(aside, pairs_schema(ids)) as writer:
         for table in pair_tables(pairs, ids, terms):
             writer.write_table(table)
 

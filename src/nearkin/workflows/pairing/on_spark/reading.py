@@ -12,7 +12,8 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts
-from nearkin.runs.arrays import GrowingArray, mapped_array
+from nearkin.runs.arrays import GrowingArray, mapped_array, save_array, saved_array
+from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.vocabulary import Vocabulary
@@ -125,8 +126,7 @@ class CountFiles:
         terms, counts = (published(self._place(number, name), durable=False) for name in ("terms", "counts"))
         with terms as terms_aside, counts as counts_aside:
             found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
-        with published(self._place(number, "offsets"), durable=False) as aside, open(aside, "wb") as file:
-            np.save(file, found.counts.offsets)
+        save_array(self._place(number, "offsets"), found.counts.offsets)
         self._write(number, "documents", found.documents)
         self._write(number, "words", pa.table([found.vocabulary.words], _WORDS))
         return found
@@ -137,21 +137,16 @@ class CountFiles:
             mapped_array(self._place(number, name), kind)
             for name, kind in (("terms", np.int32), ("counts", np.float32))
         )
-        own = TermCounts(terms, counts, np.load(self._place(number, "offsets")))  # type: ignore[arg-type]
+        own = TermCounts(terms, counts, saved_array(self._place(number, "offsets")).copy())  # type: ignore[arg-type]
         words = self._read(number, "words")["word"].combine_chunks()
         return Part(self._read(number, "documents"), words, own)
 
     def _write(self, number: int, name: str, table: pa.Table) -> None:
-        with (
-            published(self._place(number, name), durable=False) as aside,
-            pa.OSFile(str(aside), "wb") as file,
-            pa.ipc.new_file(file, table.schema) as writer,
-        ):
+        with batch_writer(self._place(number, name), table.schema) as writer:
             writer.write_table(table)
 
     def _read(self, number: int, name: str) -> pa.Table:
-        with pa.memory_map(str(self._place(number, name))) as file:
-            return pa.ipc.open_file(file).read_all()
+        return batch_reader(self._place(number, name)).read_all()
 
     def _place(self, number: int, name: str) -> Path:
         return self.folder / f"{number:09d}-{name}"

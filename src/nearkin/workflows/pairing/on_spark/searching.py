@@ -11,6 +11,7 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
+from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.files import published
 from nearkin.stages.search.sliding_window import SlidingWindow
@@ -71,7 +72,7 @@ def search_all(
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = Meetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
-    _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {len(rounds)} rounds")
+    _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {counted(len(rounds), 'round')}")
     verifying = Verifying(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):

@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U64
-from nearkin.runs.files import published
+from nearkin.runs.arrays import save_array, saved_array
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
@@ -41,7 +41,7 @@ class SignatureFiles:
 
     def words(self, part: int) -> U64:
         """Those of a part, shape (n, n_words), mapped into memory."""
-        return np.asarray(np.load(self._place(part), mmap_mode="r"))
+        return saved_array(self._place(part))
 
     def some(self, documents: I64) -> U64:
         """Those of some documents, which are in rising order."""
@@ -55,8 +55,7 @@ class SignatureFiles:
 
     def save(self, part: int, words: U64) -> None:
         """Write those of a part."""
-        with published(self._place(part), durable=False) as aside, open(aside, "wb") as file:
-            np.save(file, words)
+        save_array(self._place(part), words)
 
     def _place(self, part: int) -> Path:
         return self.folder / f"{part:09d}.npy"

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U32, U64
-from nearkin.runs.files import published
+from nearkin.runs.arrays import save_array, saved_array
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles
 from nearkin.workflows.pairing.on_spark.streams import CHUNKS, entries_of
@@ -108,16 +108,15 @@ class ChunkFiles:
     def save(self, chunk: int, documents: U32, words: U64) -> None:
         """Write a chunk."""
         for name, array in (("documents", documents), ("words", words)):
-            with published(self._place(chunk, name), durable=False) as aside, open(aside, "wb") as file:
-                np.save(file, array)
+            save_array(self._place(chunk, name), array)
 
     def documents(self, chunk: int) -> U32:
         """Those of a chunk in sorted order, mapped into memory."""
-        return np.asarray(np.load(self._place(chunk, "documents"), mmap_mode="r"))
+        return saved_array(self._place(chunk, "documents"))
 
     def words(self, chunk: int) -> U64:
         """Their signatures, shape (n, n_words)."""
-        return np.asarray(np.load(self._place(chunk, "words"), mmap_mode="r"))
+        return saved_array(self._place(chunk, "words"))
 
     def _place(self, chunk: int, name: str) -> Path:
         return self.folder / f"{chunk:09d}-{name}.npy"

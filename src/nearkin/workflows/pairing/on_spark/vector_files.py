@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from nearkin.engines.spark.layout import Column
 from nearkin.records import I64, WeightedVectors
-from nearkin.runs.arrays import mapped_array
-from nearkin.runs.files import published
+from nearkin.runs.arrays import mapped_array, save_array, saved_array
+from nearkin.runs.batches import mapped_batch, save_batch
 from nearkin.workflows.pairing.inputs import SIDES
 from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
@@ -42,24 +42,17 @@ class VectorFiles:
         """Put beside the terms and the weights, which are there already, what else tasks need."""
         rows_of_sides = np.flatnonzero(vectors.left.sizes), np.flatnonzero(vectors.right.sizes)
         for side, own, rows in zip(SIDES, (vectors.left, vectors.right), rows_of_sides):
-            np.save(_place(folder, f"{side}-vector-offsets"), own.offsets)
-            np.save(_place(folder, f"{side}-vector-rows"), rows)
-        np.save(_place(folder, "hashes"), vectors.hashes)
-        batch = pa.record_batch({"word": vectors.words})
-        with (
-            published(folder / "words.arrow", durable=False) as aside,
-            pa.OSFile(str(aside), "wb") as file,
-            pa.ipc.new_file(file, batch.schema) as writer,
-        ):
-            writer.write_batch(batch)
+            save_array(_place(folder, f"{side}-vector-offsets"), own.offsets)
+            save_array(_place(folder, f"{side}-vector-rows"), rows)
+        save_array(_place(folder, "hashes"), vectors.hashes)
+        save_batch(folder / "words.arrow", pa.record_batch({"word": vectors.words}))
         facts = vectors.left_facts, vectors.right_facts
         n_left, n_right = (len(rows) for rows in rows_of_sides)
         return cls(folder, vectors.fingerprint, facts, Parts(n_left, n_right, part_size))
 
     def opened(self) -> PairVectors:
         """All vectors; terms, weights and words are mapped into memory and not copied."""
-        with pa.memory_map(str(self.folder / "words.arrow")) as file:
-            words = pa.ipc.open_file(file).get_batch(0)["word"]
+        words = mapped_batch(self.folder / "words.arrow")["word"]
         left, right = (self._side(side) for side in SIDES)
         return PairVectors(left, right, words, self._array("hashes"), self.fingerprint, *self.facts)
 
@@ -71,11 +64,11 @@ class VectorFiles:
         terms = mapped_array(vector_place(self.folder, side, "terms"), np.int32)
         weights = mapped_array(vector_place(self.folder, side, "weights"), np.float32)
         # not mapped: kernels are compiled for offsets that can be written to, as one machine has them
-        offsets = np.load(_place(self.folder, f"{side}-vector-offsets"))
+        offsets = saved_array(_place(self.folder, f"{side}-vector-offsets")).copy()
         return WeightedVectors(terms, weights, offsets)  # type: ignore[arg-type]
 
     def _array(self, name: str) -> Column:
-        return np.asarray(np.load(_place(self.folder, name), mmap_mode="r"))
+        return saved_array(_place(self.folder, name))
 
 
 def _place(folder: Path, name: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,8 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
-from nearkin.runs.arrays import mapped_array
-from nearkin.runs.files import published
+from nearkin.runs.arrays import mapped_array, save_array, saved_array
+from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.collecting import PART, count_places
 from nearkin.workflows.pairing.weighing import GrowingVectors, ToWeigh, Weighing
 
@@ -66,19 +65,17 @@ class WeighingFiles:
 
     def give(self, one: ToWeigh) -> None:
         """Put beside the counts what else tasks need."""
-        np.save(self._offsets, one.collected.counts.offsets)
-        with published(self._weighing, durable=False) as aside:
-            aside.write_bytes(pickle.dumps(one.weighing))
+        save_array(self._offsets, one.collected.counts.offsets)
+        save_arrays(self._weighing, one.weighing.as_arrays())
 
     def given(self) -> tuple[Weighing, TermCounts]:
         """The same, on any machine; counts are mapped into memory."""
-        weighing: Weighing = pickle.loads(self._weighing.read_bytes())
+        weighing = Weighing.of_arrays(load_arrays(self._weighing))
         terms, counts = (
             mapped_array(place, kind)
             for place, kind in zip(count_places(self.arrays, self.side), (np.int32, np.float32), strict=True)
         )
-        offsets = np.asarray(np.load(self._offsets, mmap_mode="r"))
-        return weighing, TermCounts(terms, counts, offsets)  # type: ignore[arg-type]
+        return weighing, TermCounts(terms, counts, saved_array(self._offsets))  # type: ignore[arg-type]
 
     def save(self, task: int, parts: Sequence[WeightedVectors]) -> None:
         """Write the vectors of a task."""
@@ -88,14 +85,11 @@ class WeighingFiles:
             "sizes": np.concatenate([part.sizes for part in parts]),
         }
         for name, array in arrays.items():
-            with published(self._place(task, name), durable=False) as aside, open(aside, "wb") as file:
-                np.save(file, array)
+            save_array(self._place(task, name), array)
 
     def load(self, task: int) -> WeightedVectors:
         """The same, mapped into memory."""
-        terms, weights, sizes = (
-            np.asarray(np.load(self._place(task, name), mmap_mode="r")) for name in ("terms", "weights", "sizes")
-        )
+        terms, weights, sizes = (saved_array(self._place(task, name)) for name in ("terms", "weights", "sizes"))
         return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
     @property
@@ -104,7 +98,7 @@ class WeighingFiles:
 
     @property
     def _weighing(self) -> Path:
-        return self.arrays / f"{self.side}-weighing"
+        return self.arrays / f"{self.side}-weighing.npz"
 
     def _place(self, task: int, name: str) -> Path:
         return self.folder / f"{task:09d}-{name}.npy"

@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block, Layout
 from nearkin.engines.spark.stages import Stages
-from nearkin.errors import EngineError
+from nearkin.errors import EngineError, RunError
+from nearkin.nouns import counted
 from nearkin.records import BitSignatures
-from nearkin.runs.files import published
+from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.progress import Progress
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
@@ -57,11 +58,7 @@ class Part:
     def write(self, batches: Iterator[SignedBatch]) -> int:
         """Write batches, whole or not at all; how many documents they have."""
         n_documents = 0
-        with (
-            published(self.path, durable=False) as aside,
-            pa.OSFile(str(aside), "wb") as file,
-            pa.ipc.new_file(file, self.schema) as writer,
-        ):
+        with batch_writer(self.path, self.schema) as writer:
             for documents, signed in batches:
                 packed = pa.py_buffer(np.ascontiguousarray(signed.packed))
                 column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(self.n_bits // 8), len(signed), [None, packed])
@@ -71,14 +68,14 @@ class Part:
         return n_documents
 
     def read(self) -> Iterator[SignedBatch]:
-        """The batches, in memory: the file may go."""
-        with pa.OSFile(str(self.path)) as file, pa.ipc.open_file(file) as part:
-            for i in range(part.num_record_batches):
-                batch = part.get_batch(i)
-                packed = np.frombuffer(batch["signature"].buffers()[1], np.uint8, batch.num_rows * self.n_bits // 8)
-                has_features = batch["has_features"].to_numpy(zero_copy_only=False)
-                signed = BitSignatures(packed.reshape(batch.num_rows, -1), has_features, self.fingerprint)
-                yield batch.select(DOCUMENTS.names), signed
+        """The batches, mapped into memory: the file may go, its pages stay as long as they are used."""
+        part = batch_reader(self.path)
+        for i in range(part.num_record_batches):
+            batch = part.get_batch(i)
+            packed = np.frombuffer(batch["signature"].buffers()[1], np.uint8, batch.num_rows * self.n_bits // 8)
+            has_features = batch["has_features"].to_numpy(zero_copy_only=False)
+            signed = BitSignatures(packed.reshape(batch.num_rows, -1), has_features, self.fingerprint)
+            yield batch.select(DOCUMENTS.names), signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +133,11 @@ def sign_all(
         part = signing.part(task)
         try:
             found = list(part.read())
-        except (OSError, pa.ArrowInvalid) as error:
+        except (OSError, pa.ArrowInvalid, RunError) as error:
             raise EngineError(f"What a worker wrote to {part.path} cannot be read here: {error}.") from error
         if sum(documents.num_rows for documents, _ in found) != n:
-            raise EngineError(f"A worker wrote {n:,} documents to {part.path}, and here there are not so many.")
+            raise EngineError(
+                f"A worker wrote {counted(n, 'document')} to {part.path}, and here there are not so many."
+            )
         batches += found
     return batches, bool(has_integer_ids.all())

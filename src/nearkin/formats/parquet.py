@@ -1,0 +1,67 @@
+"""Parquet files: each page is written with a checksum, and verified when it is read.
+
+The one place that opens Parquet files. A file without checksums, of another program, is read as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
+"""What reading a file raises that is damaged, or no Parquet file."""
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table to a file, as it is; publish it whole with `nearkin.runs.files.published`."""
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def table_writer(
+    file: Path | IO[bytes],
+    schema: pa.Schema,
+    *,
+    compression: str | Mapping[str, str] = "zstd",
+    compression_level: Mapping[str, int] | int | None = None,
+) -> pq.ParquetWriter:
+    """A writer for tables that come in parts; a context manager."""
+    return pq.ParquetWriter(
+        file, schema, compression=compression, compression_level=compression_level, write_page_checksum=True
+    )
+
+
+def open_table(
+    file: Path | str | BinaryIO,
+    *,
+    metadata: pq.FileMetaData | None = None,
+    read_dictionary: Sequence[str] | None = None,
+) -> pq.ParquetFile:
+    """A file whose pages are verified when they are read; a context manager. One file, never a folder of them."""
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True)
+
+
+def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """The whole of a file, or some columns of it; not mapped into memory, so that the file may be removed."""
+    with open_table(file) as opened:
+        missing = set(columns or ()) - set(opened.schema_arrow.names)
+        if missing:
+            raise KeyError(sorted(missing)[0])
+        return opened.read(None if columns is None else list(columns))
+
+
+def why_unreadable(path: Path, error: Exception) -> str:
+    """What is wrong with a file that could not be read, in words."""
+    if not path.exists():
+        return "there is no such file"
+    if is_damage(error):
+        return "it is damaged: a checksum is wrong"
+    return str(getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one")
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether a checksum was wrong; Arrow says so in words alone."""
+    return "CRC checksum verification failed" in str(error)

@@ -1,0 +1,145 @@
+"""Files and JSON objects that end with a checksum of what is in them, so that a changed bit is noticed.
+
+For what a run works with: an interrupted run goes on with such files, perhaps on another day. CRC-32 notices every
+single bit that changed, and every run of up to 32.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from nearkin.errors import RunError
+
+_SEAL = struct.Struct("<8sQI")
+_MAGIC = b"nk-seal1"
+_BLOCK_BYTES = 1 << 20
+_CHECKSUM = "checksum"
+
+
+class Sealing:
+    """A binary file that is written through this, and ends with its seal; what stands there is what was passed in.
+
+    Parameters
+    ----------
+    file : binary file
+        Open for writing, at its start.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._length = 0
+        self._crc = 0
+        self.closed = False
+
+    def write(self, data: bytes | memoryview) -> int:
+        """As of a file."""
+        part = memoryview(data).cast("B")
+        self._crc = zlib.crc32(part, self._crc)
+        self._length += len(part)
+        left = part
+        while len(left):  # a full disk, or a signal, may let a part of it through
+            left = left[self._file.write(left) :]
+        return len(part)
+
+    def tell(self) -> int:
+        """As of a file."""
+        return self._length
+
+    def flush(self) -> None:
+        """As of a file."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Nothing: whoever opened the file closes it, after `seal`."""
+
+    def seal(self) -> None:
+        """Write the seal: nothing can be added."""
+        self._file.write(_SEAL.pack(_MAGIC, self._length, self._crc))
+        self.closed = True
+
+
+def seal_file(path: Path) -> None:
+    """Put the seal behind a file that was written by other means, and is whole."""
+    crc = 0
+    with open(path, "rb+", buffering=0) as file:
+        while block := file.read(_BLOCK_BYTES):
+            crc = zlib.crc32(block, crc)
+        file.write(_SEAL.pack(_MAGIC, file.tell(), crc))
+
+
+def sealed_length(path: Path) -> int:
+    """How many bytes stand before the seal of a file, once its checksum was seen to be right.
+
+    A file is read once in each process; it is looked at again when its size or its time changed.
+
+    Raises
+    ------
+    RunError
+        The file is not what was written.
+    FileNotFoundError
+        There is none.
+    """
+    found = os.stat(path)
+    return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
+    crc, left = 0, size - _SEAL.size
+    if left < 0:
+        raise damaged(path)
+    with open(path, "rb", buffering=0) as file:
+        while left:
+            block = file.read(min(left, _BLOCK_BYTES))
+            if not block:
+                raise damaged(path)
+            crc = zlib.crc32(block, crc)
+            left -= len(block)
+        seal = file.read(_SEAL.size)
+    if len(seal) < _SEAL.size or _SEAL.unpack(seal) != (_MAGIC, size - _SEAL.size, crc):
+        raise damaged(path)
+    return size - _SEAL.size
+
+
+def damaged(path: str | Path) -> RunError:
+    """What to say of a file of a run that cannot be gone on with."""
+    return RunError(f"{path} is damaged: it is not what the run wrote. Start the run anew, with --overwrite.")
+
+
+def with_checksum(value: Mapping[str, object]) -> dict[str, object]:
+    """A JSON object with the checksum of what is in it, under a name of its own.
+
+    Examples
+    --------
+    >>> with_checksum({"n": 3})
+    {'n': 3, 'checksum': 'crc32:e67d59fc'}
+    """
+    as_stored = json.loads(json.dumps(value))  # names that are numbers become strings, and are sorted as such
+    return {**value, _CHECKSUM: _checksum_of(as_stored)}
+
+
+def has_right_checksum(value: object) -> bool:
+    """Whether an object is what was written; one without a checksum, of an earlier version, is taken for it.
+
+    Examples
+    --------
+    >>> stored = with_checksum({"n": 3})
+    >>> has_right_checksum(stored), has_right_checksum(stored | {"n": 2})
+    (True, False)
+    """
+    if not isinstance(value, dict):
+        return True  # what it should be is for its reader to say
+    own = value.get(_CHECKSUM)
+    return own is None or own == _checksum_of({name: one for name, one in value.items() if name != _CHECKSUM})
+
+
+def _checksum_of(value: Mapping[str, object]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return f"crc32:{zlib.crc32(text.encode()):08x}"

@@ -1,0 +1,67 @@
+"""What an interrupted run left, and where it goes on: what ``--resume`` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nearkin.nouns import counted
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.spool import Spool
+from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.dedup.reading import SPOOL, is_read
+
+_STAGES = (
+    ("sketch", "search/sizes.npz"),
+    ("link", "search/runs.json"),
+    ("shingle pairs", "verification/shingle pairs.npz"),
+    ("verify", "verification/matches.npz"),
+)
+"""What each stage leaves in the folder of work when it is done; the stages after it take seconds and leave nothing."""
+_LAST = "group"
+
+
+def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_resumed: bool) -> str:
+    """What ``--resume`` found, and where the run goes on.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+    inputs : sequence of Input
+        All that the run reads, those of the other collection last.
+    is_resumed : bool
+        There was an unfinished run.
+    """
+    if not is_resumed:
+        return f"--resume: {directory.path} holds no unfinished run, so this one starts at the beginning"
+    if kept := stages_kept(directory.work):
+        n_stages = counted(len(kept), "finished stage")
+        return f"--resume: found {n_stages} of the cluster ({', '.join(kept)}); goes on with the next one"
+    n_read, following = files_read(Spool(directory.work / SPOOL), inputs)
+    n_files = sum(len(one.names) for one in inputs)
+    if following is not None:
+        return f"--resume: found {n_read:,} of {counted(n_files, 'file')} read; goes on with reading {following}"
+    done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
+    stages = [name for name, _ in _STAGES] + [_LAST]
+    return (
+        f"--resume: found {counted(n_files, 'file')} read"
+        + (f" and done: {', '.join(done)}" if done else "")
+        + f"; goes on with: {stages[len(done)]}"
+    )
+
+
+def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
+    """How many files were read to their end, and the first one that was not."""
+    n_read, following = 0, None
+    for index, one in enumerate(inputs):
+        if is_read(spool, index):
+            n_read += len(one.names)
+        elif following is None:
+            following = one.names[0]
+    return n_read, following
+
+
+def stages_kept(work: Path) -> list[str]:
+    """The stages that a run on a cluster finished, in the order in which it did."""
+    marks = sorted(work.glob("stages/*/_SUCCESS"), key=lambda mark: mark.stat().st_mtime_ns)
+    return [mark.parent.name for mark in marks]

@@ -1,0 +1,218 @@
+"""A bit that changed in what a run wrote is noticed: in its tables, its manifest, and the work it goes on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here, results, run_here, write_jsonl
+from nearkin.errors import NearkinError, RunError, SourceError
+from nearkin.formats import parquet
+from nearkin.formats.sealed import seal_file, sealed_length
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.auditing.audit import AuditOptions, audit
+from nearkin.workflows.dedup import inputs
+from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.dedup.regrouping import regroup
+from nearkin.workflows.signing.signature_file import SignatureFile
+from oracles.texts import versions
+
+RESUME = Delivery(report=False, resume=True)
+TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "manifest.json")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> str:
+    texts = versions(5, n_bases=25, n_words=60, n_versions=3, most_edits=5)
+    rows: list[dict[str, object]] = [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)]
+    path = tmp_path_factory.mktemp("in") / "in.jsonl"
+    write_jsonl(path, rows)
+    with open(path, "a") as file:
+        file.write("{broken\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def finished(small, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("run") / "out"
+    run_here([small], out)
+    return out
+
+
+def flipped(path: Path, n: int) -> Iterator[int]:
+    """The file with one bit changed, at ``n`` places spread over it, one after another; then as it was."""
+    before = path.read_bytes()
+    times = os.stat(path).st_mtime_ns
+    try:
+        for i in range(n):
+            place = (len(before) - 1) * i // max(1, n - 1)
+            changed = bytearray(before)
+            changed[place] ^= 1 << (i * 5 % 8)
+            path.write_bytes(changed)
+            yield place
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(times, times))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_a_run(finished, tmp_path, name):
+    """Whatever the bit is: in a page, in the schema, in a statistic that nobody reads."""
+    out = shutil.copytree(finished, tmp_path / "out")
+    for place in flipped(out / name, 60):
+        for look in (lambda: regroup(out, threshold=0.9, report=False), lambda: audit(out, AuditOptions(5))):
+            with pytest.raises(RunError) as refused:
+                look()
+            assert name in str(refused.value) or "damaged" in str(refused.value), place
+    regroup(out, threshold=0.9, report=False)
+    ended = nearkin_here("audit", out, "--sample", "5")
+    assert ended.code == 0, ended.err
+    for _ in flipped(out / name, 1):
+        ended = nearkin_here("regroup", out, "--threshold", "0.95")
+        assert (ended.code, ended.out) == (5, "")
+        ended.assert_clean()
+
+
+def test_pages_have_checksums(finished):
+    """For other programs, too: Arrow verifies them when it is asked to."""
+    for name in ("documents.parquet", "pairs.parquet", "groups.parquet"):
+        column = pq.ParquetFile(finished / name).metadata.row_group(0).column(0)
+        first = column.dictionary_page_offset or column.data_page_offset
+        before = (finished / name).read_bytes()
+        changed = bytearray(before)
+        changed[first + column.total_compressed_size - 3] ^= 4
+        (finished / name).write_bytes(changed)
+        with pytest.raises(OSError, match="CRC checksum verification failed") as refused:
+            parquet.read_table(finished / name)
+        (finished / name).write_bytes(before)
+        assert parquet.is_damage(refused.value)
+        assert "a checksum is wrong" in parquet.why_unreadable(finished / name, refused.value)
+
+
+def refusal_of(look: Callable[[], object]) -> NearkinError | None:
+    """What it raised, if it did."""
+    try:
+        look()
+    except NearkinError as error:
+        return error
+    return None
+
+
+class PowerCut(BaseException):
+    """Nothing may catch it to tidy up."""
+
+
+@pytest.fixture
+def unfinished(small, tmp_path, monkeypatch) -> Path:
+    """A run that was cut off when all of its work was done, and its results were about to be written."""
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 8_000)
+    rename = os.replace
+
+    def cutting(a: str, b: str) -> None:
+        if str(b).endswith("documents.parquet"):
+            raise PowerCut
+        rename(a, b)
+
+    monkeypatch.setattr(os, "replace", cutting)
+    with pytest.raises(PowerCut):
+        run_here([small], tmp_path / "out", recall=0.5)
+    monkeypatch.setattr(os, "replace", rename)
+    return tmp_path / "out"
+
+
+def test_work_of_a_run(small, unfinished, tmp_path):
+    """Every file that a resumed run takes; what it does not look at again does no harm."""
+    run_here([small], tmp_path / "whole", recall=0.5)
+    names = sorted(str(path.relative_to(unfinished)) for path in (unfinished / ".work").rglob("*") if path.is_file())
+    assert len(names) > 8
+    noticed = set()
+    for name in names:
+        out = tmp_path / "copy"
+        for place in range(3):
+            shutil.copytree(unfinished, out)
+            before = (unfinished / name).read_bytes()
+            changed = bytearray(before)
+            changed[(len(before) - 1) * place // 2] ^= 1 << (place * 5 % 8)
+            (out / name).write_bytes(changed)
+            refused = refusal_of(lambda out=out: run_here([small], out, recall=0.5, delivery=RESUME))
+            if refused is None:
+                assert results(out) == results(tmp_path / "whole"), name
+            else:
+                assert (refused.exit_code, "--overwrite" in str(refused)) == (5, True)
+                noticed.add(name)
+            shutil.rmtree(out)
+    unused = set(names) - noticed
+    assert {Path(name).suffix for name in noticed} >= {".arrow", ".json", ".npz", ".u64"}
+    assert not [name for name in unused if "spool" in name or "matches" in name or "sizes" in name], unused
+
+
+def test_files_of_signatures_and_statistics(small, tmp_path):
+    out = tmp_path / "signatures.parquet"
+    assert nearkin_here("sign", small, "--out", out, "--method", "minhash", "--bits", "64", "-q").code == 0
+    whole = SignatureFile.load(out)
+    n_noticed = 0
+    for _ in flipped(out, 150):
+        try:
+            found = SignatureFile.load(out)
+        except SourceError:
+            n_noticed += 1
+        else:
+            assert found.about == whole.about
+            assert found.documents.equals(whole.documents)
+            assert (found.signatures.packed == whole.signatures.packed).all()
+    assert n_noticed > 60
+    statistics = tmp_path / "statistics.parquet"
+    assert nearkin_here("statistics", small, "--out", statistics, "-q").code == 0
+    told = Statistics.load(statistics).fingerprint
+    n_noticed = 0
+    for _ in flipped(statistics, 60):
+        try:
+            assert Statistics.load(statistics).fingerprint == told
+        except SourceError:
+            n_noticed += 1
+    assert n_noticed > 40
+
+
+@pytest.mark.parametrize("has_checksums", [True, False])
+def test_parquet_of_others(tmp_path, has_checksums):
+    """Files without checksums are read as they are; where there is one and it is wrong, the file is damaged."""
+    texts = versions(6, n_bases=20, n_words=80, n_versions=2, most_edits=3)
+    path = tmp_path / "in.parquet"
+    table = pa.table({"id": list(range(len(texts))), "text": texts})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=has_checksums)
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "whole", "--no-report", "--json")
+    assert json.loads(ended.out)["counts"]["documents"] == len(texts)
+    place = path.read_bytes().find(texts[3].encode()) + 2
+    changed = bytearray(path.read_bytes())
+    changed[place] ^= 1
+    path.write_bytes(changed)
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report", "--json", "--write-kept")
+    ended.assert_clean()
+    if has_checksums:
+        assert ended.code in (0, 3, 4, 13)
+        told = ended.err + ended.out
+        assert "damaged" in told
+        assert ended.code or json.loads(ended.out)["counts"]["unreadable"] >= 1
+    else:
+        assert json.loads(ended.out)["counts"]["unreadable"] == 0
+
+
+def test_a_sealed_file_is_looked_at_again_when_it_changed(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(b"some numbers")
+    seal_file(path)
+    assert sealed_length(path) == 12
+    for _ in flipped(path, path.stat().st_size):
+        with pytest.raises(RunError, match="is damaged"):
+            sealed_length(path)
+    assert sealed_length(path) == 12
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RunError, match="is damaged"):
+        sealed_length(path)
