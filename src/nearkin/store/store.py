@@ -14,17 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
 from nearkin.errors import CollectionError, OutputError
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows
+from nearkin.store.facts import read_facts, say, unsay
 from nearkin.store.failures import busy, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
+from nearkin.store.seals import PARTS, Seal, write_seals
 
 BUSY_S = 2.0
 """How long a writer waits for another one before it gives up."""
@@ -111,8 +112,7 @@ class Store:
 
     def generation(self, connection: Connection) -> int:
         """A number that is raised when something that was stored is mended: what was derived before is then stale."""
-        found = connection.execute(select(schema.facts.c.value).where(schema.facts.c.name == "generation")).scalar()
-        return _generation(found, self.place)
+        return _generation(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
         """What is said by now, which may be more than when the store was opened."""
@@ -120,24 +120,19 @@ class Store:
 
     def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
         """See `fact`: those of several names that are said."""
-        facts = schema.facts.c
-        rows = connection.execute(select(facts.name, facts.value).where(facts.name.in_(names)))
-        return {row.name: row.value for row in rows}
+        return read_facts(connection, self.place, names)
 
     def say(self, connection: Connection, facts: Mapping[str, str]) -> None:
         """Add to what is said of the collection; what was said under the same names goes."""
-        connection.execute(schema.facts.delete().where(schema.facts.c.name.in_(list(facts))))
-        insert_rows(connection, schema.facts, [list(facts), list(facts.values())])
+        say(connection, facts)
 
     def unsay(self, connection: Connection, name: str) -> None:
         """Say no longer what was said under a name."""
-        connection.execute(schema.facts.delete().where(schema.facts.c.name == name))
+        unsay(connection, name)
 
     def raise_generation(self, connection: Connection) -> None:
         """Whatever was derived from the store so far is to be derived anew."""
-        facts = schema.facts
-        following = str(self.generation(connection) + 1)
-        connection.execute(update(facts).where(facts.c.name == "generation").values(value=following))
+        say(connection, {"generation": str(self.generation(connection) + 1)})
 
     @property
     def dialect(self) -> str:
@@ -159,7 +154,7 @@ def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dic
     """The facts of the collection that is there, or that is made now; its schema is today's afterwards."""
     with _transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
-        version = version_of(connection, str(place)) if is_there else schema.VERSION
+        version = version_of(connection, place) if is_there else schema.VERSION
     if not is_there and make is None:
         raise CollectionError(_not_there(place))
     if not is_there or version < schema.VERSION:
@@ -167,10 +162,9 @@ def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dic
             _lock(connection, place)
             if make is not None and not _has_tables(connection, place):  # another process may have been faster
                 _make(connection, place, make)
-            migrate(connection, version_of(connection, str(place)))
+            migrate(connection, version_of(connection, place))
     with _transaction(engine, is_writing=False) as connection:
-        rows = connection.execute(select(schema.facts.c.name, schema.facts.c.value)).all()
-    facts = {row.name: row.value for row in rows}
+        facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
         raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
@@ -192,7 +186,8 @@ def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> Non
     schema.metadata.create_all(connection)
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
     said |= schema.FACTS_OF_3
-    insert_rows(connection, schema.facts, [list(said), list(said.values())])
+    write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
+    say(connection, said)
     if "similarity_index" in said:
         schema.say_method(connection, said["similarity_index"])
 

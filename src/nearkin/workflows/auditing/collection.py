@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection, Snapshot
-from nearkin.collection.documents import contents_of
+from nearkin.collection.contents import contents_of
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
