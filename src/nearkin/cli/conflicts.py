@@ -15,17 +15,19 @@ from nearkin.cli.collection_options import (
     MostConflicts,
     Place,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.conflicts import Conflict, Conflicts
+    from nearkin.workflows.collection.labels import LabelsRead
 
 _HELP = """
 Near-duplicates that carry different labels, the worst first, with the passage in which they differ. Labels come from \
-a CSV file with a column of ids and one of labels; --out writes the conflicts to a .csv, .jsonl or .parquet file.
+a CSV or TSV file with a column of ids and one of labels: name them with --id and --label, or give two columns without \
+a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -42,6 +44,7 @@ def conflicts(
     gamma: GroupsGamma = None,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
+    encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
     most: MostConflicts = 1_000,
     limit: Limit = 20,
@@ -63,18 +66,18 @@ def conflicts(
     if out is not None:
         check_format(out)
         check_free(out, overwrite=overwrite, inputs=[labels])
-    read = read_labels(labels, doc_id=id, label=label)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
+        read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
         found = opened.conflicts(read.pairs, gamma=gamma, limit=most, threads=Resources(threads).n_threads)
     if out is not None:
-        write_table(table_of_conflicts(found), out)
-    n_without = read.n_without_label
+        write_table(table_of_conflicts(found, read.label_column), out)
+    of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     tell(
-        lambda: {**found.to_dict(), "n_without_label": n_without},
-        lambda console: _show(console, found, limit, n_without),
+        lambda: {**found.to_dict(), **of_labels},
+        lambda console: _show(console, found, limit, read),
         as_json=as_json,
         quiet=quiet,
     )
@@ -82,7 +85,7 @@ def conflicts(
         bars.say(f"{len(found.conflicts):,} conflicts are in {out}")
 
 
-def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) -> None:
+def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
@@ -104,6 +107,11 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
         "labelled documents",
         highlight=False,
     )
+    console.print(
+        f"Labels from {shown(_column(read.label_column))}, ids from {shown(_column(read.id_column))}",
+        highlight=False,
+        soft_wrap=True,
+    )
     if n > len(found.conflicts):
         console.print(f"[yellow]The {len(found.conflicts):,} worst are told: --most", highlight=False)
     if found.unknown:
@@ -114,9 +122,9 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
             highlight=False,
             soft_wrap=True,
         )
-    if n_without_label:
+    if n_without := read.n_without_label:
         console.print(
-            f"[yellow]{n_without_label:,} row{'s' * (n_without_label != 1)} of the labels without a label left out",
+            f"[yellow]{n_without:,} row{'s' * (n_without != 1)} without a label skipped",
             highlight=False,
         )
     if found.n_uncounted:
@@ -125,6 +133,10 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
             "are seen",
             highlight=False,
         )
+
+
+def _column(name: str) -> str:
+    return name if name in ("column 1", "column 2") else f"column {name!r}"
 
 
 def _without_passage(one: Conflict) -> str:
