@@ -115,6 +115,7 @@ _SAID = {
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import share_text
 
     say = partial(console.print, highlight=False, soft_wrap=True)
     if found.documents:
@@ -124,8 +125,8 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
         say(f"[bold]{shown(name)} {first}[/]{also}; {1000 * found.elapsed_s:,.0f} ms")
         rows = table("Jaccard", "in it", "of it", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
-            edit = "–" if one.edit_similarity is None else f"{one.edit_similarity:.3f}"
-            numbers = [f"{one.jaccard:.3f}", f"{one.contained:.3f}", f"{one.contains:.3f}", edit]
+            measured = one.jaccard, one.contained, one.contains, one.edit_similarity
+            numbers = [share_text(value) for value in measured]
             same = " [dim](same text)[/]" if one.is_same_text else ""
             same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))

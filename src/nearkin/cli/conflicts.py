@@ -90,12 +90,13 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
 
     from nearkin.cli.printing import shown
     from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.reports.quantities import distance_text, share_text
 
     for one in found.conflicts[:limit]:
-        edit = "–" if one.edit_similarity is None else f"{one.edit_similarity:.3f}"
+        edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
         console.print(
             f"[bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold yellow]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]γ {one.relative_distance:.4f}  edit {edit}  Jaccard {one.jaccard:.3f}[/]",
+            f"{shown(one.b)}  [dim]γ {distance_text(distance)}  edit {edit}  Jaccard {jaccard}[/]",
             highlight=False,
             soft_wrap=True,
         )

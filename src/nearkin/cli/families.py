@@ -82,6 +82,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
 
     from nearkin.cli.printing import table
     from nearkin.cli.summary import print_warnings
+    from nearkin.reports.quantities import counted
 
     counts, found = manifest["counts"], manifest["families"]
     n_members = found["documents"] - found["families"]
@@ -90,9 +91,11 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         rows.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
     console.print(rows)
     console.print(
-        f"[bold]{counts['documents']:,} documents: {found['documents']:,} in {found['families']:,} families[/], the "
-        f"others like no other at {manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
-        f"{manifest['parameters']['shingle']}",
+        f"[bold]{counted(counts['documents'], 'document')}: {found['documents']:,} in "
+        f"{counted(found['families'], 'family', 'families')}[/], {found['alone']:,} like no other at "
+        f"{manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
+        f"{manifest['parameters']['shingle']}"
+        + "".join(f", {counts[name]:,} {name}" for name in ("empty", "unreadable") if counts[name]),
         highlight=False,
     )
     print_warnings(console, manifest)

@@ -222,6 +222,7 @@ def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
 
 def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     from nearkin.cli.printing import shown
+    from nearkin.reports.quantities import share_text
 
     if known := manifest.get("known"):
         precision = (
@@ -235,14 +236,15 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
         by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
         console.print(
             f"[bold]{found}[/] ({unknown}{known['recall']:.1%}, by {by}), {known['n_first']:,} of them as the most "
-            f"similar one{precision}; mean cosine of known pairs {mean:.3f}. Each of them is in {shown(out)}/known.tsv",
+            f"similar one{precision}; mean cosine of known pairs {share_text(mean)}. Each of them is in "
+            f"{shown(out)}/known.tsv",
             highlight=False,
             soft_wrap=True,
         )
     if compared := manifest.get("translated"):
         console.print(
             f"{compared['n_pairs']:,} pairs {shown(compared['pairs'])}: mean cosine "
-            f"{compared['mean_by_table'] or 0:.3f} by the table, {compared['mean_by_translation'] or 0:.3f} by the "
-            "translation",
+            f"{share_text(compared['mean_by_table'] or 0.0)} by the table, "
+            f"{share_text(compared['mean_by_translation'] or 0.0)} by the translation",
             highlight=False,
         )

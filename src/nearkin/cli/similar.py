@@ -97,6 +97,7 @@ def similar(
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import distance_text, share_text
 
     if explain:
         stages = table("left", "stage", numbers=1)
@@ -110,9 +111,9 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
             document = one.document
             rows.add_row(
                 *[str(one.similarity_index)] * by_index,
-                _number(one.relative_distance, 4),
-                _number(one.edit_similarity, 3),
-                f"{one.jaccard:.3f}",
+                distance_text(one.relative_distance),
+                share_text(one.edit_similarity),
+                share_text(one.jaccard),
                 "–" if one.n_bits is None else str(one.n_bits),
                 shown(document) + (" [dim](same text)[/]" if one.is_same_text else ""),
                 shown(document.wave),
@@ -160,7 +161,3 @@ def _show_index(console: Console, found: SimilarDocuments) -> None:
             "equal texts are told. Try --method range, or a collection with a smaller k: nearkin add --index 43B:k=4"
         )
     console.print(said, highlight=False, soft_wrap=True)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
