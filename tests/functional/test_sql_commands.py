@@ -136,6 +136,13 @@ def test_wrong_usage_ends_with_2_and_leaves_nothing(tmp_path, monkeypatch, argum
     assert (ended.out, list(tmp_path.iterdir())) == ("", [])
 
 
+def test_a_gamma_that_would_flag_everything_is_refused_with_the_rule():
+    for gamma in ("1", "5", "-0.1", "nan"):
+        ended = run("sql", "install", "postgresql://nobody@localhost:1/none", "--flag-look-alikes", gamma, code=2)
+        assert "--flag-look-alikes" in ended.err
+        assert "at least 0 and below 1" in ended.err
+
+
 def test_the_tables_make_a_database(tmp_path, server):
     with closing(sqlite3.connect(":memory:")) as made:
         made.executescript(run("sql", "schema", "--dialect", "sqlite").out)

@@ -120,7 +120,7 @@ def _held(audited: Audited) -> str:
     if found.recall is None or found.low is None or found.high is None:
         return ""
     if audited.claims_all:
-        return "it held: none was missed" if not found.n_missed else "[red]it did not hold[/]"
+        return "consistent: none of these pairs was missed" if not found.n_missed else "[red]it did not hold[/]"
     if found.is_exact:
         return ""
     is_inside = found.low <= audited.predicted_recall <= found.high

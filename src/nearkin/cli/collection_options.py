@@ -86,8 +86,8 @@ Method = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="How far letter counts may be from the document's, as a part of their length; none within it is missed. "
-        "[dim]default: 0.025[/]"
+        help="Maximum distance of letter counts, as a part of the document's length. Every document within it is "
+        "found; similar ones can lie outside it. [dim]default: 0.025[/]"
     ),
 ]
 VersionsGamma = Annotated[

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from nearkin.collection.comparing import ComparedDocuments, Versions
 
 _COMPARE = """
-Two documents of a collection side by side: the words that only one of them has, with the lines around them, and how \
-alike the two are. \\[-words-] are only in A, {+words+} only in B.
+Two documents of a collection merged into one text: the words that only one of them has, marked, with the lines around \
+them, and how similar the two are. \\[-words-] are only in A, {+words+} only in B.
 
 [bold]Examples[/]
 

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 _HELP = """
 Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
-alike they must be is said with each question; nothing within --gamma or --distance is missed. --method si asks one \
-number a text, as M. Scott Roth's paper does: a first look that is neither complete nor exact, and not symmetric; the \
-measures beside each document tell what it is worth.
+alike they must be is said with each question. Every document within --gamma or --distance is found; similar ones, \
+such as versions with more changes, can lie outside it. --method si asks one number per text, as M. Scott Roth's paper \
+does: a first look that is neither complete nor exact, and not symmetric; the measures beside each document tell what \
+it is worth.
 
 [bold]Examples[/]
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
-similarity index, or by range search, of which nothing is missed. It asks the stored tables and nothing else.
+similarity index, or by range search, which finds every document within --gamma. It asks the stored tables and nothing \
+else.
 
 [bold]Examples[/]
 
@@ -72,8 +73,8 @@ _FlagLookAlikes = Annotated[
     _option(
         "--flag-look-alikes",
         metavar="GAMMA",
-        help="From now on store in the table look_alikes what is within this gamma of each document that is added, and "
-        "NOTIFY nearkin_look_alike.",
+        help="From now on store in the table look_alikes every document within this gamma (at least 0 and below 1) of "
+        "each document that is added, and NOTIFY nearkin_look_alike.",
     ),
 ]
 _NoFlag = Annotated[bool, _option("--no-flag", help="Flag nothing from now on.")]

@@ -1,4 +1,4 @@
-"""Two documents side by side, and all versions of one."""
+"""Two documents compared word by word, and all versions of one."""
 
 from __future__ import annotations
 
