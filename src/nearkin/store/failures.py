@@ -20,6 +20,8 @@ _OF_POSTGRESQL = {
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
+_BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
+"""Serialization failure, deadlock, lock not available: somebody else was faster, and nothing is wrong."""
 
 
 def busy(place: Place) -> CollectionBusyError:
@@ -81,6 +83,8 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
 def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:
     fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
     code, message = str(fields.get("C", "")), str(fields.get("M", error))
+    if code in _BUSY_IN_POSTGRESQL:
+        return busy(place)
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:
