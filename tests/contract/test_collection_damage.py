@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import shutil
 import sqlite3
 from contextlib import closing
@@ -16,6 +17,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.verifying import Verified
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
+from places import SomePlace
 
 prose = Prose(23)
 FORM = prose.text(30)
@@ -106,13 +108,13 @@ def test_a_changed_byte_is_told_and_mended(place, table) -> None:
         only = "AND name = 'letters'" if table is schema.facts else ""
         only = "AND is_current" if table is schema.documents and name != "removed_at" else only
         damage(place, table, name, only)
-        with place.open(create=False) as collection:
+        with place.open(create=False) as collection:  # opened anew: nothing is remembered
             readable(collection)
-        with place.open(create=False) as collection:
             assert not is_silent(collection.verify()), name
-            readable(collection)
-            collection.add([*FIRST[:4], ("h", None)], wave="first")
-            collection.add(SECOND, wave="second")
+            if table in (schema.contents, schema.documents, schema.loads):  # of which adding makes something
+                readable(collection)
+                collection.add([*FIRST[:4], ("h", None)], wave="first")
+                collection.add(SECOND, wave="second")
             assert len(readable(collection)) == len(TEXTS) - 1, name
             again = collection.verify()
             assert again.is_whole, (name, again)
@@ -324,6 +326,56 @@ def test_a_row_that_was_changed_is_neither_removed_nor_read(place) -> None:
         collection.add([("b", TEXTS["b"])], wave="first")  # what comes is stored, whatever became of the row
         assert collection.text("b") == TEXTS["b"]
     assert "'b' (version 1) is not what was stored" in faults(place)
+
+
+def test_any_bytes_of_sqlites_file(tmp_path) -> None:
+    """Whatever is changed in the file: right texts or exit code 7, and no other error."""
+    place = SomePlace.new(tmp_path, None)
+    filled(place)
+    with closing(sqlite3.connect(place.file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole, rng = place.file.read_bytes(), random.Random(3)
+    used, n_told = [at for at, byte in enumerate(whole) if byte and at > 100], 0
+    for _ in range(25):
+        data, at = bytearray(whole), rng.choice(used)
+        for i in range(at, min(len(data), at + rng.choice([1, 1, 8]))):
+            data[i] ^= rng.randrange(1, 256)
+        for name in ("-wal", "-shm"):
+            place.file.with_name(place.file.name + name).unlink(missing_ok=True)
+        place.file.write_bytes(data)
+        code = 7
+        try:
+            with place.open(create=False) as collection:
+                readable(collection)
+                collection.check(FORM)
+                n_told += not is_silent(collection.verify())
+                readable(collection)
+        except CollectionError as error:
+            code = error.exit_code
+            n_told += 1
+        assert code == 7
+    assert n_told > 12
+
+
+def test_an_index_of_sqlite_that_lacks_rows_is_made_again(tmp_path) -> None:
+    place = SomePlace.new(tmp_path, None)
+    filled(place)
+    right, wrong = "WHERE is_current", "WHERE is_current AND doc_id > 'b'"
+    for before, after in ((right, wrong), (wrong, right)):
+        with closing(sqlite3.connect(place.file)) as connection, connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(
+                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'current_documents'", (before, after)
+            )
+        with closing(sqlite3.connect(place.file)) as connection, connection:
+            if after == wrong:
+                connection.execute("REINDEX current_documents")
+    with place.open() as collection:
+        told = collection.verify()
+        assert told.is_whole
+        assert "current_documents" in told.remade_segments[0]
+        assert is_silent(collection.verify())
+        assert len(readable(collection)) == len(TEXTS) - 1
 
 
 # -- collections of older versions -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.by_index import check_index, chosen
-from nearkin.collection.contents import content_of, contents_of
+from nearkin.collection.contents import content_of, contents_of, stored_text
 from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
 from nearkin.collection.documents import document, is_current
 from nearkin.collection.filling import fill
@@ -230,8 +230,7 @@ class Collection:
         UnknownDocumentError
         """
         with self._store.reading() as connection:
-            number = document(connection, doc_id, version).content
-            return contents_of(connection, [number])[number].text
+            return stored_text(connection, document(connection, doc_id, version).content)
 
     def similar(
         self,

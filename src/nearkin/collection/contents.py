@@ -87,10 +87,36 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
     """
     found, damaged = whole_contents_of(connection, numbers)
     if damaged:
-        has_it = documents.c.content == damaged[0].number
-        names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
-        raise CollectionError(f"{damaged[0].reason} It is the text of {', '.join(map(repr, names))}.")
+        raise _damaged_text_of(connection, damaged[0].number, damaged[0].reason)
     return found
+
+
+def stored_text(connection: Connection, number: int) -> str:
+    """One text, whatever became of what was worked out of it.
+
+    Raises
+    ------
+    CollectionError
+        It is damaged, or missing.
+    """
+    is_it = contents.c.content == number
+    row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
+    if row is None:
+        raise _missing(number)
+    text, reason = _text(row.text, row.digest)
+    if text is None:
+        raise _damaged_text_of(connection, number, _damaged(number, reason))
+    return text
+
+
+def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
+    has_it = documents.c.content == number
+    names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
+    return CollectionError(f"{reason} It is the text of {', '.join(map(repr, names))}.")
+
+
+def _missing(number: int) -> CollectionError:
+    return CollectionError(f"The text of content {number} is missing from the store. {VERIFY}")
 
 
 def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
@@ -104,7 +130,7 @@ def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[d
     found, damaged = dict[int, Content](), list[DamagedText]()
     columns = (
         contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
-        contents.c.text,
+        contents.c.n_letters, contents.c.text,
     )  # fmt: skip
     for some in named(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
@@ -117,21 +143,23 @@ def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[d
     known = {one.number for one in damaged} | found.keys()
     missing = [number for number in numbers if number not in known]
     if missing:
-        raise CollectionError(f"The text of content {missing[0]} is missing from the store. {VERIFY}")
+        raise _missing(missing[0])
     return found, damaged
 
 
 def _content(row: Any, text: str) -> Content:
-    if not _are_vectors(row.counts, row.signature):
+    if not _are_vectors(row.counts, row.n_letters, row.signature):
         raise CollectionError(f"What was counted in the text of content {row.content} is damaged. {VERIFY}")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(row.content, row.digest, counts, row.is_counted, signature, text)
 
 
-def _are_vectors(counts: object, signature: object) -> bool:
-    """SQLite stores anything in any column."""
+def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
+    """SQLite stores anything in any column; every letter that is counted is in one of the counts."""
     if not isinstance(counts, bytes) or not counts or len(counts) % 4:
+        return False
+    if int(np.frombuffer(counts, "<u4").sum(dtype=np.uint64)) != n_letters:
         return False
     return signature is None or (isinstance(signature, bytes) and 8 * len(signature) == SIGNATURE.bits)
 

@@ -132,6 +132,10 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
     ):
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
+        if row["doc_id"] == doc_id and newest is None:
+            raise CollectionError(
+                f"Document {doc_id!r} is in the store, and an index of the database lacks it. {VERIFY}"
+            )
         if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
             raise CollectionError(
                 f"The id of document {doc_id!r} (version {row['version']}) is {row['doc_id']!r} in the store, which is "

@@ -19,7 +19,7 @@ from nearkin.collection.stored_texts import (
     mend_numbers,
     mend_texts,
 )
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ class Verified:
     mended_rows : tuple of str
         Rows of which one byte was changed, digests and numbers of texts: they are as they were stored again.
     remade_segments : tuple of str
-        What was wrong with parts of the index, or with the keys of check-ins; they were made again.
+        What was wrong with parts of the index, with the keys of check-ins, or with indexes of SQLite; they were made
+        again.
     n_segments : int
         Parts of the index that there are now, each with the checksums that it was written with.
     faults : tuple of str
@@ -81,13 +82,15 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
         Something is to be mended, and another process is writing.
     """
     store = collection.store
+    rebuilt, of_database = _checked_database(collection)  # rows are looked for by its indexes
     rows = _checked_rows(collection)
     with store.reading() as connection:
         sealed_since = store.fact(connection, "sealed_since")
         try:
             loads = loads_of(connection, store)
         except CollectionError:  # which rows say too: without the loads nothing more can be said
-            return Verified(0, (), 0, tuple(rows.mended), (), 0, tuple(rows.faults), sealed_since)
+            faults = [*rows.faults, *of_database]
+            return Verified(0, (), 0, tuple(rows.mended), rebuilt, 0, tuple(faults), sealed_since)
         of_loads = faults_of_loads(connection, loads)
     if of_loads:
         with store.writing() as connection:
@@ -106,7 +109,7 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
         damaged = documents_with(connection, found.lost)
         has_strays = has_stray_profiles(connection)
     n_mended = mend_texts(collection, found) if found.wrong or has_strays else 0
-    remade = _remade(collection)
+    remade = (*rebuilt, *_remade(collection))
     collection.settle()
     with collection.snapshot() as seen:
         n_segments = len(seen.segments)
@@ -141,6 +144,24 @@ def _checked_rows(collection: Collection) -> _Rows:
     faults += [f"{name} is not what was stored, and its place is taken" for name in left]
     faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
     return _Rows(mended, faults)
+
+
+def _checked_database(collection: Collection) -> tuple[tuple[str, ...], list[str]]:
+    """What SQLite's own indexes lacked, which were made again from its tables; what else it says of its file."""
+    store = collection.store
+    with store.reading() as connection:
+        faults = [*_database_faults(connection, store.dialect)]
+    if not any("index" in fault for fault in faults):
+        return (), faults
+    try:
+        with store.writing() as connection:
+            connection.exec_driver_sql("REINDEX")
+    except CollectionBusyError:
+        raise
+    except CollectionError:  # there are rows that a unique index forbids: checking the rows names them
+        return (), faults
+    with store.reading() as connection:
+        return (f"indexes of SQLite: {faults[0]}",), [*_database_faults(connection, store.dialect)]
 
 
 def _remade(collection: Collection) -> tuple[str, ...]:

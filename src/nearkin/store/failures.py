@@ -29,6 +29,14 @@ def busy(place: Place) -> CollectionBusyError:
     return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
 
 
+def damaged(place: Place, reason: str) -> CollectionError:
+    """SQLite's file is not what was written."""
+    return CollectionError(
+        f"{place} is damaged: {reason}. Put the file back from a copy; to save what can still be read: sqlite3 "
+        "nearkin.sqlite .recover"
+    )
+
+
 @contextlib.contextmanager
 def told(place: Place, *, is_writing: bool = False) -> Iterator[None]:
     """Turn what a database raises inside the block into errors of Nearkin; one that writes stored nothing then."""
@@ -73,10 +81,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         return CollectionError(f"{place} cannot be read and written: {error}. Look at the rights of the directory.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return CollectionError(
-            f"{place} is damaged: SQLite says that {error}. Put the file back from a copy; to save what can still be "
-            "read: sqlite3 nearkin.sqlite .recover"
-        )
+        return damaged(place, f"SQLite says that {error}")
+    if "decode to UTF-8" in str(error):  # the driver has no name for it
+        return damaged(place, f"{error}. nearkin verify names the row and repairs it if it can")
     return CollectionError(f"{place}: {error}.")
 
 

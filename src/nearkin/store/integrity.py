@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, exists, func, select, update
+from sqlalchemy import Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, Judged, checksum, covered, judged, key_place, wrapped
 from nearkin.store.seals import Seal, documents_of
 
@@ -132,7 +132,7 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
     mended, left = list[str](), list[str]()
     for fix in fixes:
         columns = fix.table.c
-        is_it = [columns[name] == value for name, value in fix.identity.items()]
+        is_it = [_is(columns[name], value) for name, value in fix.identity.items()]
         is_it.append(columns.checksum.is_(None) if fix.stored is None else columns.checksum == fix.stored)
         try:
             with connection.begin_nested():
@@ -141,6 +141,13 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
             n_rows = 0
         (mended if n_rows == 1 else left).append(fix.name)
     return mended, left
+
+
+def _is(column: Any, value: object) -> Any:
+    """Whether a column has a value as `_any_bytes` reads it."""
+    if isinstance(value, str) and not is_storable(value):
+        return cast(column, LargeBinary) == value.encode("utf-8", "surrogateescape")
+    return column == value
 
 
 def mend_document(connection: Connection, values: Sequence[Any], stored: int | None) -> tuple[Any, ...] | None:

@@ -22,7 +22,7 @@ from sqlalchemy.schema import CreateSchema
 from nearkin.errors import CollectionError, OutputError
 from nearkin.store import schema
 from nearkin.store.facts import read_facts, say, unsay
-from nearkin.store.failures import busy, told
+from nearkin.store.failures import busy, damaged, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.seals import PARTS, Seal, write_seals
@@ -33,6 +33,7 @@ _BETWEEN_TRIES_S = 0.05
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # a connection that is gone is no news to users
 _CONNECT_S = 60
 _PAGES_CACHED_KIB = 65_536
+_NO_TEXT = "its tables have names that are no text"
 _OWN_ID = re.compile("[0-9a-f]{32}")
 _FACTS = {"schema", "collection", "generation"}
 
@@ -214,7 +215,14 @@ def _engine(place: Place) -> Engine:
     """With the connections set up as both kinds of databases need it."""
     if place.directory is not None:
         engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": BUSY_S})
-        event.listen(engine, "connect", _set_up_sqlite)
+
+        def unread(context: Any) -> CollectionError | None:
+            """The driver itself fails at what SQLite says, where that is no text."""
+            error = context.original_exception
+            return damaged(place, f"{_NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
+
+        event.listen(engine, "connect", lambda connection, _: _set_up_sqlite(connection, place))
+        event.listen(engine, "handle_error", unread, retval=True)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         engine = create_engine(place.url, connect_args={"timeout": _CONNECT_S, "application_name": "nearkin"})
@@ -275,9 +283,12 @@ def _forget(engine: Engine | None) -> None:
         engine.dispose(close=False)
 
 
-def _set_up_sqlite(connection: Any, _record: object) -> None:
+def _set_up_sqlite(connection: Any, place: Place) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
-    connection.execute("PRAGMA journal_mode = WAL")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except UnicodeDecodeError as error:  # the driver fails at what SQLite says
+        raise damaged(place, f"{_NO_TEXT} ({error})") from error
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA cache_size = -{_PAGES_CACHED_KIB}")

@@ -130,8 +130,9 @@ def _in_sqlite(searched: Searched, asked: Asked) -> Shared:
         if len(rows) > most:
             rows = ask(of_current, (key, most + 1)).fetchall()
         n_crowded += len(rows) > most
-        contents += [row[0] for row in rows[:most]]
-        kinds += [kind] * min(len(rows), most)
+        found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores anything in any column
+        contents += found
+        kinds += [kind] * len(found)
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])
