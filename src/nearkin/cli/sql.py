@@ -171,12 +171,15 @@ def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: 
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
+    from nearkin.errors import CollectionError
 
     check_free(file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
     with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
         copied = copy_to_duckdb(opened, file)
     tell(copied.to_dict, lambda console: _show_copied(console, copied), as_json=as_json)
+    if copied.damaged_documents or copied.faults:
+        raise typer.Exit(CollectionError.exit_code)
 
 
 def _show_copied(console: Console, copied: Copied) -> None:
@@ -188,3 +191,5 @@ def _show_copied(console: Console, copied: Copied) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
+        console.print(f"[red]copied as it is: {shown(fault)}", highlight=False, soft_wrap=True)
