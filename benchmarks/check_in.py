@@ -24,7 +24,7 @@ from rich.table import Table
 import nearkin
 from corpus import write_corpus
 from documents import read_columns
-from nearkin.collection.check_in.checking import _nearest
+from nearkin.collection.check_in.candidates import _nearest
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.kernels.buffers import strings
 from waves import HERE, run

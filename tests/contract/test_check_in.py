@@ -115,7 +115,7 @@ def test_what_is_not_yet_in_the_table_of_keys_is_found_too(collection, monkeypat
 
 @pytest.mark.parametrize("samples", [4_096, 400])
 def test_a_long_text_contains_what_it_contains(place, samples, monkeypatch):
-    monkeypatch.setattr("nearkin.collection.check_in.checking.MOST_SAMPLES", samples)
+    monkeypatch.setattr("nearkin.collection.check_in.candidates.MOST_SAMPLES", samples)
     maker = Prose(9, n_words=5_000)
     parts = [maker.text(2_000) for _ in range(10)]
     with place.open() as collection:

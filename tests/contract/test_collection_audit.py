@@ -72,7 +72,9 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     if tolerance.method != "minhash":
         assert audited.estimate.recall == 1
         assert len(audited.missed) == 0
-    copies, unasked, twice = audited.notes
+    measured, copies, unasked, twice = audited.notes
+    assert measured.startswith(f"A true pair is two texts {tolerance.in_words()}")
+    assert ("versions of a document can lie outside" in measured) == (tolerance.method != "minhash")
     assert "exact cop" in copies
     assert "cannot be asked for" in unasked
     assert "counts twice" in twice
@@ -127,7 +129,8 @@ def test_command(filled):
     assert ended.code == 0
     ended.assert_clean()
     assert "--method range --gamma 0.2" in ended.out
-    assert "it held: none was missed" in ended.out
+    assert "consistent: none of these pairs was missed" in ended.out
+    assert "within gamma 0.2, by letter counts: versions of a document can lie outside" in ended.out
     assert "open-sesame" not in ended.out
 
 

@@ -49,13 +49,13 @@ def test_what_cannot_be_asked_is_refused_and_what_follows_is_right(collection, a
 
 
 def test_a_query_that_was_interrupted_leaves_the_next_one_right(collection, monkeypatch) -> None:
-    from nearkin.collection import documents
+    from nearkin.collection import contents
 
     def fails(*_: object) -> None:
         raise RuntimeError("a time limit, say")
 
     with monkeypatch.context() as patched:
-        patched.setattr(documents, "text_of", fails)
+        patched.setattr(contents, "_text", fails)
         with pytest.raises(RuntimeError):
             collection.text("a")
     assert collection.text("b") == TEXTS[1][1]

@@ -15,7 +15,8 @@ import pytest
 
 from nearkin.collection import segments
 from nearkin.collection.collection import Collection
-from nearkin.collection.documents import contents_of, document
+from nearkin.collection.contents import contents_of
+from nearkin.collection.documents import document
 from nearkin.collection.similar import similar
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError

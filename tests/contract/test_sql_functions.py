@@ -276,7 +276,7 @@ def test_someone_who_listens_is_told(collection, place):
     assert told == [("nearkin_look_alike", place.schema)]
 
 
-@pytest.mark.parametrize("gamma", [-1, float("nan"), True])
+@pytest.mark.parametrize("gamma", [-1, float("nan"), True, 1, 5, float("inf"), "0.05"])
 def test_a_gamma_that_is_none_is_refused(collection, gamma):
     with pytest.raises(ParameterError, match="gamma"):
         install(collection, flag_look_alikes=gamma)

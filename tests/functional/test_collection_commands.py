@@ -350,7 +350,7 @@ def test_an_empty_label_is_none(matter: str, tmp_path: Path) -> None:
     labels.write_text("id,label\nlease,x\nrenewed,\ncopy,  \n", "utf-8")
     conflicts = told("conflicts", matter, labels)
     assert (conflicts["n_found"], conflicts["n_labelled"], conflicts["n_without_label"]) == (0, 1, 2)
-    assert "2 rows of the labels without a label" in run("conflicts", matter, labels).out
+    assert "2 rows without a label skipped" in run("conflicts", matter, labels).out
 
 
 def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> None:

@@ -249,3 +249,22 @@ def test_a_run_of_dedup_is_not_gone_on_with(tmp_path: Path) -> None:
     ended = nearkin_here("families", path, "--out", tmp_path / "out", "--resume", "-q")
     assert ended.code in (0, 5)  # 5 where dedup left something to go on with
     assert ended.code == 0 or "command was" in ended.err
+
+
+def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
+    """Files that cannot be read, and empty ones, are counted on their own."""
+    folder = tmp_path / "contracts"
+    folder.mkdir()
+    texts = {"one": FAST, "two": FAST + " again", "other": "nothing of this is said anywhere else", "empty": ""}
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text, "utf-8")
+    for name in ("scan-1", "scan-2", "scan-3"):
+        (folder / f"{name}.txt").write_bytes(b"\xff\xd8\xff\xe0 no text")
+    ended = nearkin_here("families", folder, "--out", tmp_path / "out")
+    assert "7 documents: 2 in 1 family, 1 like no other at jaccard" in ended.out
+    assert "on words:3, 1 empty, 3 unreadable" in ended.out
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert (manifest["families"]["documents"], manifest["families"]["alone"]) == (2, 1)
+    table = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
+    unreadable = [row for row in table if row["reason"] == "unreadable"]
+    assert [(row["n_characters"], row["n_units"], row["group"]) for row in unreadable] == [(0, 0, None)] * 3

@@ -106,6 +106,31 @@ def test_a_query_is_piped_into_a_shell(place, documents, tmp_path, how):
         assert [row[0] for row in copy.execute(query).fetchall()] == right
 
 
+def test_a_copy_of_a_damaged_collection_says_so(place, documents, tmp_path):
+    matter, file = place.address, tmp_path / "copy.duckdb"
+    run("add", matter, documents, "--quiet")
+    for column in ("text", "digest"):
+        zeros = "zeroblob(20)" if place.server is None else "decode(repeat('00', 20), 'hex')"
+        right = place.rows(f"SELECT {column} FROM {prefix(place)}contents WHERE content = 0")[0][0]
+        place.sql(f"UPDATE contents SET {column} = {zeros} WHERE content = 0")
+        ended = run("sql", "copy", matter, file, "--overwrite", code=7)
+        assert "the text of" in ended.out
+        with duckdb.connect(str(file)) as copy:
+            assert copy.execute("SELECT count(*) FROM contents").fetchone()[0] > 1
+        place.sql(f"UPDATE contents SET {column} = {literal(place, right)} WHERE content = 0")
+    place.sql("UPDATE waves SET name = 'another name altogether'")
+    copied = json.loads(run("sql", "copy", matter, file, "--overwrite", "--json", code=7).out)
+    assert (copied["damaged_documents"], len(copied["faults"])) == ([], 1)
+
+
+def prefix(place) -> str:
+    return "" if place.server is None else f"{place.schema}."
+
+
+def literal(place, data: bytes) -> str:
+    return f"x'{data.hex()}'" if place.server is None else f"decode('{data.hex()}', 'hex')"
+
+
 def test_a_copy_does_not_replace_a_file_by_itself(documents, tmp_path):
     matter, file = tmp_path / "matter", tmp_path / "matter.duckdb"
     run("add", matter, documents)
@@ -134,6 +159,13 @@ def test_wrong_usage_ends_with_2_and_leaves_nothing(tmp_path, monkeypatch, argum
     monkeypatch.chdir(tmp_path)
     ended = run("sql", *arguments, code=2)
     assert (ended.out, list(tmp_path.iterdir())) == ("", [])
+
+
+def test_a_gamma_that_would_flag_everything_is_refused_with_the_rule():
+    for gamma in ("1", "5", "-0.1", "nan"):
+        ended = run("sql", "install", "postgresql://nobody@localhost:1/none", "--flag-look-alikes", gamma, code=2)
+        assert "--flag-look-alikes" in ended.err
+        assert "at least 0 and below 1" in ended.err
 
 
 def test_the_tables_make_a_database(tmp_path, server):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _ADD = """
 Add documents to a collection, which is made if it is not there. All of a command is stored, or nothing; what is there \
-already is not stored again, so an interrupted command is simply given again. A changed document becomes a new version.
+already is not stored again, so an interrupted command is simply given again. A changed document becomes a new \
+version; so does a row that repeats the id of an earlier row with another text.
 
 [bold]Examples[/]
 
@@ -91,13 +92,22 @@ def _show(console: Console, added: Added) -> None:
     parts = [f"{added.n_new:,} new", changed, f"{added.n_unchanged:,} there already"]
     console.print(
         f"[bold]{shown(added.wave)}: {counted(came, 'document')}[/], {', '.join(parts)}; "
-        f"{counted(added.n_contents, 'text')} that no document had before",
+        f"{counted(added.n_contents, 'new distinct text')}",
         highlight=False,
         soft_wrap=True,
     )
+    if added.n_repeated:
+        n = added.n_repeated
+        as_version = (
+            "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
+        )
+        console.print(f"{counted(n, 'row')} {as_version}", highlight=False)
+    if added.n_repaired:
+        entries = counted(added.n_repaired, "damaged entry", "damaged entries")
+        console.print(f"[yellow]{entries} of the store repaired", highlight=False)
     if added.n_problems:
         console.print(
-            f"[yellow]{added.n_problems:,} could not be stored as they came; why: nearkin info COLLECTION --problems",
+            f"[yellow]{added.n_problems:,} could not be stored; see: nearkin info COLLECTION --problems",
             highlight=False,
             soft_wrap=True,
         )

@@ -134,7 +134,7 @@ def _held(audited: Audited) -> str:
     if found.recall is None or found.low is None or found.high is None:
         return ""
     if audited.claims_all:
-        return "it held: none was missed" if not found.n_missed else "[red]it did not hold[/]"
+        return "consistent: none of these pairs was missed" if not found.n_missed else "[red]it did not hold[/]"
     if found.is_exact:
         return ""
     is_inside = found.low <= audited.predicted_recall <= found.high
@@ -143,12 +143,13 @@ def _held(audited: Audited) -> str:
 
 def _show_missed(console: Console, audited: Audited) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import share_text
 
     if not len(audited.missed):
         return
     rows = table("missed", "id_a", "id_b", numbers=1)
     for one in audited.missed.slice(0, _SHOWN).to_pylist():
-        rows.add_row(f"{one['similarity']:.4f}", shown(one["id_a"]), shown(one["id_b"]))
+        rows.add_row(share_text(one["similarity"], 4), shown(one["id_a"]), shown(one["id_b"]))
     console.print(rows)
     if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
         more = "and more than can be named" if audited.is_truncated else f"{n_left:,} more"

@@ -116,6 +116,7 @@ _SAID = {
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import share_text
 
     say = partial(console.print, highlight=False, soft_wrap=True)
     if found.documents:
@@ -125,9 +126,10 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
         say(f"[bold]{shown(name)} {first}[/]{also}; {1000 * found.elapsed_s:,.0f} ms")
         rows = table("Jaccard", "in it", "of it", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
-            edit = "–" if one.edit_similarity is None else f"{one.edit_similarity:.3f}"
-            numbers = [f"{one.jaccard:.3f}", f"{one.contained:.3f}", f"{one.contains:.3f}", edit]
+            measured = one.jaccard, one.contained, one.contains, one.edit_similarity
+            numbers = [share_text(value) for value in measured]
             same = " [dim](same text)[/]" if one.is_same_text else ""
+            same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
         if found.is_truncated:
@@ -142,6 +144,8 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
         spans = pieces_to_terminal(found.passage)
         say(Text.assemble("    ", *((text, style) for style, text in spans)))
     _say_limits(say, found)
+    if found.is_repaired:
+        say("[yellow]the stored copy of this text was damaged; it is repaired")
     if found.stored_as is not None:
         again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
         say(f"[bold]stored as {shown(found.stored_as)}[/]{again}")
@@ -153,6 +157,16 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
 
 def _say_limits(say: Callable[..., None], found: Checked) -> None:
     """What the answer does not cover."""
+    from nearkin.cli.printing import shown
+
+    if any(one.is_damaged for one in found.documents):
+        say(
+            "[red]To repair the damaged text give this file to nearkin add, or to nearkin check --store; any id will do"
+        )
+    if found.n_damaged:
+        n, first = found.n_damaged, found.damaged[0]
+        more = f" and {n - 1:,} more" if n > 1 else ""
+        say(f"[red]Not compared, because the stored text is damaged: {shown(first)}{more}. See: nearkin verify")
     if not found.is_answered:
         say("[yellow]It has too few words to be compared: only equal texts are told.")
     elif found.expected_recall is None:

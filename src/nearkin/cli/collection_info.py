@@ -163,13 +163,23 @@ def _show_verified(console: Console, found: Verified) -> None:
 
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         console.print(f"[red]{shown(fault)}", highlight=False, soft_wrap=True)
+    for fault in found.mended_rows:
+        console.print(f"[yellow]repaired: {shown(fault)}", highlight=False, soft_wrap=True)
     for fault in found.remade_segments:
         console.print(f"[yellow]made again: {shown(fault)}", highlight=False, soft_wrap=True)
     if found.mended_texts:
+        texts = counted(found.mended_texts, "text")
+        console.print(f"[yellow]repaired: counts, signatures or indexes of {texts}", highlight=False)
+    said = "is whole"
+    if not found.is_whole:
+        said = "is damaged: restore the database from a backup"
+        if found.damaged_documents:
+            said += ", or add the damaged documents again"
+    if found.sealed_since is not None:
+        since = found.sealed_since.replace("T", " ")[:16]
         console.print(
-            f"[yellow]mended: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", highlight=False
+            f"Rows that were changed or lost before {since} UTC cannot be noticed", style="dim", highlight=False
         )
-    said = "is whole" if found.is_whole else "has lost something: put the store back from a copy"
     console.print(
         f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "
         "the index checked",

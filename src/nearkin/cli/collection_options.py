@@ -86,8 +86,8 @@ Method = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="How far letter counts may be from the document's, as a part of their length; none within it is missed. "
-        "[dim]default: 0.025[/]"
+        help="Maximum distance of letter counts, as a part of the document's length. Every document within it is "
+        "found; similar ones can lie outside it. [dim]default: 0.025[/]"
     ),
 ]
 VersionsGamma = Annotated[
@@ -130,13 +130,17 @@ MakePrincipal = Annotated[
     _collection("--make-principal", help="Let this document stand for its group.", show_default=False),
 ]
 LabelsFile = Annotated[
-    Path, typer.Argument(metavar="LABELS", help="CSV or TSV with a header: ids and labels.", show_default=False)
+    Path, typer.Argument(metavar="LABELS", help="CSV or TSV file of ids and labels.", show_default=False)
 ]
 LabelIdColumn = Annotated[
     str | None, _collection("--id", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False)
 ]
 LabelColumn = Annotated[
     str | None,
-    _collection("--label", help="Column of LABELS with the labels. [dim]default: guessed[/]", show_default=False),
+    _collection(
+        "--label",
+        help="Column of LABELS with the labels. [dim]default: guessed if only one can be it[/]",
+        show_default=False,
+    ),
 ]
 MostConflicts = Annotated[int, _output("--most", min=1, help="Conflicts to work out and to write, the worst first.")]

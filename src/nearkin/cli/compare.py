@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from nearkin.collection.comparing import ComparedDocuments, Versions
 
 _COMPARE = """
-Two documents of a collection side by side: the words that only one of them has, with the lines around them, and how \
-alike the two are. \\[-words-] are only in A, {+words+} only in B.
+Two documents of a collection merged into one text: the words that only one of them has, marked, with the lines around \
+them, and how similar the two are. \\[-words-] are only in A, {+words+} only in B.
 
 [bold]Examples[/]
 
@@ -88,11 +88,14 @@ def compare(
 
 def _facts(found: ComparedDocuments) -> list[tuple[str, str]]:
     """How alike two documents are, each measure by its name."""
+    from nearkin.reports.quantities import distance_text, share_text
+
     one = found.b
-    edit = "not worked out: it would take too long" if one.edit_similarity is None else f"{one.edit_similarity:.4f}"
-    facts = [("edit similarity", edit), ("Jaccard, 5 words", f"{one.jaccard:.4f}")]
+    too_long = "not worked out: it would take too long"
+    edit = too_long if one.edit_similarity is None else share_text(one.edit_similarity, 4)
+    facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
     if one.relative_distance is not None:
-        facts.append(("distance, part of A", f"{one.relative_distance:.4f}"))
+        facts.append(("distance, part of A", distance_text(one.relative_distance)))
     return facts
 
 
@@ -163,10 +166,11 @@ def _show_versions(console: Console, found: Versions) -> None:
 
     from nearkin.cli.printing import shown
     from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.reports.quantities import share_text
 
     for one in found.versions:
         document, measured = one.similar.document, one.similar
-        edit = "–" if measured.edit_similarity is None else f"{measured.edit_similarity:.3f}"
+        edit, jaccard = share_text(measured.edit_similarity), share_text(measured.jaccard)
         changed = (
             "the same text"
             if measured.is_same_text
@@ -174,8 +178,7 @@ def _show_versions(console: Console, found: Versions) -> None:
         )
         changed += " since" * (one.is_older and not measured.is_same_text)
         console.print(
-            f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {measured.jaccard:.3f}  {changed}  "
-            f"[dim]{shown(document.wave)}[/]",
+            f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {jaccard}  {changed}  [dim]{shown(document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )

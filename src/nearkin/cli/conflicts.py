@@ -15,7 +15,7 @@ from nearkin.cli.collection_options import (
     MostConflicts,
     Place,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.conflicts import Conflict, Conflicts
+    from nearkin.workflows.collection.labels import LabelsRead
 
 _HELP = """
 Near-duplicates that carry different labels, the worst first, with the passage in which they differ. Labels come from \
-a CSV file with a column of ids and one of labels; --out writes the conflicts to a .csv, .jsonl or .parquet file.
+a CSV or TSV file with a column of ids and one of labels: name them with --id and --label, or give two columns without \
+a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -43,6 +45,7 @@ def conflicts(
     gamma: GroupsGamma = None,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
+    encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
     most: MostConflicts = 1_000,
     limit: Limit = 20,
@@ -64,18 +67,18 @@ def conflicts(
     if out is not None:
         check_format(out)
         check_free(out, overwrite=overwrite, inputs=[labels])
-    read = read_labels(labels, doc_id=id, label=label)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
+        read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
         found = opened.conflicts(read.pairs, gamma=gamma, limit=most, threads=Resources(threads).n_threads)
     if out is not None:
-        write_table(table_of_conflicts(found), out)
-    n_without = read.n_without_label
+        write_table(table_of_conflicts(found, read.label_column), out)
+    of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     tell(
-        lambda: {**found.to_dict(), "n_without_label": n_without},
-        lambda console: _show(console, found, limit, n_without),
+        lambda: {**found.to_dict(), **of_labels},
+        lambda console: _show(console, found, limit, read),
         as_json=as_json,
         quiet=quiet,
     )
@@ -83,17 +86,18 @@ def conflicts(
         bars.say(f"wrote {counted(len(found.conflicts), 'conflict')} to {out}")
 
 
-def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) -> None:
+def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
     from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.reports.quantities import distance_text, share_text
 
     for one in found.conflicts[:limit]:
-        edit = "–" if one.edit_similarity is None else f"{one.edit_similarity:.3f}"
+        edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
         console.print(
             f"[bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold yellow]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]γ {one.relative_distance:.4f}  edit {edit}  Jaccard {one.jaccard:.3f}[/]",
+            f"{shown(one.b)}  [dim]γ {distance_text(distance)}  edit {edit}  Jaccard {jaccard}[/]",
             highlight=False,
             soft_wrap=True,
         )
@@ -105,6 +109,11 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
         f"{counted(found.n_labelled, 'labelled document')}",
         highlight=False,
     )
+    console.print(
+        f"Labels from {shown(_column(read.label_column))}, ids from {shown(_column(read.id_column))}",
+        highlight=False,
+        soft_wrap=True,
+    )
     if n > len(found.conflicts):
         console.print(f"[yellow]The {len(found.conflicts):,} worst are told: --most", highlight=False)
     if found.unknown:
@@ -115,9 +124,9 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
             highlight=False,
             soft_wrap=True,
         )
-    if n_without_label:
+    if n_without := read.n_without_label:
         console.print(
-            f"[yellow]{counted(n_without_label, 'row')} without a label left out",
+            f"[yellow]{counted(n_without, 'row')} without a label skipped",
             highlight=False,
         )
     if found.n_uncounted:
@@ -126,6 +135,10 @@ def _show(console: Console, found: Conflicts, limit: int, n_without_label: int) 
             "identical texts are found",
             highlight=False,
         )
+
+
+def _column(name: str) -> str:
+    return name if name in ("column 1", "column 2") else f"column {name!r}"
 
 
 def _without_passage(one: Conflict) -> str:

@@ -93,9 +93,10 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     console.print(rows)
     console.print(
         f"[bold]{counted(counts['documents'], 'document')}: {found['documents']:,} in "
-        f"{counted(found['families'], 'family', 'families')}[/], the others like no other at "
+        f"{counted(found['families'], 'family', 'families')}[/], {found['alone']:,} like no other at "
         f"{manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
-        f"{manifest['parameters']['shingle']}",
+        f"{manifest['parameters']['shingle']}"
+        + "".join(f", {counts[name]:,} {name}" for name in ("empty", "unreadable") if counts[name]),
         highlight=False,
     )
     print_warnings(console, manifest)

@@ -230,6 +230,7 @@ def _show_ways(console: Console, manifest: Mapping[str, Any]) -> None:
 
 def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     from nearkin.cli.printing import shown
+    from nearkin.reports.quantities import share_text
 
     if known := manifest.get("known"):
         n_unknown = known["n_told"] - known["n_known"]
@@ -239,7 +240,7 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
         recall = share_words(known["recall"])
         console.print(
             f"[bold]{found}[/] ({unknown}{recall}, by {by}), {known['n_first']:,} of them as the most similar one; "
-            f"mean cosine of known pairs {mean:.3f}. Each of them is in {shown(out)}/known.tsv",
+            f"mean cosine of known pairs {share_text(mean)}. Each of them is in {shown(out)}/known.tsv",
             highlight=False,
             soft_wrap=True,
         )
@@ -253,7 +254,7 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
     if compared := manifest.get("translated"):
         console.print(
             f"{counted(compared['n_pairs'], 'pair')} {shown(compared['pairs'])}: mean cosine "
-            f"{compared['mean_by_table'] or 0:.3f} by the table, {compared['mean_by_translation'] or 0:.3f} by the "
-            "translation",
+            f"{share_text(compared['mean_by_table'] or 0.0)} by the table, "
+            f"{share_text(compared['mean_by_translation'] or 0.0)} by the translation",
             highlight=False,
         )

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 _HELP = """
 Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
-alike they must be is said with each question; nothing within --gamma or --distance is missed. --method si asks one \
-number per text, as M. Scott Roth's paper does: a first look that is neither complete nor exact, and not symmetric; \
-the measures beside each document tell what it is worth.
+alike they must be is said with each question. Every document within --gamma or --distance is found; similar ones, \
+such as versions with more changes, can lie outside it. --method si asks one number per text, as M. Scott Roth's paper \
+does: a first look that is neither complete nor exact, and not symmetric; the measures beside each document tell what \
+it is worth.
 
 [bold]Examples[/]
 
@@ -98,6 +99,7 @@ def similar(
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import distance_text, share_text
 
     if explain:
         stages = table("left", "stage", numbers=1)
@@ -111,9 +113,9 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
             document = one.document
             rows.add_row(
                 *[str(one.similarity_index)] * by_index,
-                _number(one.relative_distance, 4),
-                _number(one.edit_similarity, 3),
-                f"{one.jaccard:.3f}",
+                distance_text(one.relative_distance),
+                share_text(one.edit_similarity),
+                share_text(one.jaccard),
                 "–" if one.n_bits is None else str(one.n_bits),
                 shown(document) + (" [dim](same text)[/]" if one.is_same_text else ""),
                 shown(document.wave),
@@ -161,7 +163,3 @@ def _show_index(console: Console, found: SimilarDocuments) -> None:
             "equal texts are told. Try --method range, or a collection with a smaller k: nearkin add --index 43B:k=4"
         )
     console.print(said, highlight=False, soft_wrap=True)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"

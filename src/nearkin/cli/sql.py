@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
-similarity index, or by range search, of which nothing is missed. It asks the stored tables and nothing else.
+similarity index, or by range search, which finds every document within --gamma. It asks the stored tables and nothing \
+else.
 
 [bold]Examples[/]
 
@@ -73,8 +74,8 @@ _FlagLookAlikes = Annotated[
     _option(
         "--flag-look-alikes",
         metavar="GAMMA",
-        help="From now on store in the table look_alikes what is within this gamma of each document that is added, and "
-        "NOTIFY nearkin_look_alike.",
+        help="From now on store in the table look_alikes every document within this gamma (at least 0 and below 1) of "
+        "each document that is added, and NOTIFY nearkin_look_alike.",
     ),
 ]
 _NoFlag = Annotated[bool, _option("--no-flag", help="Flag nothing from now on.")]
@@ -171,12 +172,15 @@ def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: 
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
+    from nearkin.errors import CollectionError
 
     check_free(file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
     with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
         copied = copy_to_duckdb(opened, file)
     tell(copied.to_dict, lambda console: _show_copied(console, copied), as_json=as_json)
+    if copied.damaged_documents or copied.faults:
+        raise typer.Exit(CollectionError.exit_code)
 
 
 def _show_copied(console: Console, copied: Copied) -> None:
@@ -188,3 +192,5 @@ def _show_copied(console: Console, copied: Copied) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
+        console.print(f"[red]copied as it is: {shown(fault)}", highlight=False, soft_wrap=True)

@@ -13,8 +13,9 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.by_index import check_index, chosen
+from nearkin.collection.contents import content_of, contents_of, stored_text
 from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
-from nearkin.collection.documents import content_of, contents_of, document
+from nearkin.collection.documents import document, is_current
 from nearkin.collection.filling import fill
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment, name_of
@@ -216,6 +217,11 @@ class Collection:
         with self._store.reading() as connection:
             return document(connection, doc_id, version)
 
+    def has_document(self, doc_id: str) -> bool:
+        """Whether there is a current document with this id."""
+        with self._store.reading() as connection:
+            return is_current(connection, doc_id)
+
     def text(self, doc_id: str, *, version: int | None = None) -> str:
         """The text of a document, as it came.
 
@@ -224,8 +230,7 @@ class Collection:
         UnknownDocumentError
         """
         with self._store.reading() as connection:
-            number = document(connection, doc_id, version).content
-            return contents_of(connection, [number])[number].text
+            return stored_text(connection, document(connection, doc_id, version).content)
 
     def similar(
         self,

@@ -1,11 +1,12 @@
-"""Two documents side by side, and all versions of one."""
+"""Two documents compared word by word, and all versions of one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nearkin.collection.documents import contents_of, document, with_documents
+from nearkin.collection.contents import contents_of
+from nearkin.collection.documents import document, stored_documents, with_documents
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.similar import compare_with, similar
 from nearkin.collection.tolerance import Tolerance
@@ -141,7 +142,7 @@ def versions(collection: Collection, doc_id: str, tolerance: Tolerance, *, versi
         of_same_id = connection.execute(
             with_documents().where(documents.c.doc_id == doc_id).order_by(documents.c.version)
         ).all()
-        stored = [StoredDocument(*row) for row in of_same_id]
+        stored = stored_documents(of_same_id)
         current = next((one for one in stored if one.is_current), None)  # told as a version, not as one within reach
         others = [one for one in stored if one != own]
         found: SimilarDocuments = similar(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.documents import Content, contents_of, with_documents
+from nearkin.collection.contents import Content, contents_of
+from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.labelled import Best, Entry, Labelled
 from nearkin.collection.pairs import lengths_of, pairs_within
 from nearkin.collection.results import StoredDocument
@@ -161,8 +162,8 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
     found = list[Entry]()
     for some in named([doc_id for doc_id in labels if is_storable(doc_id)]):
         is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-        for *columns, row in connection.execute(with_documents().add_columns(documents.c.row).where(is_wanted)):
-            document = StoredDocument(*columns)
+        rows = connection.execute(with_documents().where(is_wanted)).all()
+        for document, (row, *_) in zip(stored_documents(rows), rows, strict=True):
             found += [Entry(document, row, label) for label in labels[document.doc_id]]
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, ParameterError
 from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.counting import count_features
@@ -68,9 +68,16 @@ class Counting:
         ------
         FingerprintError
             This Nearkin counts or signs in another way under the same name.
+        CollectionError
+            The store does not say how they were counted: it is damaged.
         """
-        if facts.get("alphabet") not in ("latin", "universal"):
-            raise FingerprintError(f"The collection says {facts.get('alphabet')!r} where its alphabet should be.")
+        if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
+            raise CollectionError(
+                f"The collection does not say its {', '.join(missing)}; it is damaged. Restore the database from a "
+                "backup."
+            )
+        if facts["alphabet"] not in ("latin", "universal"):
+            raise FingerprintError(f"The collection says {facts['alphabet']!r} where its alphabet should be.")
         try:
             index = SimilarityIndex.parse(facts.get("index", ""))
         except ParameterError as error:

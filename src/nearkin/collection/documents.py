@@ -2,63 +2,71 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-import zstandard
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, func, literal_column, select
 
-from nearkin.collection.counting import Counting
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
-from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
-from nearkin.records import U8, U32
 from nearkin.store.bulk import is_storable, named
+from nearkin.store.checksums import checksum, covered, key_bits
 from nearkin.store.schema import contents, documents, loads, waves
 
-_NOT_STORED = -1
 _MOST_OF_A_NAME = 200
 _MOST_OF_A_HINT = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A text and what was worked out of it.
-
-    Parameters
-    ----------
-    number : int
-        -1: it is not in the store.
-    digest : bytes
-        SHA-256.
-    counts : uint32 array, shape (n_dimensions,)
-    is_counted : bool
-    signature : uint8 array, shape (n_bytes,), or None
-    text : str
-    """
-
-    number: int
-    digest: bytes
-    counts: U32
-    is_counted: bool
-    signature: U8 | None
-    text: str
+_CHECKED = covered(documents)
+_N_CHECKED = len(_CHECKED)
+VERIFY = "Run nearkin verify COLLECTION, which repairs what can be repaired and names the rest."
+"""The end of a message about damage."""
 
 
 def with_documents() -> Select[Any]:
-    """A query for the columns of `StoredDocument`, for conditions to be added to."""
+    """A query for what `stored_documents` makes records of, for conditions to be added to."""
     columns = [
-        documents.c.doc_id, documents.c.version, waves.c.name, documents.c.source, documents.c.line,
-        contents.c.n_characters, contents.c.n_letters, contents.c.is_counted, documents.c.is_current,
-        documents.c.content,
+        *(documents.c[name] for name in _CHECKED), documents.c.checksum, documents.c.is_current, waves.c.name,
+        contents.c.n_characters, contents.c.n_letters, contents.c.is_counted,
     ]  # fmt: skip
-    joined = documents.join(contents, documents.c.content == contents.c.content)
-    joined = joined.join(loads, documents.c.load == loads.c.load).join(waves, loads.c.wave == waves.c.wave)
+    # what a document refers to may be lost: then it is told, and is not taken for a document that is not there
+    joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
+    joined = joined.outerjoin(loads, documents.c.load == loads.c.load).outerjoin(waves, loads.c.wave == waves.c.wave)
     return select(*columns).select_from(joined)
+
+
+def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
+    """Documents from the rows of `with_documents`.
+
+    Raises
+    ------
+    CollectionError
+        A row is not what was stored, or refers to something that is not there.
+    """
+    return [_stored_document(row) for row in rows]
+
+
+def _stored_document(row: Any) -> StoredDocument:
+    values, stored, is_current = row[:_N_CHECKED], row[_N_CHECKED], row[_N_CHECKED + 1]
+    wave, n_characters, n_letters, is_counted = row[_N_CHECKED + 2 : _N_CHECKED + 6]
+    own = dict(zip(_CHECKED, values))
+    if checksum(values, own["doc_id"]) != stored:
+        raise damaged_row(own["doc_id"], own["version"])
+    if is_current and own["removed_at"] is not None:
+        raise damaged_row(own["doc_id"], own["version"])
+    if wave is None or n_characters is None:
+        what = "wave" if wave is None else "text"
+        raise CollectionError(f"The {what} of document {own['doc_id']!r} is missing from the store. {VERIFY}")
+    return StoredDocument(
+        own["doc_id"], own["version"], wave, own["source"], own["line"], n_characters, n_letters, is_counted,
+        is_current, own["content"],
+    )  # fmt: skip
+
+
+def damaged_row(doc_id: object, version: object) -> CollectionError:
+    """A row of a document that is not what was stored."""
+    return CollectionError(
+        f"What the store says of document {doc_id!r} (version {version}) is not what was stored. {VERIFY}"
+    )
 
 
 def current_documents(connection: Connection, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
@@ -73,7 +81,7 @@ def current_documents(connection: Connection, numbers: Sequence[int], limit: int
         if len(found) < limit:
             places = {number: place for place, number in enumerate(some)}
             rows = connection.execute(with_documents().where(is_wanted).order_by(documents.c.row)).all()
-            records = sorted((StoredDocument(*row) for row in rows), key=lambda one: places[one.content])
+            records = sorted(stored_documents(rows), key=lambda one: places[one.content])
             found += records[: limit - len(found)]
             n_found += len(records)
         else:
@@ -99,8 +107,41 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     is_wanted &= documents.c.is_current if version is None else documents.c.version == version
     row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
     if row is not None:
-        return StoredDocument(*row)
+        return _stored_document(row)
+    _refuse_damaged(connection, doc_id, version)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
+
+
+def is_current(connection: Connection, doc_id: str) -> bool:
+    """Whether there is a current document with an id."""
+    is_wanted = (documents.c.doc_id == doc_id) & documents.c.is_current
+    return is_storable(doc_id) and connection.execute(select(documents.c.row).where(is_wanted)).first() is not None
+
+
+def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
+    """Tell a document of which the row was changed so that it is not found from one that is not there."""
+    if not is_storable(doc_id):
+        return
+    newest = connection.execute(
+        select(documents).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
+    ).first()
+    if newest is not None and version is None and newest.removed_at is None:
+        raise damaged_row(doc_id, newest.version)  # it is neither current nor removed
+    same_key = documents.c.checksum.op(">>")(literal_column("48")) == key_bits(doc_id)
+    for *values, stored in connection.execute(
+        select(*(documents.c[name] for name in _CHECKED), documents.c.checksum).where(same_key)
+    ):
+        row = dict(zip(_CHECKED, values))
+        right = row | {"doc_id": doc_id}
+        if row["doc_id"] == doc_id and newest is None:
+            raise CollectionError(
+                f"Document {doc_id!r} is in the store, and an index of the database lacks it. {VERIFY}"
+            )
+        if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
+            raise CollectionError(
+                f"The id of document {doc_id!r} (version {row['version']}) is {row['doc_id']!r} in the store, which is "
+                f"not what was stored. {VERIFY}"
+            )
 
 
 def check_id(doc_id: object) -> None:
@@ -143,78 +184,3 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
     hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?" if alike else ""
     return f"There is no document {doc_id!r}.{hint}"
-
-
-def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
-    """Contents by their numbers, texts included."""
-    found: dict[int, Content] = {}
-    columns = (
-        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
-        contents.c.n_bytes, contents.c.text,
-    )  # fmt: skip
-    for some in named(numbers):
-        for number, digest, counts, is_counted, signature, n_bytes, text in connection.execute(
-            select(*columns).where(contents.c.content.in_(some))
-        ):
-            found[number] = Content(
-                number,
-                bytes(digest),
-                np.frombuffer(counts, "<u4"),
-                is_counted,
-                None if signature is None else np.frombuffer(signature, np.uint8),
-                _text_of_documents(connection, number, text, n_bytes, bytes(digest)),
-            )
-    return found
-
-
-def content_of(connection: Connection, counting: Counting, text: str) -> Content:
-    """A text that was given, counted and signed; with its number if the store has it.
-
-    Raises
-    ------
-    ParameterError
-    """
-    if not isinstance(text, str):
-        raise ParameterError.of("text", "similar", "a str", text)
-    try:
-        data = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ParameterError.of("text", "similar", "text that UTF-8 can hold", text[error.start]) from error
-    texts = strings([text])
-    vectors, signed = counting.count(texts), counting.sign(texts)
-    digest = hashlib.sha256(data).digest()
-    number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
-    signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
-    own = _NOT_STORED if number is None else int(number)
-    return Content(own, digest, vectors.counts[0], bool(vectors.is_counted[0]), signature, text)
-
-
-def _text_of_documents(connection: Connection, number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
-    """See `text_of`; the error names the documents."""
-    try:
-        return text_of(number, stored, n_bytes, digest)
-    except CollectionError as error:
-        has_it = documents.c.content == number
-        names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
-        raise CollectionError(f"{error} It is the text of {', '.join(map(repr, names))}.") from error
-
-
-def text_of(number: int, stored: bytes, n_bytes: int, digest: bytes) -> str:
-    """A text as it came.
-
-    Raises
-    ------
-    CollectionError
-        The store is damaged.
-    """
-    reason = "its SHA-256 is another"
-    try:
-        data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, int(n_bytes)))
-        if hashlib.sha256(data).digest() == digest:
-            return data.decode("utf-8")
-    except (zstandard.ZstdError, TypeError, ValueError, MemoryError) as error:
-        reason = str(error)
-    raise CollectionError(
-        f"The text of content {number} is damaged in the store ({reason}). Run nearkin verify COLLECTION for all that "
-        "is; put the store back from a copy."
-    )

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
+from nearkin.collection.contents import text_of
 from nearkin.collection.counting import Counting
-from nearkin.collection.documents import text_of
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.errors import CollectionError
 from nearkin.runs.progress import Progress
@@ -84,6 +84,6 @@ def profiles_of_stored(rows: Sequence[Any], counting: Counting) -> list[Profile]
 def _texts(rows: Sequence[Any]) -> Iterator[str | None]:
     for row in rows:
         try:
-            yield text_of(row.content, row.text, row.n_bytes, bytes(row.digest))
+            yield text_of(row.content, row.text, row.digest)
         except CollectionError:  # verify tells which
             yield None

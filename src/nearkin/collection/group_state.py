@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from nearkin.errors import CollectionError
+from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
+from nearkin.store.checksums import wrapped
 from nearkin.store.schema import documents, groupings, groups, members
+from nearkin.store.sealing import grouping_checksum, of_grouping
+from nearkin.store.seals import Seal, Seals, read_seals, write_seals
 
 _AT_A_TIME = 1 << 16
 
@@ -44,26 +49,32 @@ class GroupState:
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """The grouping at a tolerance, or one that has yet to see everything."""
+        """The grouping at a tolerance, or one that has yet to see everything.
+
+        Raises
+        ------
+        CollectionError
+            It is not what was stored.
+        """
         found = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
         if found is None:
+            if names := damaged_groupings(connection):  # this one may be among them
+                raise _damaged(names)
             nothing = np.zeros(0, np.int64)
             return cls(tolerance, None, 0, 1, nothing, nothing, {})
-        number = found.grouping
-        rows = connection.execute(
-            select(members.c.content, members.c.group_number)
-            .where(members.c.grouping == number)
-            .order_by(members.c.content)
-        ).all()
-        of_groups = select(groups.c.group_number, groups.c.principal).where(groups.c.grouping == number)
+        columns = _as_stored(connection, found)
+        if columns is None:
+            raise _damaged([tolerance])
+        numbers, principals, member_contents, member_groups = columns
+        order = np.argsort(member_contents)
         return cls(
             tolerance,
-            number,
+            found.grouping,
             found.seen_row,
             found.next_group,
-            np.array([row.content for row in rows], np.int64),
-            np.array([row.group_number for row in rows], np.int64),
-            {row.group_number: row.principal for row in connection.execute(of_groups)},
+            member_contents[order],
+            member_groups[order],
+            dict(zip(numbers.tolist(), principals.tolist(), strict=True)),
         )
 
     def is_same_as(self, other: GroupState) -> bool:
@@ -109,18 +120,90 @@ def write(
     principals: dict[int, int],
 ) -> None:
     """Replace what was stored of a grouping, in the transaction of the connection."""
-    number = state.number
+    seals, number = Seals(), state.number
     if number is None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
-        told: dict[str, object] = {"tolerance": state.tolerance, "seen_row": seen_row, "next_group": next_group}
-        connection.execute(insert(groupings).values(grouping=number, **told))
     else:
-        mine = groupings.c.grouping == number
-        connection.execute(update(groupings).where(mine).values(seen_row=seen_row, next_group=next_group))
-    connection.execute(delete(members).where(members.c.grouping == number))
-    connection.execute(delete(groups).where(groups.c.grouping == number))
+        was = connection.execute(select(groupings.c.checksum).where(groupings.c.grouping == number)).scalars().all()
+        _forget(connection, number)
+        seals.take(groupings.name, was)
+    values = number, state.tolerance, seen_row, next_group
+    of_groups = np.array(list(principals), np.int64), np.array(list(principals.values()), np.int64)
+    own = grouping_checksum(values, *of_groups, contents, numbers)
+    connection.execute(insert(groupings).values((*values, own)))
+    seals.add(groupings.name, [own])
+    seals.write(connection)
     insert_rows(connection, groups, [[number] * len(principals), list(principals), list(principals.values())])
     for start in range(0, len(contents), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
         columns: Sequence[Any] = [contents[part].tolist(), numbers[part].tolist()]
         insert_rows(connection, members, [[number] * len(columns[0]), *columns])
+
+
+def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
+    """Let a document stand for a group of a grouping, in the transaction of the connection."""
+    is_it = (groups.c.grouping == number) & (groups.c.group_number == group)
+    connection.execute(update(groups).where(is_it).values(principal=row))
+    found = connection.execute(select(groupings).where(groupings.c.grouping == number)).one()
+    own, seals = grouping_checksum(found[:-1], *of_grouping(connection, number)), Seals()
+    seals.take(groupings.name, [found.checksum])
+    seals.add(groupings.name, [own])
+    seals.write(connection)
+    connection.execute(update(groupings).where(groupings.c.grouping == number).values(checksum=own))
+
+
+def faults(connection: Connection) -> list[str]:
+    """What is wrong with the groupings, their groups and members."""
+    told = [f"the groups at {one} are not what was stored" for one in damaged_groupings(connection)]
+    known = select(groupings.c.grouping)
+    for table in (groups, members):
+        n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
+        if n_rows:
+            told.append(f"{table.name}: {counted(n_rows, 'row')} of no grouping")
+    seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
+    if not told and seal != _seal_of_groupings(connection):
+        told.append("groupings: not the rows that were stored")
+    return told
+
+
+def repair(connection: Connection) -> None:
+    """Delete the groupings that are not what was stored, in a transaction that writes: they can be made again."""
+    for found in connection.execute(select(groupings)).all():
+        if _as_stored(connection, found) is None:
+            _forget(connection, found.grouping)
+    known = select(groupings.c.grouping)
+    for table in (members, groups):
+        connection.execute(delete(table).where(table.c.grouping.not_in(known)))
+    write_seals(connection, {groupings.name: _seal_of_groupings(connection)})
+
+
+def _seal_of_groupings(connection: Connection) -> Seal:
+    own = connection.execute(select(groupings.c.checksum)).scalars().all()
+    return Seal(len(own), wrapped(sum(one or 0 for one in own)), True)
+
+
+def damaged_groupings(connection: Connection) -> list[str]:
+    """The tolerances of the groupings that are not what was stored."""
+    rows = connection.execute(select(groupings)).all()
+    return [str(one.tolerance) for one in rows if _as_stored(connection, one) is None]
+
+
+def _as_stored(connection: Connection, found: Any) -> tuple[I64, I64, I64, I64] | None:
+    """The groups and the members of a row of ``groupings``; None if something of it all is not what was stored."""
+    try:
+        columns = of_grouping(connection, found.grouping)
+        return columns if grouping_checksum(found[:-1], *columns) == found.checksum else None
+    except (TypeError, ValueError, OverflowError):  # SQLite stores anything in any column
+        return None
+
+
+def _damaged(tolerances: Sequence[str]) -> CollectionError:
+    return CollectionError(
+        f"The groups at {' and '.join(tolerances)} are not what was stored. Restore the database from a backup; or run "
+        "nearkin verify COLLECTION, which deletes them, and nearkin groups, which makes new ones with new numbers."
+    )
+
+
+def _forget(connection: Connection, number: int) -> None:
+    for table in (members, groups, groupings):
+        connection.execute(delete(table).where(table.c.grouping == number))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from nearkin.collection import group_state
 from nearkin.collection.documents import check_id, document
@@ -21,7 +21,7 @@ from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.records import F64, I64, Bool
 from nearkin.stages.search.range_directions import squared_lengths
 from nearkin.store.bulk import named
-from nearkin.store.schema import contents, documents, groupings, groups, loads, members, waves
+from nearkin.store.schema import contents, documents, groupings, loads, members, waves
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection, Snapshot
@@ -199,8 +199,8 @@ def make_principal(collection: Collection, doc_id: str, gamma: float | None) -> 
         ).first()
         if found is None:
             raise ParameterError(f"{doc_id!r} is in no group at {tolerance}. Bring the groups up to date first.")
-        is_it = (groups.c.grouping == found.grouping) & (groups.c.group_number == found.group_number)
-        connection.execute(update(groups).where(is_it).values(principal=row))
+        GroupState.read(connection, str(tolerance))  # a new checksum would hide what is damaged
+        group_state.make_principal(connection, found.grouping, found.group_number, row)
     return int(found.group_number)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import zstandard
 
 from nearkin.collection.counting import AS_IT_CAME, Counting
+from nearkin.collection.known_texts import Known
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool
@@ -55,6 +56,8 @@ class Examined:
         By its digest each content that the store may not have yet: the columns of ``contents`` after its number.
     profiles : dict of bytes to tuple
         The same of ``profiles``.
+    damaged : set of bytes
+        Digests of which the store has a damaged text, for which what came is to be stored.
     """
 
     doc_ids: list[str]
@@ -64,11 +67,10 @@ class Examined:
     digests: list[bytes]
     contents: dict[bytes, tuple[Any, ...]]
     profiles: dict[bytes, Profile]
+    damaged: set[bytes]
 
 
-def examine(
-    incoming: Incoming, counting: Counting, known: Callable[[Sequence[bytes]], set[bytes]], wave: str
-) -> Examined:
+def examine(incoming: Incoming, counting: Counting, known: Known, wave: str) -> Examined:
     """Check and digest the documents; count, sign, index and compress the contents that are not known yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
@@ -77,7 +79,8 @@ def examine(
     for row, (digest, problem) in enumerate(zip(digests, problems)):
         if problem is None:
             firsts.setdefault(digest, row)
-    for digest in known(list(firsts)):
+    stored = known(list(firsts))
+    for digest in stored.whole:
         del firsts[digest]
     contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
     for digest, content in contents.items():
@@ -89,7 +92,7 @@ def examine(
                 for one, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
-    return Examined(doc_ids, sources, lines, problems, digests, contents, profiles)
+    return Examined(doc_ids, sources, lines, problems, digests, contents, profiles, stored.damaged)
 
 
 def _contents(
@@ -130,7 +133,7 @@ class SeenIds:
     """Which ids came before in this load, in eight bytes each.
 
     Two ids may by chance have one hash, with a probability below one in a hundred thousand for ten million of them;
-    the later document then gets a longer name, and is told among the problems.
+    the later document is then counted as one that repeats an id.
 
     Examples
     --------

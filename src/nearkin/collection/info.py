@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from nearkin.collection.by_index import n_indexed
-from nearkin.collection.documents import with_documents
+from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.results import StoredDocument
 from nearkin.store.schema import contents, documents, loads, problems, waves
 
@@ -159,7 +159,7 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
 def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
     """The current documents with too few letters for range search, in the order in which they came."""
     query = with_documents().where(documents.c.is_current & ~contents.c.is_counted).order_by(documents.c.row)
-    return tuple(StoredDocument(*row) for row in connection.execute(query))
+    return tuple(stored_documents(connection.execute(query)))
 
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:

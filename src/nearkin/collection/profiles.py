@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.contents import Content
 from nearkin.collection.counting import Counting
-from nearkin.collection.documents import Content
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.plain.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
-from nearkin.collection.documents import check_id, checked_wave, document
+from nearkin.collection.documents import check_id, checked_wave, damaged_row, document
 from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import is_storable, named, update_integers
+from nearkin.store.checksums import checksum, covered
 from nearkin.store.schema import documents, loads, waves
+from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
+
+_CHECKED = covered(documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,29 @@ def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None) -> Removed
                 document(connection, doc_id)  # which says why it is not there
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        n_removed = 0
-        for condition in conditions:
-            gone = update(documents).where(condition & documents.c.is_current)
-            n_removed += connection.execute(gone.values(is_current=False, removed_at=now)).rowcount
+        n_removed = sum(_remove(connection, condition, now) for condition in conditions)
     return Removed(n_removed)
+
+
+def _remove(connection: Connection, condition: ColumnElement[bool], now: str) -> int:
+    """Take out the current documents of a condition; their rows get new checksums, and the seals of waves follow."""
+    is_wanted = condition & documents.c.is_current
+    wave_of = dict(connection.execute(select(loads.c.load, loads.c.wave)).all())
+    seals, checksums = Seals(), dict[int, int]()
+    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
+    for *values, stored in connection.execute(select(*columns).where(is_wanted)):
+        row = dict(zip(_CHECKED, values))
+        if checksum(values, row["doc_id"]) != stored or row["load"] not in wave_of:
+            raise damaged_row(row["doc_id"], row["version"])  # a new checksum would hide it
+        row["removed_at"] = now
+        checksums[row["row"]] = checksum(list(row.values()), row["doc_id"])
+        part = documents_of(wave_of[row["load"]])
+        seals.take(part, [stored])
+        seals.add(part, [checksums[row["row"]]])
+    connection.execute(update(documents).where(is_wanted).values(is_current=False, removed_at=now))
+    update_integers(connection, documents, "row", "checksum", checksums)
+    seals.write(connection)
+    return len(checksums)
 
 
 def _current(connection: Connection, doc_ids: Sequence[str]) -> set[str]:

@@ -24,15 +24,17 @@ from sqlalchemy import Connection, select
 from nearkin.collection import segment_files
 from nearkin.collection.counting import SIGNATURE, Counting
 from nearkin.collection.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
-from nearkin.errors import OutputError
+from nearkin.errors import CollectionError, OutputError
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.range_segment import RangeSegment
 from nearkin.store import schema
+from nearkin.store.checksums import checksum, covered
 from nearkin.store.store import Store
 
 _AT_A_TIME = 1 << 14
 _WRITTEN_BY_NOW_S = 86_400.0
+_OF_LOADS = covered(schema.loads)
 Span = tuple[int, int]
 """First content, and the one after the last."""
 
@@ -51,11 +53,24 @@ class LoadSpan:
 
 
 def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
-    """Those that brought any contents, in their order."""
+    """Those that brought any contents, in their order.
+
+    Raises
+    ------
+    CollectionError
+        A row of a load is not what was stored: what is derived from it would be anything.
+    """
     generation = store.generation(connection)
-    loads = schema.loads.c
-    rows = connection.execute(select(loads.first_content, loads.end_content, loads.digest).order_by(loads.load))
-    return tuple(LoadSpan(first, end, bytes(digest), generation) for first, end, digest in rows if end > first)
+    spans = []
+    for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
+        if checksum(values, values[0]) != stored:
+            raise CollectionError(
+                f"{store.place} is damaged: what it says of load {values[0]} is not what was stored. Run nearkin "
+                "verify COLLECTION, which repairs what can be repaired and names the rest."
+            )
+        load = dict(zip(_OF_LOADS, values))
+        spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
+    return tuple(span for span in spans if span.end > span.first)
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.by_index import near_by_index
+from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.counting import Counting
-from nearkin.collection.documents import Content, contents_of, current_documents
+from nearkin.collection.documents import current_documents
 from nearkin.collection.near import Near
 from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument

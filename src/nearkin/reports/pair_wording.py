@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.reports.pair_facts import SIDES, KnownTold, PairsTold, PredictedTold, Side
-from nearkin.reports.quantities import parameter_text, percent_text
+from nearkin.reports.quantities import parameter_text, percent_text, share_text
 from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
@@ -203,7 +203,7 @@ def known_sentences(known: KnownTold) -> Iterator[str]:
             f" {recall_text(known['precision_of_known_left'])} are known. The others need not be wrong."
         )
     if known["mean_cosine"] is not None:
-        yield f"The mean cosine of known pairs is {known['mean_cosine']:.3f}."
+        yield f"The mean cosine of known pairs is {share_text(known['mean_cosine'])}."
     if n_absent := known["n_told"] - known["n_known"]:
         verb = "was" if n_absent == 1 else "were"
         yield f"{counted(n_absent, 'pair')} more {verb} named: twice, or with a document that is not here."
@@ -221,8 +221,8 @@ def translated_sentence(told: PairsTold) -> str:
     if found["mean_by_table"] is None or found["mean_by_translation"] is None:
         return f"{of}: none could be compared."
     return (
-        f"{of}: the mean cosine is {found['mean_by_table']:.3f} by the table and {found['mean_by_translation']:.3f} by"
-        " the translated documents."
+        f"{of}: the mean cosine is {share_text(found['mean_by_table'])} by the table and"
+        f" {share_text(found['mean_by_translation'])} by the translated documents."
     )
 
 

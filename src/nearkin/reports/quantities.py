@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
 def parameter_text(value: float) -> str:
@@ -16,15 +16,43 @@ def parameter_text(value: float) -> str:
     return f"{value:.2f}" if round(value, 2) == value else f"{value:.10g}"
 
 
-def share_text(value: float) -> str:
-    """A similarity or a probability to three decimals, never rounded up: 0.9999 does not become 1.
+def share_text(value: float | None, digits: int = 3) -> str:
+    """A similarity or a probability, never rounded up: only 1 itself is written as 1.
 
     Examples
     --------
-    >>> share_text(0.79999), share_text(0.9999), share_text(1.0)
-    ('0.799', '0.999', '1.000')
+    >>> share_text(0.79999), share_text(0.9999), share_text(1.0), share_text(0.29, 2), share_text(None)
+    ('0.799', '0.999', '1.000', '0.29', '–')
     """
-    return f"{math.floor(round(value * 1000, 6)) / 1000:.3f}"
+    return "–" if value is None else _decimal_text(value, digits, ROUND_FLOOR)
+
+
+def distance_text(value: float | None, digits: int = 4) -> str:
+    """A distance, never rounded down: only 0 itself is written as 0.
+
+    Examples
+    --------
+    >>> distance_text(0.02341), distance_text(0.0000001), distance_text(0.0)
+    ('0.0235', '0.0001', '0.0000')
+    """
+    return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
+
+
+def share_percent_text(value: float, digits: int = 2) -> str:
+    """A share in per cent, never rounded up: only 1 itself is 100 %.
+
+    Examples
+    --------
+    >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5)
+    ('99.99%', '100.00%', '50.00%')
+    """
+    return f"{_decimal_text(100 * Decimal(repr(float(value))), digits, ROUND_FLOOR)}%"
+
+
+def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
+    """The decimal number that a float is written as, cut to so many places."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+    return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
 
 
 def percent_text(part: float, whole: float) -> str:

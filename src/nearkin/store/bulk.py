@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text
+from sqlalchemy import text as sql
 
 from nearkin.errors import CollectionError
 
@@ -54,6 +55,22 @@ def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
         connection.invalidate()
         raise CollectionError(f"The database does not answer: {error}.") from error
     cursor.close()
+
+
+def update_integers(connection: Connection, table: Table, key: str, column: str, values: Mapping[int, int]) -> None:
+    """Give one column, by the values of another, new values; both hold whole numbers."""
+    if connection.dialect.name == "sqlite":
+        statement = f"UPDATE {table.name} SET {column} = ? WHERE {key} = ?"
+        if values:
+            connection.exec_driver_sql(statement, [(value, of) for of, value in values.items()])
+        return
+    statement = (
+        f"UPDATE {table.name} SET {column} = given.value "
+        "FROM unnest(CAST(:keys AS bigint[]), CAST(:new AS bigint[])) AS given (key, value) "
+        f"WHERE {table.name}.{key} = given.key"
+    )
+    for some in named(list(values)):
+        connection.execute(sql(statement), {"keys": list(some), "new": [values[one] for one in some]})
 
 
 def named(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

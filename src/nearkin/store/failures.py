@@ -20,11 +20,21 @@ _OF_POSTGRESQL = {
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
+_BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
+"""Serialization failure, deadlock, lock not available: somebody else was faster, and nothing is wrong."""
 
 
 def busy(place: Place) -> CollectionBusyError:
     """Another process is writing."""
     return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+
+
+def damaged(place: Place, reason: str) -> CollectionError:
+    """SQLite's file is not what was written."""
+    return CollectionError(
+        f"{place} is damaged: {reason}. Put the file back from a copy; to save what can still be read: sqlite3 "
+        "nearkin.sqlite .recover"
+    )
 
 
 @contextlib.contextmanager
@@ -71,16 +81,17 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         return CollectionError(f"{place} cannot be read and written: {error}. Look at the rights of the directory.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return CollectionError(
-            f"{place} is damaged: SQLite says that {error}. Put the file back from a copy; to save what can still be "
-            "read: sqlite3 nearkin.sqlite .recover"
-        )
+        return damaged(place, f"SQLite says that {error}")
+    if "decode to UTF-8" in str(error):  # the driver has no name for it
+        return damaged(place, f"{error}. nearkin verify names the row and repairs it if it can")
     return CollectionError(f"{place}: {error}.")
 
 
 def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:
     fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
     code, message = str(fields.get("C", "")), str(fields.get("M", error))
+    if code in _BUSY_IN_POSTGRESQL:
+        return busy(place)
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:

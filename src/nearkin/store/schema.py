@@ -2,6 +2,9 @@
 
 A *content* is a distinct text, numbered from 0 in the order in which texts came; a *document* is an id that has, or
 had, one. Contents are never changed and never removed, so whatever is derived from a range of them stays true.
+
+``checksum`` is the last column of every table whose rows cannot be made again (`nearkin.store.checksums`); ``seals``
+says how many rows there are, and what their checksums add up to (`nearkin.store.seals`).
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = 3
+VERSION = 4
 """Of the schema; `migrations` leads from any lower one to it."""
 
 metadata = MetaData()
@@ -33,6 +36,7 @@ facts = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+    Column("checksum", BigInteger),  # null, here and below: Nearkin did not write this row
 )
 """What is said once of a collection: its schema, its own id, how its texts are counted, signed and indexed, …"""
 
@@ -41,6 +45,7 @@ waves = Table(
     metadata,
     Column("wave", Integer, primary_key=True, autoincrement=False),
     Column("name", Text, nullable=False, unique=True),
+    Column("checksum", BigInteger),
 )
 
 loads = Table(
@@ -56,6 +61,7 @@ loads = Table(
     Column("n_new_versions", BigInteger, nullable=False),
     Column("n_unchanged", BigInteger, nullable=False),
     Column("n_problems", BigInteger, nullable=False),
+    Column("checksum", BigInteger),
 )
 """One command that added something, which is one transaction; a wave is made of one or more."""
 
@@ -86,6 +92,7 @@ documents = Table(
     Column("line", BigInteger, nullable=False),
     Column("is_current", Boolean, nullable=False),
     Column("removed_at", Text),  # null for what is current, and for what a new version took the place of
+    Column("checksum", BigInteger),
     UniqueConstraint("doc_id", "version"),
 )
 # in words that both databases know: asked for by their own parameters, both dialects would be loaded by every command
@@ -102,6 +109,7 @@ problems = Table(
     Column("source", Text, nullable=False),
     Column("line", BigInteger, nullable=False),
     Column("problem", Text, nullable=False),
+    Column("checksum", BigInteger),
     UniqueConstraint("load", "number"),
 )
 """What could not be read, or got another id, in one load."""
@@ -115,6 +123,7 @@ groupings = Table(
     Column("tolerance", Text, nullable=False, unique=True),
     Column("seen_row", BigInteger, nullable=False),  # documents from this one on have not been grouped yet
     Column("next_group", BigInteger, nullable=False),  # numbers of groups are never used again
+    Column("checksum", BigInteger),  # of its groups and members too
 )
 """Groups at one tolerance, as they were worked out last."""
 
@@ -198,6 +207,18 @@ event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postg
 event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
 FACTS_OF_3 = {"check_keys_end": "0"}
 """That every store of this version begins with."""
+
+# -- since version 4 ---------------------------------------------------------------------------------------------------
+
+seals = Table(
+    "seals",
+    metadata,
+    Column("part", Text, primary_key=True),  # a table, or the documents of one wave
+    Column("n_rows", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),  # of the checksums of the rows, without what exceeds 64 bits
+    Column("checksum", BigInteger),
+)
+"""By which missing rows are noticed: written in the transaction that writes the rows."""
 
 
 def say_method(connection: Connection, fingerprint: str) -> None:

@@ -14,17 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
 from nearkin.errors import CollectionError, OutputError
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows
-from nearkin.store.failures import busy, told
+from nearkin.store.facts import read_facts, say, unsay
+from nearkin.store.failures import busy, damaged, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
+from nearkin.store.seals import PARTS, Seal, write_seals
 
 BUSY_S = 2.0
 """How long a writer waits for another one before it gives up."""
@@ -32,6 +33,7 @@ _BETWEEN_TRIES_S = 0.05
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # a connection that is gone is no news to users
 _CONNECT_S = 60
 _PAGES_CACHED_KIB = 65_536
+_NO_TEXT = "its tables have names that are no text"
 _OWN_ID = re.compile("[0-9a-f]{32}")
 _FACTS = {"schema", "collection", "generation"}
 
@@ -111,8 +113,7 @@ class Store:
 
     def generation(self, connection: Connection) -> int:
         """A number that is raised when something that was stored is mended: what was derived before is then stale."""
-        found = connection.execute(select(schema.facts.c.value).where(schema.facts.c.name == "generation")).scalar()
-        return _generation(found, self.place)
+        return _generation(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
         """What is said by now, which may be more than when the store was opened."""
@@ -120,24 +121,19 @@ class Store:
 
     def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
         """See `fact`: those of several names that are said."""
-        facts = schema.facts.c
-        rows = connection.execute(select(facts.name, facts.value).where(facts.name.in_(names)))
-        return {row.name: row.value for row in rows}
+        return read_facts(connection, self.place, names)
 
     def say(self, connection: Connection, facts: Mapping[str, str]) -> None:
         """Add to what is said of the collection; what was said under the same names goes."""
-        connection.execute(schema.facts.delete().where(schema.facts.c.name.in_(list(facts))))
-        insert_rows(connection, schema.facts, [list(facts), list(facts.values())])
+        say(connection, facts)
 
     def unsay(self, connection: Connection, name: str) -> None:
         """Say no longer what was said under a name."""
-        connection.execute(schema.facts.delete().where(schema.facts.c.name == name))
+        unsay(connection, name)
 
     def raise_generation(self, connection: Connection) -> None:
         """Whatever was derived from the store so far is to be derived anew."""
-        facts = schema.facts
-        following = str(self.generation(connection) + 1)
-        connection.execute(update(facts).where(facts.c.name == "generation").values(value=following))
+        say(connection, {"generation": str(self.generation(connection) + 1)})
 
     @property
     def dialect(self) -> str:
@@ -159,7 +155,7 @@ def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dic
     """The facts of the collection that is there, or that is made now; its schema is today's afterwards."""
     with _transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
-        version = version_of(connection, str(place)) if is_there else schema.VERSION
+        version = version_of(connection, place) if is_there else schema.VERSION
     if not is_there and make is None:
         raise CollectionError(_not_there(place))
     if not is_there or version < schema.VERSION:
@@ -167,10 +163,9 @@ def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dic
             _lock(connection, place)
             if make is not None and not _has_tables(connection, place):  # another process may have been faster
                 _make(connection, place, make)
-            migrate(connection, version_of(connection, str(place)))
+            migrate(connection, version_of(connection, place))
     with _transaction(engine, is_writing=False) as connection:
-        rows = connection.execute(select(schema.facts.c.name, schema.facts.c.value)).all()
-    facts = {row.name: row.value for row in rows}
+        facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
         raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
@@ -192,7 +187,8 @@ def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> Non
     schema.metadata.create_all(connection)
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
     said |= schema.FACTS_OF_3
-    insert_rows(connection, schema.facts, [list(said), list(said.values())])
+    write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
+    say(connection, said)
     if "similarity_index" in said:
         schema.say_method(connection, said["similarity_index"])
 
@@ -217,61 +213,75 @@ def _not_there(place: Place) -> str:
 
 def _engine(place: Place) -> Engine:
     """With the connections set up as both kinds of databases need it."""
-    if place.directory is not None:
-        engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": BUSY_S})
-        event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-    else:
-        engine = create_engine(place.url, connect_args={"timeout": _CONNECT_S, "application_name": "nearkin"})
-        schema_name = place.schema
-
-        def set_up(connection: Any, _record: object) -> None:
-            with contextlib.suppress(AttributeError, OSError):
-                connection._usock.settimeout(None)  # a statement may take as long as it takes
-                # else each COPY waits 40 ms for an acknowledgement
-                connection._usock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            cursor = connection.cursor()
-            cursor.execute(f'SET search_path TO "{schema_name}"')
-            cursor.close()
-            connection.commit()
-
-        def connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
-            try:
-                return dialect.connect(*arguments, **options)
-            except OSError as error:
-                raise CollectionError(f"{place} does not answer: {error}.") from error
-            except AttributeError as error:  # the driver has no better word for it
-                if place.url.password is not None:
-                    raise
-                raise CollectionError(
-                    f"{place} asks for a password, and the URL has none: postgresql://USER:PASSWORD@HOST/DATABASE"
-                ) from error
-
-        def failed(context: Any) -> CollectionError | None:
-            """What is not the server's own answer leaves a connection in the middle of something: it is given up."""
-            error = context.original_exception
-            has_answered = bool(error.args) and isinstance(error.args[0], dict)
-            if not has_answered:
-                context.is_disconnect = True
-            return CollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
-
-        def look(connection: Any, _record: object, _proxy: object) -> None:
-            """Whether a connection that waited is still there; SQLAlchemy does not know this driver's way to say no."""
-            try:
-                cursor = connection.cursor()
-                cursor.execute("SELECT 1")
-                cursor.close()
-                connection.rollback()
-            except Exception as error:
-                raise DisconnectionError from error
-
-        event.listen(engine, "checkout", look)
-        event.listen(engine, "handle_error", failed, retval=True)
-        event.listen(engine, "do_connect", connect)
-        event.listen(engine, "connect", set_up)
+    engine = _sqlite_engine(place) if place.directory is not None else _postgresql_engine(place)
     if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
         forgotten = weakref.ref(engine)
         os.register_at_fork(after_in_child=lambda: _forget(forgotten()))
+    return engine
+
+
+def _sqlite_engine(place: Place) -> Engine:
+    engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": BUSY_S})
+
+    def unread(context: Any) -> CollectionError | None:
+        """The driver itself fails at what SQLite says, where that is no text."""
+        error = context.original_exception
+        return damaged(place, f"{_NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
+
+    event.listen(engine, "connect", lambda connection, _: _set_up_sqlite(connection, place))
+    event.listen(engine, "handle_error", unread, retval=True)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _postgresql_engine(place: Place) -> Engine:
+    engine = create_engine(place.url, connect_args={"timeout": _CONNECT_S, "application_name": "nearkin"})
+    schema_name = place.schema
+
+    def set_up(connection: Any, _record: object) -> None:
+        with contextlib.suppress(AttributeError, OSError):
+            connection._usock.settimeout(None)  # a statement may take as long as it takes
+            # else each COPY waits 40 ms for an acknowledgement
+            connection._usock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        cursor = connection.cursor()
+        cursor.execute(f'SET search_path TO "{schema_name}"')
+        cursor.close()
+        connection.commit()
+
+    def connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
+        try:
+            return dialect.connect(*arguments, **options)
+        except OSError as error:
+            raise CollectionError(f"{place} does not answer: {error}.") from error
+        except AttributeError as error:  # the driver has no better word for it
+            if place.url.password is not None:
+                raise
+            raise CollectionError(
+                f"{place} asks for a password, and the URL has none: postgresql://USER:PASSWORD@HOST/DATABASE"
+            ) from error
+
+    def failed(context: Any) -> CollectionError | None:
+        """What is not the server's own answer leaves a connection in the middle of something: it is given up."""
+        error = context.original_exception
+        has_answered = bool(error.args) and isinstance(error.args[0], dict)
+        if not has_answered:
+            context.is_disconnect = True
+        return CollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
+
+    def look(connection: Any, _record: object, _proxy: object) -> None:
+        """Whether a connection that waited is still there; SQLAlchemy does not know this driver's way to say no."""
+        try:
+            cursor = connection.cursor()
+            cursor.execute("SELECT 1")
+            cursor.close()
+            connection.rollback()
+        except Exception as error:
+            raise DisconnectionError from error
+
+    event.listen(engine, "checkout", look)
+    event.listen(engine, "handle_error", failed, retval=True)
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "connect", set_up)
     return engine
 
 
@@ -280,9 +290,12 @@ def _forget(engine: Engine | None) -> None:
         engine.dispose(close=False)
 
 
-def _set_up_sqlite(connection: Any, _record: object) -> None:
+def _set_up_sqlite(connection: Any, place: Place) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
-    connection.execute("PRAGMA journal_mode = WAL")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except UnicodeDecodeError as error:  # the driver fails at what SQLite says
+        raise damaged(place, f"{_NO_TEXT} ({error})") from error
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA cache_size = -{_PAGES_CACHED_KIB}")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.adding import Added, add_one
+from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.collection.check_in.stored_keys import fill, first_without_keys
 from nearkin.collection.documents import checked_wave, document
-from nearkin.collection.incoming import Incoming
+from nearkin.collection.incoming import Incoming, examine
+from nearkin.collection.known_texts import known_texts, numbers_of, repair
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import DOCUMENTS_SCHEMA
 
@@ -26,9 +29,10 @@ def check_only(collection: Collection, text: str, options: CheckOptions) -> Chec
     """See `Collection.check`: nothing of the text is stored."""
     store, counting = collection.store, collection.counting
     started = time.perf_counter()
+    query = Query.of(counting, text)
 
     def ask(connection: Connection, first: int | None) -> Checked:
-        checked = check(connection, store, counting, text, options, first_without_keys=first)
+        checked = check(connection, store, counting, query, options, first_without_keys=first)
         return replace(checked, elapsed_s=_since(started))
 
     with store.reading() as connection:
@@ -50,19 +54,29 @@ def check_only(collection: Collection, text: str, options: CheckOptions) -> Chec
 
 def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
-    wave, store = checked_wave(under.wave), collection.store
+    wave, store, counting = checked_wave(under.wave), collection.store, collection.counting
     started = time.perf_counter()
+    query = Query.of(counting, text)  # which refuses what is no text
+    columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]
+    fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
+    batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
+    incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
     with store.writing() as connection:
-        fill(connection, store, collection.counting, collection.progress)
-        checked = check(connection, store, collection.counting, text, options, first_without_keys=None)
+        examined = examine(incoming, counting, known=partial(known_texts, connection), wave=wave)
+        is_repaired = query.digest in examined.damaged
+        if is_repaired:  # the bytes are here: whatever is stored besides, the damaged text is whole again
+            repair(
+                connection, store, counting, numbers_of(connection, [query.digest])[query.digest],
+                examined.contents[query.digest], examined.profiles[query.digest],
+            )  # fmt: skip
+            examined = replace(examined, damaged=set())
+        fill(connection, store, counting, collection.progress)
+        checked = check(connection, store, counting, query, options, first_without_keys=None)
+        checked = replace(checked, is_repaired=is_repaired)
         if under.only_new and checked.verdict != "new":
             return replace(checked, elapsed_s=_since(started))
-        columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]
-        fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
-        batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
-        incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
-        _check_stored(add_one(connection, collection.counting, incoming, wave=wave), under)
-        fill(connection, store, collection.counting, collection.progress)
+        _check_stored(add_one(connection, store, counting, examined, wave=wave), under)
+        fill(connection, store, counting, collection.progress)
         version = document(connection, under.doc_id).version
     return replace(checked, stored_as=under.doc_id, version=version, elapsed_s=_since(started))
 

@@ -109,6 +109,8 @@ class CheckedDocument:
         The document's; None if it has none.
     is_same_text : bool
         Not one character differs.
+    is_damaged : bool
+        The stored text is damaged; by its SHA-256 it was the same.
     """
 
     document: StoredDocument
@@ -119,6 +121,7 @@ class CheckedDocument:
     edit_similarity: float | None
     similarity_index: int | None
     is_same_text: bool
+    is_damaged: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """For JSON and tables."""
@@ -156,6 +159,12 @@ class Checked:
         The id under which it is in the collection now; None: nothing was stored.
     version : int or None
         Of that document; above 1 there was another text under the id before.
+    damaged : tuple of StoredDocument
+        Documents that could not be compared, because their stored texts are damaged; at most as many as were asked for.
+    n_damaged : int
+        All that there are, told or not.
+    is_repaired : bool
+        The stored text of documents with this very text was damaged, and was replaced by it.
     elapsed_s : float
         Of all of it: where the keys of stored texts had to be made first, that too.
     """
@@ -173,7 +182,10 @@ class Checked:
     similarity_index: int | None
     stored_as: str | None
     version: int | None
+    damaged: tuple[StoredDocument, ...]
+    n_damaged: int
     elapsed_s: float
+    is_repaired: bool = False
 
     @property
     def is_truncated(self) -> bool:
@@ -199,6 +211,9 @@ class Checked:
             "n_crowded_keys": self.n_crowded_keys,
             "stored_as": self.stored_as,
             "version": self.version,
+            "is_repaired": self.is_repaired,
+            "n_damaged": self.n_damaged,
+            "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,
             "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
             "documents": [one.to_dict() for one in self.documents],

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from nearkin.collection.check_in.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.check_in.stored_keys import Marks, driver_of, stored_marks, texts_from
+from nearkin.collection.check_in.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
 from nearkin.collection.counting import SIGNATURE, Counting
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
@@ -36,11 +36,14 @@ class Shared:
         How many keys of each kind: EXACT, BAND, SAMPLE.
     n_crowded : int
         Keys that more texts have than were looked at.
+    lost : tuple of int
+        Contents that were not looked at: they have no keys, because their stored texts are damaged.
     """
 
     marks: Marks
     n_shared: I64
     n_crowded: int
+    lost: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +94,21 @@ class Searched:
 def shared_with(searched: Searched, asked: Asked) -> Shared:
     """The contents that share keys, from the table, and from the texts of what has no stored keys yet."""
     first = searched.first_without_keys
-    found = list[Shared]()
+    found, lost = list[Shared](), list[int]()
     if first != 0:  # else what is stored is of another method, which a user who may not write cannot mend
+        lost += lost_texts(searched.connection, searched.store)
         found.append((_in_sqlite if searched.store.dialect == "sqlite" else _in_postgresql)(searched, asked))
     if first is not None:
-        found += _in_texts(searched, asked, first)
+        found += _in_texts(searched, asked, first, lost)
     marks = Marks.joined([one.marks for one in found])
     n_shared = np.concatenate([one.n_shared for one in found], axis=1)
-    return Shared(marks, n_shared, sum(one.n_crowded for one in found))
+    return Shared(marks, n_shared, sum(one.n_crowded for one in found), tuple(lost))
 
 
-def _in_texts(searched: Searched, asked: Asked, first: int) -> list[Shared]:
+def _in_texts(searched: Searched, asked: Asked, first: int, lost: list[int]) -> list[Shared]:
     found = []
-    for numbers, texts in texts_from(searched.connection, first, Silent()):
+    for numbers, texts, lost_here in texts_from(searched.connection, first, Silent()):
+        lost += lost_here
         made = keys_of(texts)
         is_shared = np.isin(made.values, asked.keys)
         kinds, owners = made.kinds[is_shared], made.texts[is_shared]
@@ -125,8 +130,9 @@ def _in_sqlite(searched: Searched, asked: Asked) -> Shared:
         if len(rows) > most:
             rows = ask(of_current, (key, most + 1)).fetchall()
         n_crowded += len(rows) > most
-        contents += [row[0] for row in rows[:most]]
-        kinds += [kind] * min(len(rows), most)
+        found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores anything in any column
+        contents += found
+        kinds += [kind] * len(found)
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])

@@ -1,7 +1,8 @@
 """The keys of all stored texts: derived from the store, and brought up to date when they are asked for.
 
 Only collections into which documents are checked in pay for them. The table is complete up to a content, of which a
-fact tells the number; the keys of what came after it are worked out for each question, until they are stored.
+fact tells the number; the keys of what came after it are worked out for each question, until they are stored. Another
+fact names the contents before it that have none, because their stored texts are damaged.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import numpy as np
 from sqlalchemy import Connection, func, select, text
 
 from nearkin.collection.check_in.keys import FINGERPRINT, SAMPLE, Keys, keys_of
+from nearkin.collection.contents import text_of
 from nearkin.collection.counting import SIGNATURE, Counting
-from nearkin.collection.documents import text_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U8, U64, Bool
@@ -25,7 +26,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import insert_integers, insert_rows
 from nearkin.store.store import Store
 
-_END, _METHOD = "check_keys_end", "check_keys"
+_END, _METHOD, _LOST = "check_keys_end", "check_keys", "check_keys_lost"
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -104,10 +105,12 @@ def fill(connection: Connection, store: Store, counting: Counting, progress: Pro
     if end is None:  # of an older Nearkin, or none, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
+        store.unsay(connection, _LOST)
         store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
         end = 0
-    parts, n_held = list[tuple[I64, I64]](), 0
-    for numbers, batch in texts_from(connection, end, progress):
+    parts, n_held, lost = list[tuple[I64, I64]](), 0, lost_texts(connection, store)
+    for numbers, batch, lost_here in texts_from(connection, end, progress):
+        lost += lost_here
         made = keys_of(batch)
         parts.append((made.values, numbers[made.texts]))
         insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
@@ -117,7 +120,12 @@ def fill(connection: Connection, store: Store, counting: Counting, progress: Pro
             parts, n_held = [], 0
     _write(connection, parts)
     if n_contents > end:
-        store.say(connection, {_END: str(n_contents)})
+        store.say(connection, {_END: str(n_contents), _LOST: ",".join(map(str, lost))})
+
+
+def lost_texts(connection: Connection, store: Store) -> list[int]:
+    """The contents that have no stored keys, because their texts are damaged."""
+    return [int(one) for one in store.facts_now(connection, (_LOST,)).get(_LOST, "").split(",") if one]
 
 
 def first_without_keys(connection: Connection, store: Store) -> int | None:
@@ -139,18 +147,21 @@ def _difference(connection: Connection, store: Store, counting: Counting, progre
     end, _ = _reach(connection, store)
     if not end:
         return None
-    expected, has_marks = np.zeros(2, np.uint64), True
-    for numbers, batch in texts_from(connection, 0, progress, end):
+    expected, n_marks, has_marks, lost = np.zeros(2, np.uint64), 0, True, list[int]()
+    for numbers, batch, lost_here in texts_from(connection, 0, progress, end):
         made = keys_of(batch)
         expected += _checksum(made.values, numbers[made.texts])
         marks = _columns(stored_marks(connection, store, numbers))
         has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
+        n_marks += len(numbers)
+        lost += lost_here
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
         keys, contents = np.array([tuple(row) for row in some], np.int64).T
         stored += _checksum(keys, contents)
-    if not has_marks:
+    n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
+    if not has_marks or n_stored != n_marks or sorted(lost) != sorted(lost_texts(connection, store)):
         return "keys of check-ins: what is stored with them is not what the texts have"
     if np.array_equal(expected, stored):
         return None
@@ -161,6 +172,23 @@ def remake(connection: Connection, store: Store, counting: Counting, progress: P
     """Store all keys anew."""
     store.unsay(connection, _METHOD)
     fill(connection, store, counting, progress)
+
+
+def restore(connection: Connection, store: Store, counting: Counting, number: int, text: str) -> None:
+    """Store the keys of a text that was damaged and is whole again, if it should have any by now."""
+    end, _ = _reach(connection, store)
+    if end is None or number >= end:
+        return  # they are made with those of all the others
+    made, numbers = keys_of([text]), np.array([number], np.int64)
+    there = set(
+        connection.execute(select(schema.check_keys.c.key).where(schema.check_keys.c.content == number)).scalars()
+    )
+    missing = np.array([key for key in made.values.tolist() if key not in there], np.int64)
+    insert_integers(connection, schema.check_keys, [missing, np.full(len(missing), number)])
+    connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content == number))
+    insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, [text], made)))
+    lost = [one for one in lost_texts(connection, store) if one != number]
+    store.say(connection, {_LOST: ",".join(map(str, lost))})
 
 
 def _columns(marks: Marks) -> list[list[Any]]:
@@ -198,8 +226,8 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
 
 def texts_from(
     connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1
-) -> Iterator[tuple[I64, list[str]]]:
-    """The contents from a number on, as many at a time as memory may hold, and their texts; of damaged ones nothing."""
+) -> Iterator[tuple[I64, list[str], list[int]]]:
+    """The contents from a number on, as many at a time as memory may hold, and their texts; those that are damaged."""
     contents = schema.contents.c
     is_wanted = (contents.content >= first) & (contents.content < end)
     sizes = connection.execute(
@@ -220,18 +248,18 @@ def texts_from(
     progress.finish()
 
 
-def _texts_between(connection: Connection, first: int, last: int) -> tuple[I64, list[str]]:
+def _texts_between(connection: Connection, first: int, last: int) -> tuple[I64, list[str], list[int]]:
     contents = schema.contents.c
-    columns = contents.content, contents.text, contents.n_bytes, contents.digest
+    columns = contents.content, contents.text, contents.digest
     query = select(*columns).where(contents.content.between(first, last)).order_by(contents.content)
-    numbers, texts = list[int](), list[str]()
-    for content, stored, n_bytes, digest in connection.execute(query):
+    numbers, texts, lost = list[int](), list[str](), list[int]()
+    for content, stored, digest in connection.execute(query):
         try:
-            texts.append(text_of(content, stored, n_bytes, bytes(digest)))
+            texts.append(text_of(content, stored, digest))
             numbers.append(content)
         except CollectionError:  # nearkin verify tells it, and whoever would show the text
-            continue
-    return np.array(numbers, np.int64), texts
+            lost.append(content)
+    return np.array(numbers, np.int64), texts, lost
 
 
 def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:

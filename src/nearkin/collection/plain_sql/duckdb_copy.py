@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text, select
 
+from nearkin.collection.contents import digest_of
 from nearkin.collection.plain_sql.ddl import index_statements, table_statements
+from nearkin.collection.stored_texts import documents_with
 from nearkin.errors import MissingExtraError, OutputError
 from nearkin.runs.files import published
-from nearkin.store import schema
+from nearkin.store import integrity, schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -34,10 +36,23 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied: the file, and the rows of each table."""
+    """What was copied.
+
+    Parameters
+    ----------
+    file : str
+    n_rows : dict of str to int
+        The rows of each table.
+    damaged_documents : tuple of str
+        Documents whose stored text is damaged; it was copied as it is.
+    faults : tuple of str
+        What else in the collection is not what was stored.
+    """
 
     file: str
     n_rows: dict[str, int]
+    damaged_documents: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -46,6 +61,8 @@ class Copied:
 
 def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
     """Write the tables, their indexes and the view as they are at this moment; the file is whole or not there.
+
+    What is damaged in the collection is copied as it is, and told.
 
     Parameters
     ----------
@@ -62,7 +79,7 @@ def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
     check_duckdb()
     import duckdb
 
-    n_rows = dict[str, int]()
+    n_rows, lost = dict[str, int](), list[int]()
     try:
         with (
             published(file) as aside,
@@ -73,13 +90,19 @@ def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
             for statement in table_statements("duckdb"):
                 made.execute(statement)
             for table in (*schema.metadata.sorted_tables, schema.check_keys):
-                n_rows[table.name] = sum(_insert(made, table, rows) for rows in _batches(connection, table))
+                n_rows[table.name] = 0
+                for rows in _batches(connection, table):
+                    n_rows[table.name] += _insert(made, table, rows)
+                    lost += _lost(rows) if table is schema.contents else ()
+            found = integrity.check(connection)
+            faults = (*(f"{fix.name} is not what was stored" for fix in found.fixes), *found.faults)
+            damaged = documents_with(connection, lost)
             for statement in index_statements("duckdb"):
                 made.execute(statement)
             made.execute("CHECKPOINT")
     except duckdb.Error as error:
         raise OutputError(f"Cannot write {file}: DuckDB says that {error}.") from error
-    return Copied(str(file), n_rows)
+    return Copied(str(file), n_rows, damaged, faults)
 
 
 @contextlib.contextmanager
@@ -114,6 +137,12 @@ def _batches(connection: Connection, table: Table) -> Iterator[pa.Table]:
     for some in rows.partitions():
         columns = list(zip(*some, strict=True))
         yield pa.table([pa.array(column, field.type) for column, field in zip(columns, fields)], pa.schema(fields))
+
+
+def _lost(contents: pa.Table) -> list[int]:
+    """Those whose text is not the one that their digest is of."""
+    columns = zip(*(contents[name].to_pylist() for name in ("content", "digest", "text")), strict=True)
+    return [content for content, digest, text in columns if digest_of(text) != digest]
 
 
 def _insert(made: DuckDBPyConnection, table: Table, rows: pa.Table) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from nearkin.collection.plain_sql.queries import quoted
-from nearkin.collection.tolerance import MOST_TOLERANCE, Tolerance
+from nearkin.collection.tolerance import MOST_TOLERANCE
 from nearkin.errors import ParameterError
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
@@ -123,12 +123,17 @@ def check_flagging(path_or_url: str | Path | Place, gamma: float | None, *, stop
     ParameterError
     """
     place = path_or_url if isinstance(path_or_url, Place) else Place.parse(path_or_url)
-    if gamma is not None:
-        Tolerance.of("range", gamma=gamma)
+    if gamma is not None and not _is_share(gamma):  # from 1 on every text that is not longer is like every other
+        rule = "a gamma of at least 0 and below 1, a part of a document's length; 0.05 flags versions"
+        raise ParameterError.of("flag_look_alikes", "nearkin sql install (--flag-look-alikes)", rule, gamma)
     if gamma is not None and stops_flagging:
         raise ParameterError("Flag look-alikes, or flag none from now on: one of the two.")
     if place.schema is None and (gamma is not None or stops_flagging):
         raise ParameterError(f"{place} is SQLite, which has no functions that stay: only PostgreSQL flags look-alikes.")
+
+
+def _is_share(gamma: object) -> bool:
+    return isinstance(gamma, int | float) and not isinstance(gamma, bool) and 0 <= gamma < 1
 
 
 def functions(schema: str) -> str:

@@ -1,4 +1,4 @@
--- Documents whose letter counts are near those of one document, the nearest first, at gamma {gamma}: none is missed.
+-- Documents whose letter counts are near those of one document, the nearest first, at gamma {gamma}: all within it.
 -- The conditions on profiles lose nothing, as no count and no length differs by more than the distance; the distance is
 -- then worked out, exactly, from the counts, which are numbers of 32 bits with the lowest byte first.
 WITH RECURSIVE places(place) AS (

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection, Snapshot
-from nearkin.collection.documents import contents_of
+from nearkin.collection.contents import contents_of
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
@@ -81,7 +81,18 @@ def _audit(collection: Collection, options: AuditOptions, progress: Progress, se
         tolerance.recall,
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
-        notes=_notes(len(rows), len(current), len(population), tolerance.method),
+        notes=(_measured(tolerance), *_notes(len(rows), len(current), len(population), tolerance.method)),
+    )
+
+
+def _measured(tolerance: Tolerance) -> str:
+    """What the recall is of: two versions of a document need not be a pair by this definition."""
+    if tolerance.method == "minhash":
+        return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
+    by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
+    return (
+        f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
+        "counted. To audit shared wording: --method minhash"
     )
 
 

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection
 
+from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.counting import SIGNATURE, Counting
-from nearkin.collection.documents import Content, contents_of
 from nearkin.collection.segments import read_contents
 from nearkin.collection.similar import some_at_a_time
 from nearkin.collection.tolerance import Method, Tolerance

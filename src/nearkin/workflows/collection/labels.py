@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ from pathlib import Path
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.sniffing import head_of_file, unreadable
+from nearkin.stages.documents.streams import ByteStream, StreamFault
 
-# in small letters, with blanks for "_" and "-"; the first that is there is taken
+# in small letters, with blanks for "_" and "-"; of ids the first that is there is taken
 _ID_NAMES = (
     *("id", "doc id", "docid", "document id", "documentid", "control number", "bates", "bates number", "document"),
     *("doc", "file", "filename", "file name", "path", "filepath", "file path", "name"),
@@ -21,6 +25,7 @@ _LABEL_NAMES = (
     *("label", "labels", "class", "category", "code", "coding", "tag", "designation", "responsive", "privilege"),
 )
 _MOST_OF_A_FIELD = 1 << 24
+_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,25 @@ class LabelsRead:
         Ids and labels, in the order of the file, without the blanks around them.
     n_without_label : int
         Rows whose label is empty; they are not among the pairs.
+    id_column, label_column : str
+        The names of the columns; "column 1" and "column 2" of a file without a header.
     """
 
     pairs: tuple[tuple[str, str], ...]
     n_without_label: int
+    id_column: str
+    label_column: str
 
 
-def read_labels(path: Path, *, doc_id: str | None = None, label: str | None = None) -> LabelsRead:
-    """The ids and labels of a CSV or TSV file with a header.
+def read_labels(
+    path: Path,
+    *,
+    doc_id: str | None = None,
+    label: str | None = None,
+    encoding: str = "utf-8",
+    is_document: Callable[[str], bool] | None = None,
+) -> LabelsRead:
+    """The ids and labels of a CSV or TSV file.
 
     Parameters
     ----------
@@ -48,45 +64,88 @@ def read_labels(path: Path, *, doc_id: str | None = None, label: str | None = No
     doc_id, label : str, optional
         The columns; if not given, those with a usual name, else, of two columns, the one that is left, or the first
         for ids and the second for labels.
+    encoding : str
+        Of what is not UTF-8; a byte order mark is believed before it.
+    is_document : callable, optional
+        Whether an id is one of the collection's. Of two columns the first row is no header if it begins with one.
 
     Raises
     ------
     SourceError
-        The file cannot be read, or has no such columns, or has one of them twice; or a row has not as many fields as
-        the header.
+        The file cannot be read; it has no such columns, or has one of them twice, or has several that may hold the
+        labels; or a row has not as many fields as the others.
     ParameterError
         Both are the same column.
     """
     pairs = list[tuple[str, str]]()
     n_without_label = 0
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file, _long_fields():
-            first = file.readline()
-            file.seek(0)
-            delimiter = max(",\t;", key=first.count)
-            rows = csv.reader(file, delimiter=delimiter, strict=True)
-            header = next(rows, None)
-            if header is None:
-                raise SourceError(f"{path} is empty. It is to have a header, and a column of ids and one of labels.")
-            at_id, at_label = _columns(path, [name.strip() for name in header], doc_id, label)
-            for row in rows:
-                if not row:
-                    continue
-                if len(row) != len(header):
-                    raise SourceError(
-                        f"{path}:{rows.line_num}: {counted(len(row), 'field')} where the header has {len(header)}. A "
-                        "value with a comma in it is to stand in quotes."
-                    )
-                its_label = as_it_was(row[at_label].strip())
-                if its_label:
-                    pairs.append((as_it_was(row[at_id].strip()), its_label))
-                else:
-                    n_without_label += 1
+        with _long_fields():
+            rows = _rows(path, _text(path, encoding))
+    except csv.Error as error:
+        raise SourceError(f"{path} is no CSV file: {error}.") from error
+    if not rows:
+        raise SourceError(f"{path} is empty. It must have a column of ids and one of labels.")
+    header = [name.strip() for name in rows[0][1]]
+    is_headless = doc_id is None and label is None and _is_headless([row for _, row in rows], is_document)
+    if is_headless:
+        header = ["column 1", "column 2"]
+    at_id, at_label = _columns(path, header, doc_id, label)
+    for line, row in rows if is_headless else rows[1:]:
+        if len(row) != len(header):
+            what = "where the first row has" if is_headless else "where the header has"
+            raise SourceError(
+                f"{path}:{line}: {counted(len(row), 'field')} {what} {len(header)}. Put a value that contains the "
+                "delimiter in quotes."
+            )
+        its_label = as_it_was(row[at_label].strip())
+        if its_label:
+            pairs.append((as_it_was(row[at_id].strip()), its_label))
+        else:
+            n_without_label += 1
+    return LabelsRead(tuple(pairs), n_without_label, header[at_id], header[at_label])
+
+
+def _text(path: Path, encoding: str) -> str:
+    """All of the file, whatever it is packed and written in."""
+    name, encoding = str(path), check_encoding(encoding)
+    head = head_of_file(name, name, encoding)
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            stream, parts = ByteStream(raw, head.compression, encoding=encoding), list[bytes]()
+            while part := stream.read(_READ_BYTES):
+                parts.append(part)
     except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path} is no CSV file in UTF-8: {error}.") from error
-    return LabelsRead(tuple(pairs), n_without_label)
+        raise unreadable(name, error) from error
+    except StreamFault as fault:
+        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+    data = b"".join(parts)
+    if b"\0" in data:
+        advice = looks_like_utf16(data) or "it holds the character U+0000, as no table of labels does"
+        raise SourceError(f"{name}: {advice}.")
+    if (problem := why_not_utf8(data, encoding)) is not None:
+        raise SourceError(f"{name}: {problem}.")
+    return data.decode("utf-8")
+
+
+def _rows(path: Path, text: str) -> list[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the number of its last line."""
+    first = text[: text.find("\n") + 1] or text
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",\t;|", key=first.count), strict=True)
+    return [(rows.line_num, row) for row in rows if row]
+
+
+def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], bool] | None) -> bool:
+    """Whether a file of two columns begins with an id and its label.
+
+    It does if the id is a document's, or the label occurs again: the name of a column is neither.
+    """
+    first = [value.strip() for value in rows[0]]
+    if len(first) != 2 or any(_plain(value) in (*_ID_NAMES, *_LABEL_NAMES) for value in first):
+        return False
+    if is_document is not None and is_document(first[0]):
+        return True
+    return any(len(row) == 2 and row[1].strip() == first[1] for row in rows[1:])
 
 
 @contextmanager
@@ -103,16 +162,23 @@ def _columns(path: Path, header: list[str], doc_id: str | None, label: str | Non
     """The places of the ids and of the labels."""
     at_id, at_label = _named(path, header, doc_id), _named(path, header, label)
     if at_id is None:
-        at_id = _usual(path, header, _ID_NAMES, at_label)
+        at_id = next(iter(_usual(path, header, _ID_NAMES, at_label)), None)
     if at_label is None:
-        at_label = _usual(path, header, _LABEL_NAMES, at_id)
+        usual = _usual(path, header, _LABEL_NAMES, at_id)
+        if len(usual) > 1:
+            names = " or ".join(repr(header[place]) for place in sorted(usual))
+            raise SourceError(
+                f"Which column of {path} has the labels, {names}? Name it with --label. The columns are: "
+                f"{', '.join(header)}."
+            )
+        at_label = next(iter(usual), None)
     if len(header) == 2 and at_id is None:
         at_id = 0 if at_label is None else 1 - at_label
     if len(header) == 2 and at_label is None and at_id is not None:
         at_label = 1 - at_id
     of_ids, of_labels = _known(path, header, at_id, "ids", "--id"), _known(path, header, at_label, "labels", "--label")
     if of_ids == of_labels:
-        raise ParameterError(f"--id and --label are to be two columns. Got {header[of_ids]!r} for both.")
+        raise ParameterError(f"--id and --label must be two columns. Got {header[of_ids]!r} for both.")
     if header[of_ids] == header[of_labels]:
         raise _twice(path, header[of_ids])
     return of_ids, of_labels
@@ -134,21 +200,24 @@ def _known(path: Path, header: list[str], place: int | None, what: str, option: 
     """The place, if there is one."""
     if place is None:
         raise SourceError(
-            f"Which column of {path} has the {what}? Name it with {option}. They are: {', '.join(header)}."
+            f"Which column of {path} has the {what}? Name it with {option}. The columns are: {', '.join(header)}."
         )
     return place
 
 
-def _usual(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> int | None:
-    """The place of the first usual name, not that of the other column."""
-    names = [name.lower().replace("_", " ").replace("-", " ") for name in header]
+def _usual(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
+    """The places of usual names, the likeliest first, without that of the other column."""
+    names, found = [_plain(name) for name in header], list[int]()
     for name in usual:
         places = [place for place, one in enumerate(names) if one == name and place != taken]
         if len(places) > 1:
             raise _twice(path, header[places[0]])
-        if places:
-            return places[0]
-    return None
+        found += places
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", " ").replace("-", " ")
 
 
 def _twice(path: Path, name: str) -> SourceError:

@@ -47,9 +47,10 @@ def write_table(table: pa.Table, out: Path) -> None:
                     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
-def table_of_conflicts(found: Conflicts) -> pa.Table:
-    """A row for each conflict, the worst first."""
+def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
+    """A row for each conflict, the worst first, with the name of the column that the labels came from."""
     fields = [("id_a", pa.large_string()), ("label_a", pa.large_string()), ("id_b", pa.large_string())]
     fields += [("label_b", pa.large_string()), ("relative_distance", pa.float64()), ("edit_similarity", pa.float64())]
-    fields += [("jaccard", pa.float64()), ("passage", pa.large_string())]
-    return pa.Table.from_pylist([one.to_dict() for one in found.conflicts], pa.schema(fields))
+    fields += [("jaccard", pa.float64()), ("passage", pa.large_string()), ("label_column", pa.large_string())]
+    rows = [{**one.to_dict(), "label_column": label_column} for one in found.conflicts]
+    return pa.Table.from_pylist(rows, pa.schema(fields))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nearkin.runs.progress import Progress
+from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import Delivery, Files, Found, run_files
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -52,6 +53,7 @@ class FamiliesEnding:
             "families": {
                 "families": len(members.principals),
                 "documents": len(members.rows),
+                "alone": int((found.result.corpus.status == READABLE).sum()) - len(members.rows),
                 "relations": {relation: n_by_relation[relation] for relation in RELATIONS},
             }
         }

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
 from nearkin.reports.hidden_characters import reveal
+from nearkin.reports.quantities import share_text
 from nearkin.runs.files import published
 from nearkin.workflows.families.comparing import Comparison
 
@@ -116,11 +117,11 @@ def _cell(value: object) -> object:
 
     Examples
     --------
-    >>> print(_cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.123456789))
-    Clause 1 -1.5 yes 0.123457
+    >>> print(_cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.99999999))
+    Clause 1 -1.5 yes 0.999999
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return round(value, 6)
+        return float(share_text(value, 6))
     return reveal(value) if isinstance(value, str) else value

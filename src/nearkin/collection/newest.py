@@ -1,0 +1,118 @@
+"""The newest version of each of some ids; rows that are not what was stored are mended, or set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.checksums import checksum, covered
+from nearkin.store.integrity import mend_document
+from nearkin.store.schema import documents, loads
+
+_COLUMNS = covered(documents)
+_ROW, _DOC_ID, _VERSION, _CONTENT, _LOAD, _REMOVED_AT = (
+    _COLUMNS.index(name) for name in ("row", "doc_id", "version", "content", "load", "removed_at")
+)
+_ALTERED = -1
+"""The content of a row that is not what was stored: no text that comes has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest version of an id.
+
+    Parameters
+    ----------
+    version, row : int
+    content : int
+        -1: the row is not what was stored.
+    is_current : bool
+    is_of_load : bool
+        It came in the load that asks.
+    before : frozenset of int
+        The contents that the id had before this load.
+    in_wave : frozenset of int
+        Those of them that it got in the wave of the load.
+    """
+
+    version: int
+    row: int
+    content: int
+    is_current: bool
+    is_of_load: bool = True
+    before: frozenset[int] = frozenset()
+    in_wave: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    version: int
+    row: int
+    content: int
+    is_current: bool
+    is_removed: bool
+    is_of_load: bool
+    wave: int | None
+
+
+def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int) -> tuple[dict[str, Newest], int]:
+    """The newest version of each id that the store has, and how many rows were mended.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a transaction that writes.
+    doc_ids : set of str
+    wave, load : int
+        See `Newest`.
+    """
+    found, n_mended = dict[str, Newest](), 0
+    query = select(
+        *(documents.c[name] for name in _COLUMNS), documents.c.checksum, documents.c.is_current, loads.c.wave
+    )
+    query = query.select_from(documents.outerjoin(loads)).order_by(documents.c.version)
+    for some in named(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
+        versions = dict[str, list[_Version]]()
+        for *values, stored, is_current, of_wave in connection.execute(query.where(documents.c.doc_id.in_(some))).all():
+            if checksum(values, values[_DOC_ID]) != stored:
+                right = mend_document(connection, values, stored)
+                n_mended += right is not None
+                if right is not None and right[_DOC_ID] != values[_DOC_ID]:
+                    continue  # it was a row of another document, and is that again
+                values = [*values[:_CONTENT], _ALTERED, *values[_CONTENT + 1 :]] if right is None else list(right)
+            versions.setdefault(values[_DOC_ID], []).append(_version(values, is_current, load, of_wave))
+        for doc_id, known in versions.items():
+            newest = known[-1]
+            is_current = newest.is_current if newest.content == _ALTERED else not newest.is_removed
+            if is_current != newest.is_current:
+                _set_current(connection, doc_id, newest.row, is_current=is_current)
+                n_mended += 1
+            others = [one for one in known if not one.is_of_load]
+            found[doc_id] = Newest(
+                newest.version,
+                newest.row,
+                newest.content,
+                is_current,
+                newest.is_of_load,
+                frozenset(one.content for one in others),
+                frozenset(one.content for one in others if one.wave == wave),
+            )
+    return found, n_mended
+
+
+def _version(values: Any, is_current: object, load: int, wave: int | None) -> _Version:
+    is_removed = values[_REMOVED_AT] is not None
+    return _Version(
+        values[_VERSION], values[_ROW], values[_CONTENT], bool(is_current), is_removed, values[_LOAD] == load, wave
+    )
+
+
+def _set_current(connection: Connection, doc_id: str, row: int, *, is_current: bool) -> None:
+    """Which version is current follows from the versions there are, and from whether the newest was removed."""
+    of_document = documents.c.doc_id == doc_id
+    connection.execute(update(documents).where(of_document & documents.c.is_current).values(is_current=False))
+    if is_current:
+        connection.execute(update(documents).where(documents.c.row == row).values(is_current=True))

@@ -1,0 +1,237 @@
+"""Every stored text compared with its digest, and with what is derived from it; what can be mended is mended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, exists, select, update
+from sqlalchemy.exc import IntegrityError
+
+from nearkin.collection.contents import digest_of, text_of
+from nearkin.collection.counting import Counting
+from nearkin.collection.profiles import COLUMNS, Profile, profiles_of
+from nearkin.collection.segments import LoadSpan
+from nearkin.engines.local import map_ordered
+from nearkin.errors import CollectionError
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.schema import contents, documents, profiles
+
+if TYPE_CHECKING:
+    from nearkin.collection.collection import Collection
+
+AT_A_TIME = 512
+_DERIVED = ("n_bytes", "n_characters", "n_letters", "n_other_letters", "is_counted", "counts", "signature")
+
+
+@dataclass(slots=True)
+class TextFindings:
+    """What is wrong with stored texts.
+
+    Parameters
+    ----------
+    n_texts : int
+        That were compared.
+    lost : list of int
+        Contents whose text is not what its digest says.
+    wrong : dict of int to (dict or None, Profile)
+        Contents of which something derived is wrong: the columns that are right, if one of those was wrong, and the
+        profile.
+    """
+
+    n_texts: int = 0
+    lost: list[int] = field(default_factory=list)
+    wrong: dict[int, tuple[dict[str, object] | None, Profile]] = field(default_factory=dict)
+
+    def take(self, other: TextFindings) -> None:
+        """Those of more texts."""
+        self.n_texts += other.n_texts
+        self.lost += other.lost
+        self.wrong |= other.wrong
+
+
+# -- digests and numbers, which the digests of loads vouch for ---------------------------------------------------------
+
+
+def mend_numbers(connection: Connection, loads: Sequence[LoadSpan]) -> tuple[list[str], list[str]]:
+    """Give texts back the digests and the numbers that their loads vouch for, in a transaction that writes.
+
+    Returns
+    -------
+    tuple of two lists of str
+        What was mended, and what could not be.
+    """
+    mended, faults = list[str](), list[str]()
+    strays = _strays(connection, loads)
+    for load in loads:
+        if _digest_of_load(connection, load) == load.digest:
+            continue
+        right = _as_loaded(connection, load, strays)
+        if right is None or not _put_right(connection, right):
+            faults.append(_unlike(connection, load))
+            continue
+        mended += [f"the number or the digest of text {number}" for number in sorted(right)]
+        strays = [one for one in strays if one.content not in {row.content for row, _ in right.values()}]
+    faults += [f"text {row.content} was not added by any load" for row in strays]
+    return mended, faults
+
+
+def faults_of_loads(connection: Connection, loads: Sequence[LoadSpan]) -> list[str]:
+    """Loads of which the digest is not that of the contents in their span; texts that are in no span."""
+    faults = [_unlike(connection, load) for load in loads if _digest_of_load(connection, load) != load.digest]
+    return faults + [f"text {row.content} was not added by any load" for row in _strays(connection, loads)]
+
+
+def _rows_of(connection: Connection, load: LoadSpan, *columns: Any) -> Iterator[Any]:
+    for start in range(load.first, load.end, AT_A_TIME):
+        is_in = (contents.c.content >= start) & (contents.c.content < min(start + AT_A_TIME, load.end))
+        yield from connection.execute(select(*columns).where(is_in).order_by(contents.c.content)).all()
+
+
+def _digest_of_load(connection: Connection, load: LoadSpan) -> bytes:
+    digest = hashlib.sha256()
+    for (one,) in _rows_of(connection, load, contents.c.digest):
+        digest.update(one if isinstance(one, bytes) else b"")
+    return digest.digest()
+
+
+def _unlike(connection: Connection, load: LoadSpan) -> str:
+    n_there = sum(1 for _ in _rows_of(connection, load, contents.c.content))
+    return (
+        f"texts {load.first} to {load.end - 1} are not those that were added together: {n_there:,} of "
+        f"{load.end - load.first:,} are there"
+    )
+
+
+def _strays(connection: Connection, loads: Sequence[LoadSpan]) -> list[Any]:
+    """Contents outside of the span of any load."""
+    end = max((load.end for load in loads), default=0)
+    is_outside = (contents.c.content < 0) | (contents.c.content >= end)
+    query = select(contents.c.content, contents.c.digest, contents.c.text).where(is_outside)
+    return list(connection.execute(query.order_by(contents.c.content).limit(AT_A_TIME)).all())
+
+
+def _as_loaded(connection: Connection, load: LoadSpan, strays: Sequence[Any]) -> dict[int, tuple[Any, bytes]] | None:
+    """The rows to put right, by the numbers that they should have; None if they are not known.
+
+    A text that does not have its digest has the one of its bytes instead; a number that is not there is that of a text
+    in no span, if there is as many of the one as of the other. It is right if the digest of the load says so.
+    """
+    right, digest, spare = dict[int, tuple[Any, bytes]](), hashlib.sha256(), list(strays)
+    number = load.first
+    for row in (*_rows_of(connection, load, contents.c.content, contents.c.digest, contents.c.text), None):
+        while spare and number < (load.end if row is None else row.content):
+            right[number] = spare[0], bytes(spare[0].digest)
+            digest.update(spare.pop(0).digest)
+            number += 1
+        if row is None:
+            break
+        own = digest_of(row.text) or row.digest
+        if own != row.digest:
+            right[number] = row, own
+        digest.update(own)
+        number = row.content + 1
+    return right if digest.digest() == load.digest else None
+
+
+def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> bool:
+    try:
+        with connection.begin_nested():
+            for number, (row, digest) in right.items():
+                is_it = contents.c.content == row.content
+                connection.execute(update(contents).where(is_it).values(content=number, digest=digest))
+    except IntegrityError:  # the same text came again, and is stored under another number
+        return False
+    return True
+
+
+# -- texts, and what is derived from them ------------------------------------------------------------------------------
+
+
+def check_texts(connection: Connection, collection: Collection, threads: int, end: int) -> TextFindings:
+    """Compare every text with its digest, and work out everything that is derived from it."""
+    found, progress = TextFindings(), collection.progress
+    progress.start("verify", end, "documents")
+
+    def batches() -> Iterator[Sequence[Any]]:
+        columns: list[Any] = [contents, profiles.c.content.label("profiled"), *(profiles.c[name] for name in COLUMNS)]
+        joined = contents.outerjoin(profiles, contents.c.content == profiles.c.content)
+        for start in range(0, end, AT_A_TIME):
+            is_in = (contents.c.content >= start) & (contents.c.content < start + AT_A_TIME)
+            yield connection.execute(select(*columns).select_from(joined).where(is_in)).all()
+
+    def check(rows: Sequence[Any]) -> TextFindings:
+        return _checked(rows, collection.counting)
+
+    for here in map_ordered(check, batches(), threads=threads):
+        found.take(here)
+        progress.advance(here.n_texts)
+    progress.finish()
+    return found
+
+
+def _checked(rows: Sequence[Any], counting: Counting) -> TextFindings:
+    found, whole, texts = TextFindings(len(rows)), [], []
+    for row in rows:
+        try:
+            texts.append(text_of(row.content, row.text, row.digest))
+            whole.append(row)
+        except CollectionError:
+            found.lost.append(row.content)
+    if not texts:
+        return found
+    array = pa.array(texts, pa.large_string())
+    vectors, signed, indexed = counting.count(array), counting.sign(array), counting.index(array)
+    profiles_here = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
+    for i, (row, text, profile) in enumerate(zip(whole, texts, profiles_here, strict=True)):
+        right: dict[str, object] = {
+            "n_bytes": len(text.encode()),
+            "n_characters": len(text),
+            "n_letters": int(vectors.n_counted[i]),
+            "n_other_letters": int(vectors.n_others[i]),
+            "is_counted": bool(vectors.is_counted[i]),
+            "counts": np.ascontiguousarray(vectors.counts[i], "<u4").tobytes(),
+            "signature": signed.packed[i].tobytes() if signed.has_features[i] else None,
+        }
+        stored = {name: getattr(row, name) for name in _DERIVED}
+        is_right = {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} == right
+        is_profiled = row.profiled is not None and tuple(getattr(row, name) for name in COLUMNS) == profile
+        if not (is_right and is_profiled):
+            found.wrong[row.content] = None if is_right else right, profile
+    return found
+
+
+def mend_texts(collection: Collection, found: TextFindings) -> int:
+    """Store what is right of what is derived, and how many texts that concerned."""
+    with collection.store.writing() as connection:
+        is_there = exists().where(contents.c.content == profiles.c.content)
+        n_strays = connection.execute(profiles.delete().where(~is_there)).rowcount
+        for some in named(list(found.wrong)):
+            connection.execute(profiles.delete().where(profiles.c.content.in_(some)))
+        rows = [(number, *profile) for number, (_, profile) in found.wrong.items()]
+        insert_rows(connection, profiles, list(zip(*rows, strict=True)))
+        of_segments = {number: right for number, (right, _) in found.wrong.items() if right is not None}
+        for number, right in of_segments.items():
+            connection.execute(update(contents).where(contents.c.content == number).values(**right))
+        if of_segments:  # else nothing that they are made of was wrong
+            collection.store.raise_generation(connection)
+    return max(len(found.wrong), n_strays)
+
+
+def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:
+    """The documents that have, or had, these texts."""
+    told = list[str]()
+    for number in numbers:
+        rows = connection.execute(select(documents.c.doc_id, documents.c.version).where(documents.c.content == number))
+        told += [f"{doc_id} (version {version})" for doc_id, version in rows]
+    return tuple(told)
+
+
+def has_stray_profiles(connection: Connection) -> bool:
+    """Whether there is a profile of a text that is not there."""
+    is_there = exists().where(contents.c.content == profiles.c.content)
+    return connection.execute(select(profiles.c.content).where(~is_there).limit(1)).first() is not None

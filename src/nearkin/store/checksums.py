@@ -1,0 +1,196 @@
+"""A checksum for each row of the tables that cannot be made again, and the row that one changed byte explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+from zlib import crc32
+
+from sqlalchemy import Table
+
+from nearkin.store import schema
+
+CHECKED: tuple[Table, ...] = (schema.facts, schema.waves, schema.loads, schema.documents, schema.problems)
+"""Tables whose rows are checked one by one; `schema.groupings` is checked together with what hangs on each row."""
+NOT_COVERED = {"checksum", "is_current"}
+"""``is_current`` follows from ``version`` and ``removed_at``, and changes with every new version."""
+_KEYS = {"facts": "name", "waves": "name", "documents": "doc_id"}
+_BODY_BYTES = 6
+_SEPARATOR, _NULL = "\0", "\1"  # neither database holds U+0000 in a text, so no two rows are written the same
+Values = Sequence[Any]
+
+
+def covered(table: Table) -> list[str]:
+    """The columns that the checksum of a row covers, in their order."""
+    return [column.name for column in table.columns if column.name not in NOT_COVERED]
+
+
+def key_place(table: Table) -> int:
+    """The place, among the covered columns, of the one that the first 16 bits of a checksum are of."""
+    names = covered(table)
+    return names.index(_KEYS.get(table.name, names[0]))
+
+
+def checksum(values: Values, key: object) -> int:
+    """The checksum of a row: 16 bits of its key, then 48 bits of all values; as a signed number of 64 bits.
+
+    Parameters
+    ----------
+    values : sequence
+        Of the covered columns, in their order.
+    key : object
+        One of them: a row whose key was damaged is found by these bits of what the key should be.
+
+    Examples
+    --------
+    >>> checksum((1, "march"), "march") == checksum((1, "march"), "march")
+    True
+    >>> checksum((1, "march"), "march") == checksum((1, "March"), "March")
+    False
+    """
+    written = _SEPARATOR.join([_written(value) for value in values]).encode("utf-8", "surrogatepass")
+    body = blake2b(written, digest_size=_BODY_BYTES).digest()
+    return (key_bits(key) << 48) | int.from_bytes(body, "big")
+
+
+def key_bits(key: object) -> int:
+    """The first 16 bits of the checksum of a row with this key, from -32768 to 32767: what ``checksum >> 48`` gives."""
+    bits = crc32(_written(key).encode("utf-8", "surrogatepass")) & 0xFFFF
+    return bits - (1 << 16) if bits >> 15 else bits
+
+
+def _written(value: object) -> str:
+    if value.__class__ is str:
+        return value
+    if value is None:
+        return _NULL
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).hex()
+    return str(value)
+
+
+def wrapped(total: int) -> int:
+    """A sum of checksums as a signed number of 64 bits.
+
+    Examples
+    --------
+    >>> wrapped(2**63), wrapped(-1)
+    (-9223372036854775808, -1)
+    """
+    return (total + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A row as it is in the store, and what its checksum says of it.
+
+    Parameters
+    ----------
+    values : tuple
+        Of the covered columns: as they were written if that is known, else as they are.
+    checksum : int
+        Of these values.
+    is_as_stored : bool
+        Nothing of the row was changed.
+    is_known : bool
+        False: the row is not what was written, and what was written is not known.
+    """
+
+    values: tuple[Any, ...]
+    checksum: int
+    is_as_stored: bool
+    is_known: bool
+
+
+def judged(values: Values, place_of_key: int, stored: int | None) -> Judged:
+    """What the stored checksum says of a row.
+
+    Parameters
+    ----------
+    values : sequence
+        As they are in the store.
+    place_of_key : int
+    stored : int or None
+
+    Examples
+    --------
+    >>> row = (1, "march")
+    >>> judged((1, "mbrch"), 1, checksum(row, "march")).values
+    (1, 'march')
+    >>> judged((1, "april"), 1, checksum(row, "march")).is_known
+    False
+    """
+    now = checksum(values, values[place_of_key])
+    if now == stored:
+        return Judged(tuple(values), now, True, True)
+    changed = (now ^ stored) % (1 << 64) if isinstance(stored, int) else 0
+    if changed and changed >> (changed.bit_length() - 1 & ~7) << (changed.bit_length() - 1 & ~7) == changed:
+        return Judged(tuple(values), now, False, True)  # one byte of the checksum itself: of a changed row all differ
+    right = corrected(values, place_of_key, stored)
+    if right is None:
+        return Judged(tuple(values), now, False, False)
+    return Judged(right, checksum(right, right[place_of_key]), False, True)
+
+
+def corrected(values: Values, place_of_key: int, stored: int | None) -> tuple[Any, ...] | None:
+    """The row that the stored checksum is of, if one byte of one value was changed; else None.
+
+    Parameters
+    ----------
+    values : sequence
+        As they are in the store now.
+    place_of_key : int
+    stored : int or None
+        The checksum that is stored with them.
+
+    Examples
+    --------
+    >>> whole = (1, "march")
+    >>> corrected((1, "mbrch"), 1, checksum(whole, whole[1]))
+    (1, 'march')
+    >>> corrected((1, "april"), 1, checksum(whole, whole[1])) is None
+    True
+    """
+    if not isinstance(stored, int) or not -(1 << 63) <= stored < 1 << 63:
+        return None
+    bits, whole = stored >> 48, list(values)
+    for place, value in enumerate(values):
+        if place != place_of_key and key_bits(values[place_of_key]) != bits:
+            continue  # the key was changed, and nothing else
+        for candidate in _with_one_byte_changed(value):
+            whole[place] = candidate
+            is_of_key = place != place_of_key or key_bits(candidate) == bits  # the quicker of the two to work out
+            if is_of_key and checksum(whole, whole[place_of_key]) == stored:
+                return tuple(whole)
+        whole[place] = value
+    return None
+
+
+def _with_one_byte_changed(value: object) -> Iterator[object]:
+    if isinstance(value, int):
+        for place in range(8):
+            for change in range(1, 256):
+                yield wrapped((value % (1 << 64)) ^ (change << (8 * place)))
+        return
+    if not isinstance(value, str | bytes):
+        return
+    # what is no UTF-8 any more was read as surrogates: see `integrity`
+    data = bytearray(value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value)
+    for place, byte in enumerate(data):
+        for other in range(256):
+            if other != byte:
+                data[place] = other
+                if isinstance(value, bytes):
+                    yield bytes(data)
+                elif (text := _decoded(data)) is not None:
+                    yield text
+        data[place] = byte
+
+
+def _decoded(data: bytearray) -> str | None:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,283 @@
+"""Rows compared with their checksums, tables with their seals; what one changed byte explains can be mended."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, LargeBinary, Select, Table, cast, exists, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from nearkin.nouns import counted
+from nearkin.store import schema
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.checksums import CHECKED, Judged, checksum, covered, judged, key_place, wrapped
+from nearkin.store.seals import Seal, documents_of
+
+_MOST_NAMED = 20
+"""Rows of a table that are named one by one, and that are worked out again from their checksums."""
+_IDENTITY: dict[str, tuple[str, ...]] = {
+    "facts": ("name",),
+    "waves": ("wave",),
+    "loads": ("load",),
+    "documents": ("row",),
+    "problems": ("load", "number"),
+    "seals": ("part",),
+}
+_AT_A_TIME = 1 << 14
+_LOAD = covered(schema.documents).index("load")
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A row that can be mended.
+
+    Parameters
+    ----------
+    table : Table
+    identity : dict
+        Where the row is now, by columns.
+    stored : int or None
+        The checksum that it has now.
+    right : dict
+        What it should be, by columns.
+    name : str
+        For a sentence.
+    """
+
+    table: Table
+    identity: dict[str, object]
+    stored: int | None
+    right: dict[str, object]
+    name: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is wrong with the rows of a store.
+
+    Parameters
+    ----------
+    fixes : list of Fix
+    faults : list of str
+        What cannot be mended.
+    is_current : list of int
+        Rows of documents that say wrongly whether they are the current version.
+    """
+
+    fixes: list[Fix] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    is_current: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Part:
+    """What the rows of a part come to."""
+
+    n_rows: int = 0
+    total: int = 0
+
+    def take(self, own: int) -> None:
+        """One more row, with the checksum that it should have."""
+        self.n_rows, self.total = self.n_rows + 1, self.total + own
+
+
+def check(connection: Connection) -> Findings:
+    """Compare every row with its checksum, and every part with its seal, in one snapshot."""
+    found, parts = Findings(), {table.name: _Part() for table in CHECKED if table is not schema.documents}
+    waves, wave_of = dict[int, str](), dict[int, int]()
+    with _any_bytes(connection):
+        for table in CHECKED:
+            for values, own in _rows(connection, table, found):
+                if table is schema.documents:
+                    wave = wave_of.get(values[_LOAD])  # loads came before: a row without one is told below
+                    if wave is not None:
+                        parts.setdefault(documents_of(wave), _Part()).take(own)
+                    continue
+                parts[table.name].take(own)
+                if table is schema.waves:
+                    waves[values[0]] = values[1]
+                elif table is schema.loads:
+                    wave_of[values[0]] = values[1]
+        found.faults += _unlike_their_seals(connection, parts, waves, found)
+        found.is_current = list(connection.execute(_wrong_current()).scalars())
+    return found
+
+
+def _wrong_current() -> Select[Any]:
+    """Rows of documents: the newest version of an id is current, unless it was removed; no other is."""
+    documents, others = schema.documents, schema.documents.alias("others")
+    newest = select(func.max(others.c.version)).where(others.c.doc_id == documents.c.doc_id).scalar_subquery()
+    should = documents.c.removed_at.is_(None) & (documents.c.version == newest)
+    return select(documents.c.row).where(should != documents.c.is_current)
+
+
+def mend_current(connection: Connection) -> list[str]:
+    """Say of each version whether it is the current one, in a transaction that writes; what was mended."""
+    documents = schema.documents
+    rows = list(connection.execute(_wrong_current()).scalars())
+    names = connection.execute(select(documents.c.doc_id).where(documents.c.row.in_(rows[:_MOST_NAMED]))).scalars()
+    told = [f"whether document {doc_id!r} is current" for doc_id in dict.fromkeys(names)]
+    for some in named(rows):  # none is current first, so that none is twice
+        right = update(documents).where(documents.c.row.in_(some))
+        connection.execute(right.where(documents.c.is_current).values(is_current=False))
+    for some in named(list(connection.execute(_wrong_current()).scalars())):
+        connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
+    return told
+
+
+def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[str]]:
+    """Write what is right, in a transaction that writes; the rows that were mended, and those that could not be."""
+    mended, left = list[str](), list[str]()
+    for fix in fixes:
+        columns = fix.table.c
+        is_it = [_is(columns[name], value) for name, value in fix.identity.items()]
+        is_it.append(columns.checksum.is_(None) if fix.stored is None else columns.checksum == fix.stored)
+        try:
+            with connection.begin_nested():
+                n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
+        except IntegrityError:  # the place of the row was taken meanwhile
+            n_rows = 0
+        (mended if n_rows == 1 else left).append(fix.name)
+    return mended, left
+
+
+def _is(column: Any, value: object) -> Any:
+    """Whether a column has a value as `_any_bytes` reads it."""
+    if isinstance(value, str) and not is_storable(value):
+        return cast(column, LargeBinary) == value.encode("utf-8", "surrogateescape")
+    return column == value
+
+
+def mend_document(connection: Connection, values: Sequence[Any], stored: int | None) -> tuple[Any, ...] | None:
+    """Mend a row of a document that is not what was stored, in a transaction that writes.
+
+    Parameters
+    ----------
+    connection : Connection
+    values : sequence
+        Of the covered columns, as they are.
+    stored : int or None
+        The checksum of the row.
+
+    Returns
+    -------
+    tuple or None
+        The values as they were stored and are again; None if they are not known.
+    """
+    names = covered(schema.documents)
+    row = judged(values, key_place(schema.documents), stored)
+    if not row.is_known:
+        return None
+    fix = _fix(schema.documents, dict(zip(names, values)), stored, dict(zip(names, row.values)), row.checksum)
+    mended, _ = mend(connection, [fix])
+    return row.values if mended else None
+
+
+@contextlib.contextmanager
+def _any_bytes(connection: Connection) -> Iterator[None]:
+    """Read texts of SQLite that are no UTF-8 any more, instead of an error for all rows."""
+    driver: Any = connection.connection.driver_connection
+    if connection.dialect.name != "sqlite" or driver is None:
+        yield
+        return
+    driver.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    try:
+        yield
+    finally:
+        driver.text_factory = str
+
+
+def _rows(connection: Connection, table: Table, found: Findings) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """The rows of a table and their checksums, as they should be; what is otherwise is told."""
+    names, place, n_unknown = covered(table), key_place(table), 0
+    for *values, stored in _read(connection, table, names):
+        if n_unknown < _MOST_NAMED:
+            row = judged(values, place, stored)
+        else:  # so many are changed that none of them is worked out again
+            own = checksum(values, values[place])
+            row = Judged(tuple(values), own, own == stored, own == stored)
+        if row.is_known and not row.is_as_stored:
+            now, right = dict(zip(names, values)), dict(zip(names, row.values))
+            found.fixes.append(_fix(table, now, stored, right, row.checksum))
+        elif not row.is_known:
+            n_unknown += 1
+            if n_unknown <= _MOST_NAMED:
+                why = "was not written by Nearkin" if stored is None else "is not what was stored"
+                found.faults.append(f"{_name_of(table, dict(zip(names, values)))} {why}")
+        # the seal is of the checksums that were stored
+        yield row.values, row.checksum if row.is_known else stored or 0
+    if n_unknown > _MOST_NAMED:
+        found.faults.append(f"{counted(n_unknown - _MOST_NAMED, 'more row')} of {table.name} not what was stored")
+
+
+def _read(connection: Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
+    columns = [*(table.c[name] for name in names), table.c.checksum]
+    if table is not schema.documents:
+        yield from connection.execute(select(*columns)).all()
+        return
+    last = None
+    while rows := connection.execute(_following(select(*columns), table.c.row, last)).all():
+        yield from rows
+        last = rows[-1][0]
+
+
+def _following(query: Select[Any], row: Any, last: int | None) -> Select[Any]:
+    return (query if last is None else query.where(row > last)).order_by(row).limit(_AT_A_TIME)
+
+
+def _fix(table: Table, now: Mapping[str, object], stored: int | None, right: Mapping[str, object], own: int) -> Fix:
+    identity = {name: now[name] for name in _IDENTITY[table.name]}
+    return Fix(table, identity, stored, {**right, "checksum": own}, _name_of(table, right))
+
+
+def _name_of(table: Table, row: Mapping[str, Any]) -> str:
+    if table is schema.documents:
+        return f"the row of document {row['doc_id']!r} (version {row['version']})"
+    if table is schema.waves:
+        return f"the row of wave {row['name']!r}"
+    if table is schema.loads:
+        return f"the row of load {row['load']}"
+    if table is schema.problems:
+        return f"the row of problem {row['number']} of load {row['load']}"
+    return f"the fact {row['name']!r}" if table is schema.facts else f"the seal of the {row['part']}"
+
+
+def _unlike_their_seals(
+    connection: Connection, parts: Mapping[str, _Part], waves: Mapping[int, str], found: Findings
+) -> Iterator[str]:
+    """What the rows of each part come to, compared with what its seal says."""
+    names = {documents_of(wave): f"documents of wave {name!r}" for wave, name in waves.items()}
+    seals = dict[str, Seal]()
+    for *values, stored in connection.execute(select(schema.seals)).all():
+        row = judged(values, 0, stored)
+        part, n_rows, total = row.values
+        if not row.is_as_stored and row.is_known:
+            now = dict(zip(("part", "n_rows", "total"), values))
+            right = dict(zip(("part", "n_rows", "total"), row.values))
+            found.fixes.append(_fix(schema.seals, now, stored, right, row.checksum))
+        if part != schema.groupings.name:  # of which `nearkin.collection.group_state` knows more
+            seals[part] = Seal(n_rows, total, row.is_known)
+    for part in sorted({*parts, *seals, *names}):
+        name, here, seal = names.get(part, part), parts.get(part, _Part()), seals.get(part)
+        if seal is None or not seal.is_whole:
+            yield f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: some may be missing"
+        elif here.n_rows < seal.n_rows:
+            yield f"{name}: {seal.n_rows - here.n_rows:,} of {counted(seal.n_rows, 'row')} missing"
+        elif here.n_rows > seal.n_rows:
+            yield f"{name}: {counted(here.n_rows - seal.n_rows, 'more row')} than stored"
+        elif wrapped(here.total) != seal.total:
+            yield f"{name}: not the rows that were stored"
+
+
+def dangling(connection: Connection) -> Iterator[str]:
+    """Rows that refer to a row of another table that is not there; in tables that cannot be made again."""
+    for table in CHECKED:
+        for key in table.foreign_keys:
+            other = key.column.table.alias("referred")
+            is_there = exists().where(other.c[key.column.name] == key.parent)
+            n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
+            if n_rows:
+                yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"

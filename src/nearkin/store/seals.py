@@ -1,0 +1,108 @@
+"""How many rows each part of a store has, and what their checksums add up to: by this missing rows are noticed.
+
+A seal is written in the transaction that writes the rows, of which there is one at a time. A sum does not depend on the
+order of the rows, so the rows of a transaction are added to it, or taken from it, without reading the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from nearkin.store import schema
+from nearkin.store.bulk import insert_rows
+from nearkin.store.checksums import CHECKED, checksum, wrapped
+
+PARTS = (*(table.name for table in CHECKED if table is not schema.documents), schema.groupings.name)
+"""Tables that are sealed whole; documents are sealed wave by wave."""
+
+
+def documents_of(wave: int) -> str:
+    """The part that the documents of a wave are."""
+    return f"documents of wave {wave}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a part had when it was written last.
+
+    Parameters
+    ----------
+    n_rows : int
+    total : int
+        The sum of the checksums of its rows, a signed number of 64 bits.
+    is_whole : bool
+        False: the seal itself was changed, and says nothing.
+    """
+
+    n_rows: int
+    total: int
+    is_whole: bool
+
+
+class Seals:
+    """What one transaction changes.
+
+    Examples
+    --------
+    >>> changes = Seals()
+    >>> changes.add("waves", [5])
+    >>> changes.take("waves", [3])
+    >>> changes.of("waves")
+    (0, 2)
+    """
+
+    def __init__(self) -> None:
+        self._changes = dict[str, tuple[int, int]]()
+
+    def add(self, part: str, checksums: Iterable[int]) -> None:
+        """Rows that are new in a part."""
+        self._change(part, 1, list(checksums))
+
+    def take(self, part: str, checksums: Iterable[int | None]) -> None:
+        """Rows that are in a part no longer; of one that had no checksum the seal knew nothing."""
+        self._change(part, -1, [one for one in checksums if one is not None])
+
+    def of(self, part: str) -> tuple[int, int]:
+        """By how much the number of rows, and the sum, change."""
+        return self._changes.get(part, (0, 0))
+
+    def _change(self, part: str, sign: int, checksums: list[int]) -> None:
+        n_rows, total = self.of(part)
+        self._changes[part] = n_rows + sign * len(checksums), total + sign * sum(checksums)
+
+    def write(self, connection: Connection) -> None:
+        """Bring the seals up to date, in the transaction that wrote the rows."""
+        before = read_seals(connection, list(self._changes))
+        now = dict[str, Seal]()
+        for part, (n_rows, total) in self._changes.items():
+            was = before.get(part, Seal(0, 0, True))
+            # a seal that was damaged stays so, until nearkin verify has told it
+            now[part] = Seal(was.n_rows + n_rows, wrapped(was.total + total), was.is_whole)
+        write_seals(connection, now)
+        self._changes.clear()
+
+
+def read_seals(connection: Connection, parts: Iterable[str] | None = None) -> dict[str, Seal]:
+    """The seals of some parts, or of all; there is none for a part that was never written."""
+    query = select(schema.seals)
+    if parts is not None:
+        query = query.where(schema.seals.c.part.in_(list(parts)))
+    found = dict[str, Seal]()
+    for part, n_rows, total, stored in connection.execute(query):
+        is_whole = stored == checksum((part, n_rows, total), part)
+        usable = isinstance(n_rows, int) and isinstance(total, int)  # SQLite stores anything in any column
+        found[part] = Seal(n_rows, total, is_whole) if usable else Seal(0, 0, False)
+    return found
+
+
+def write_seals(connection: Connection, seals: Mapping[str, Seal]) -> None:
+    """Put these in the place of what was said of the same parts."""
+    connection.execute(schema.seals.delete().where(schema.seals.c.part.in_(list(seals))))
+    rows = [
+        (part, seal.n_rows, seal.total, checksum((part, seal.n_rows, seal.total), part) if seal.is_whole else None)
+        for part, seal in seals.items()
+    ]
+    insert_rows(connection, schema.seals, list(zip(*rows, strict=True)))

@@ -1,0 +1,117 @@
+"""Busy and damaged are two things, and scripts tell them apart by exit codes 9 and 7."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import Ended, nearkin_here, write_jsonl
+from made_up_prose import Prose
+from places import SomePlace
+
+prose = Prose(41)
+TEXTS = [prose.text(60) for _ in range(3)]
+
+
+@pytest.fixture
+def matter(place: SomePlace, tmp_path: Path) -> SomePlace:
+    records = [{"id": f"d{i}", "text": text} for i, text in enumerate(TEXTS)]
+    write_jsonl(tmp_path / "r.jsonl", records)
+    write_jsonl(tmp_path / "more.jsonl", [{"id": "new", "text": "A document that is new."}])
+    (tmp_path / "d0.txt").write_text(TEXTS[0], "utf-8")
+    assert run(place, "add", tmp_path / "r.jsonl").code == 0
+    return place
+
+
+def run(place: SomePlace, command: str, *arguments: str | Path) -> Ended:
+    # only some commands take the place of the index
+    cached = (
+        ["--cache", place.cache] if command in ("add", "similar", "versions", "groups", "verify", "conflicts") else []
+    )
+    first, *rest = command.split()
+    ended = nearkin_here(first, *rest, place.address, *arguments, *cached)
+    ended.assert_clean()
+    return ended
+
+
+@contextlib.contextmanager
+def somebody_writing(place: SomePlace) -> Iterator[None]:
+    """Another program that holds what every writer of a collection takes."""
+    if place.server is None:
+        with closing(sqlite3.connect(place.file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with closing(place.server.connection()) as other, closing(other.cursor()) as cursor:
+        cursor.execute(f"SELECT pg_advisory_xact_lock(hashtext('nearkin'), hashtext('{place.schema}'))")
+        yield
+
+
+WRITING = [
+    ("add", ["{folder}/more.jsonl"]),
+    ("remove", ["d0"]),
+    ("check", ["{folder}/d0.txt", "--store", "--id", "again"]),
+    ("groups", []),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments"), WRITING, ids=[command for command, _ in WRITING])
+def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, arguments) -> None:
+    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.05)
+    given = [one.format(folder=tmp_path) for one in arguments]
+    with somebody_writing(matter):
+        ended = run(matter, command, *given, "--json")
+        told = json.loads(ended.err.splitlines()[-1])
+        assert (ended.code, told["exit_code"], told["error"]) == (9, 9, "CollectionBusyError")
+        assert run(matter, "similar", "d0").code == 0  # who only reads does not wait
+    assert run(matter, command, *given).code in (0, 10)
+
+
+def test_mending_and_migrating_wait_for_the_other_writer_too(matter, monkeypatch) -> None:
+    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.05)
+    matter.sql("UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0")
+    with somebody_writing(matter):
+        assert run(matter, "verify").code == 9
+    assert run(matter, "verify").code == 0
+    for table in ("facts", "waves", "loads", "documents", "problems", "groupings"):
+        matter.sql(f"ALTER TABLE {table} DROP COLUMN checksum")
+    matter.sql("DROP TABLE seals")
+    matter.sql("UPDATE facts SET value = '3' WHERE name = 'schema'")
+    with somebody_writing(matter):
+        assert run(matter, "info").code == 9
+    assert run(matter, "info").code == 0
+
+
+def test_a_table_that_is_locked_is_busy(matter, tmp_path) -> None:
+    """By somebody who works in the database without Nearkin, and a limit that the server sets."""
+    if matter.server is None:
+        return  # SQLite's locks are those above
+    matter.server.sql("ALTER ROLE nearkin SET lock_timeout = '100ms'")
+    try:
+        with closing(matter.server.connection()) as other, closing(other.cursor()) as cursor:
+            cursor.execute(f"LOCK TABLE {matter.schema}.documents")
+            assert run(matter, "remove", "d0").code == 9
+    finally:
+        matter.server.sql("ALTER ROLE nearkin RESET lock_timeout")
+
+
+def test_damage_is_exit_code_7(matter, tmp_path) -> None:
+    zeros = "zeroblob(40)" if matter.server is None else "decode(repeat('00', 40), 'hex')"
+    matter.sql(f"UPDATE contents SET text = {zeros} WHERE content = 0")
+    for command, *arguments in (["compare", "d0", "d1"], ["versions", "d0"], ["similar", "d0"], ["verify"]):
+        assert run(matter, command, *arguments).code == 7, command
+    checked = run(matter, "check", tmp_path / "d0.txt", "--json")
+    assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)
+    assert "stored text is damaged" in run(matter, "check", tmp_path / "d0.txt").out
+    assert "repaired" in run(matter, "add", tmp_path / "r.jsonl", "--wave", "again").out
+    assert run(matter, "similar", "d0").code == run(matter, "verify").code == 0
+    matter.sql("UPDATE documents SET source = 'another file', line = 9 WHERE doc_id = 'd1'")
+    for command, *arguments in (["compare", "d0", "d1"], ["similar", "d1"], ["remove", "d1"], ["verify"]):
+        ended = run(matter, command, *arguments)
+        assert (ended.code, "'d1'" in ended.out + ended.err) == (7, True), command

@@ -1,0 +1,136 @@
+"""Files of labels for ``nearkin conflicts``: which column is meant, and the forms in which such files come."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin_here, write_jsonl
+
+LEASE = (
+    "This lease is made between the owner and the tenant for the house at Mill Lane. The rent of {} crowns is due on "
+    "the first day of each month, and the tenant keeps the house in good repair until the lease ends. The owner sees "
+    "to the roof, the drains and the chimney. Neither side may end the lease in the first year."
+)
+
+
+@pytest.fixture(scope="module")
+def matter(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("labels")
+    records = [{"id": f"Bäume-{i}", "text": LEASE.format(900 + i)} for i in range(3)]
+    assert nearkin_here("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet").code == 0
+    return str(folder / "matter")
+
+
+def run(*arguments: str | Path) -> Ended:
+    ended = nearkin_here("conflicts", *arguments)
+    ended.assert_clean()
+    return ended
+
+
+def told(*arguments: str | Path) -> dict[str, Any]:
+    ended = run(*arguments, "--json")
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def labels(folder: Path, text: str, encoding: str = "utf-8", name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+TWO = "control_number,responsive,privilege\nBäume-0,yes,none\nBäume-1,yes,attorney\nBäume-2,yes,none\n"
+
+
+def test_of_several_label_columns_one_must_be_named(matter: str, tmp_path: Path) -> None:
+    path = labels(tmp_path, TWO)
+    ended = run(matter, path)
+    assert ended.code == 3
+    for name in ("'responsive' or 'privilege'", "--label", "control_number, responsive, privilege"):
+        assert name in ended.err
+    assert told(matter, path, "--label", "responsive")["n_found"] == 0
+    found = told(matter, path, "--label", "privilege")
+    assert (found["n_found"], found["label_column"], found["id_column"]) == (2, "privilege", "control_number")
+
+
+def test_the_column_that_is_used_stands_in_every_output(matter: str, tmp_path: Path) -> None:
+    path = labels(tmp_path, TWO)
+    for name in ("conflicts.csv", "conflicts.jsonl", "conflicts.parquet"):
+        ended = run(matter, path, "--label", "privilege", "--out", tmp_path / name)
+        assert "Labels from column 'privilege', ids from column 'control_number'" in ended.out
+    rows = list(csv.DictReader((tmp_path / "conflicts.csv").read_text("utf-8").splitlines()))
+    lines = (tmp_path / "conflicts.jsonl").read_text("utf-8").splitlines()
+    assert {row["label_column"] for row in rows} == {"privilege"}
+    assert {json.loads(line)["label_column"] for line in lines} == {"privilege"}
+    assert set(pq.read_table(tmp_path / "conflicts.parquet")["label_column"].to_pylist()) == {"privilege"}
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Bäume-0,a\nBäume-1,b\nBäume-2,c\n", "utf-8"),  # the first id is a document's
+        ("unknown,a\nBäume-0,a\nBäume-1,b\n", "utf-8"),  # the first label comes again
+        ("Bäume-0\ta\nBäume-1\tb\n", "utf-16"),
+        ("Bäume-0;a\r\nBäume-1;b\r\n", "utf-8-sig"),
+    ],
+)
+def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, encoding: str) -> None:
+    found = told(matter, labels(tmp_path, text, encoding))
+    assert ("Bäume-0", "a", "Bäume-1", "b") in [
+        (one["id_a"], one["label_a"], one["id_b"], one["label_b"]) for one in found["conflicts"]
+    ]
+    assert (found["id_column"], found["label_column"]) == ("column 1", "column 2")
+    assert "Labels from column 2, ids from column 1" in run(matter, labels(tmp_path, text, encoding)).out
+
+
+def test_a_header_of_unknown_names_is_no_row(matter: str, tmp_path: Path) -> None:
+    found = told(matter, labels(tmp_path, "one,another\nBäume-0,a\nBäume-1,b\n"))
+    assert (found["unknown"], found["id_column"], found["label_column"]) == ([], "one", "another")
+
+
+ROWS = "id{0}label\nBäume-0{0}Ämter\nBäume-1{0}Höfe\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_the_encodings_and_delimiters_of_such_files(matter: str, tmp_path: Path, delimiter: str, encoding: str) -> None:
+    path = labels(tmp_path, ROWS.format(delimiter), encoding)
+    options = ["--encoding", "cp1252"] if encoding == "cp1252" else []
+    (conflict,) = told(matter, path, *options)["conflicts"]
+    assert (conflict["id_a"], conflict["label_a"], conflict["label_b"]) == ("Bäume-0", "Ämter", "Höfe")
+
+
+def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv.gz"
+    path.write_bytes(gzip.compress(ROWS.format(",").encode()))
+    assert told(matter, path)["n_found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (ROWS.format(",").encode("utf-16-le"), "add --encoding utf-16-le"),
+        (ROWS.format(",").encode("cp1252"), "add --encoding cp1252"),
+        (gzip.compress(ROWS.format(",").encode())[:-9], "gzip"),
+        (b"id,label\na,\0\n", "U+0000"),
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b\n1,2,3\n", ":2: 3 fields"),
+        (b"id,doc,label,label\n1,2,3,4\n", "more than one column 'label'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_what_helps(matter: str, tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(data)
+    ended = run(matter, path)
+    assert ended.code in (3, 13), ended
+    assert said in ended.err
+    assert run(matter, tmp_path / "none.csv").code == 3
+    assert run(matter, path, "--encoding", "no-such").code == 2

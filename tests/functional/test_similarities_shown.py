@@ -1,0 +1,64 @@
+"""Similarities as they are printed: only equal texts are shown at 1.000, in every command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import nearkin_here, write_jsonl
+from made_up_prose import Prose
+
+prose = Prose(31)
+WORDS = prose.text(12_000).split()
+TEXT = " ".join(WORDS)
+OTHER = " ".join([*WORDS[:6_000], WORDS[6_000] + "x", *WORDS[6_001:]])
+DRAFT = " ".join([*WORDS[:3_000], WORDS[3_000] + "x", *WORDS[3_001:]])
+ONES = re.compile(r"\b1\.0+\b|\b100(\.0+)? ?%")
+
+
+@pytest.fixture(scope="module")
+def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shown")
+    records = [{"id": "a", "text": TEXT}, {"id": "b", "text": OTHER}]
+    assert nearkin_here("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet").code == 0
+    (folder / "draft.txt").write_text(DRAFT, "utf-8")
+    (folder / "labels.csv").write_text("id,label\na,x\nb,y\n", "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["similar", "{matter}", "a"],
+        ["similar", "{matter}", "a", "--threshold", "0.9"],
+        ["versions", "{matter}", "a"],
+        ["compare", "{matter}", "a", "b"],
+        ["conflicts", "{matter}", "{labels}"],
+        ["check", "{matter}", "{draft}"],
+    ],
+    ids=lambda command: "-".join(part for part in command if not part.startswith("{")),
+)
+def test_texts_that_differ_are_not_shown_as_equal(matter: Path, command: list[str]) -> None:
+    places = {"matter": matter / "matter", "labels": matter / "labels.csv", "draft": matter / "draft.txt"}
+    ended = nearkin_here(*[part.format(**places) for part in command])
+    assert "0.999" in ended.out
+    assert not ONES.search(ended.out), ended.out
+    assert "0.0000" not in ended.out  # nor is a distance shown as none
+
+
+def test_json_has_all_digits(matter: Path) -> None:
+    (found,) = json.loads(nearkin_here("similar", matter / "matter", "a", "--json").out)["documents"]
+    assert found["edit_similarity"] > 0.9999
+    assert 0 < found["relative_distance"] < 0.001
+    assert len(repr(found["jaccard"])) > 8
+
+
+def test_the_page_of_a_comparison_says_the_same(matter: Path) -> None:
+    page = matter / "page.html"
+    assert nearkin_here("compare", matter / "matter", "a", "b", "--html", page).code == 0
+    text = page.read_text("utf-8")
+    assert "0.9999" in text
+    assert "1.0000" not in text
