@@ -71,9 +71,10 @@ def true_pairs(documents: Sequence[dict[str, object]], *, threshold: float, shin
 def stored_pairs(out: Path) -> Pairs:
     """Those of different texts."""
     table = pq.read_table(out / "documents.parquet")
-    copies = {row["id"] for row in table.to_pylist() if row["copy_of"] is not None}
-    pairs = pq.read_table(out / "pairs.parquet", columns=["id_a", "id_b"]).to_pylist()
-    return {frozenset(pair.values()) for pair in pairs if not copies & set(pair.values())}
+    copies = {row["row"] for row in table.to_pylist() if row["copy_of_row"] is not None}
+    pairs = pq.read_table(out / "pairs.parquet", columns=["row_a", "row_b"]).to_pylist()
+    names = table["name"].to_pylist()
+    return {frozenset(names[row] for row in pair.values()) for pair in pairs if not copies & set(pair.values())}
 
 
 def missed_pairs(audited: Audited) -> Pairs:

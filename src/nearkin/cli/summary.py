@@ -54,10 +54,13 @@ def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)
-    if n_problems > n_unreadable:
+    n_repeated, n_without = n_problems - n_unreadable, manifest.get("without_id", 0)
+    if n_repeated or n_without:
         console.print(
-            f"[yellow]{n_problems - n_unreadable:,} have an id that was used before: they have names of their own",
+            f"[yellow]Documents that repeat an id: {n_repeated:,}; without an id: {n_without:,}. Join tables by row "
+            "number (row, group_row, row_a, …), not by id",
             highlight=False,
+            soft_wrap=True,
         )
 
 

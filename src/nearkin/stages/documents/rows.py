@@ -110,22 +110,19 @@ def _printable(doc_id: str) -> str:
 class IdType:
     """What a source's ids are: undecided, integers, strings.
 
-    The first batch decides: int64 where every id there is an integer and there is at least one, strings otherwise. A
-    source of integers in which a string turns up later is widened: its batches are large_string from that one on. No
-    id is lost by this, because an integer has one way to be written; and no source goes back to integers.
+    The first batch with an id decides: int64 where every id there is an integer, strings otherwise. Rows without an id,
+    which may be rows that cannot be read, decide nothing. A source of integers in which a string turns up later is
+    widened: its batches are large_string from that one on. No id is lost by this, because an integer has one way to be
+    written; and no source goes back to integers.
     """
 
     is_string: bool | None = None
 
     def settle(self, doc_ids: pa.Array) -> pa.Array:
         """The ids of a batch in the source's type, deciding or widening it on the way."""
-        n_ids = len(doc_ids) - doc_ids.null_count
-        is_integer = pa.types.is_int64(doc_ids.type)
-        if self.is_string is None:
-            self.is_string = not (is_integer and n_ids)
-        elif not self.is_string and not is_integer and n_ids:
-            self.is_string = True
-        return doc_ids.cast(pa.large_string() if self.is_string else pa.int64())
+        if doc_ids.null_count < len(doc_ids) and not self.is_string:
+            self.is_string = not pa.types.is_int64(doc_ids.type)
+        return doc_ids.cast(pa.int64() if self.is_string is False else pa.large_string())
 
 
 def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
@@ -138,7 +135,7 @@ def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
     ]
-    schema = DOCUMENTS_SCHEMA if ids.is_string else _INT64_SCHEMA
+    schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -148,9 +145,9 @@ def _joined(arrays: list[pa.Array]) -> pa.Array:
 
 def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
     """Ids of several pieces in one type; null fits any, one string makes all strings."""
-    known = {array.type for array in arrays if not pa.types.is_null(array.type)}
+    known = {array.type for array in arrays if array.null_count < len(array)}
     if not known:
-        return _joined(arrays)
+        return pa.nulls(sum(map(len, arrays)))
     joint = pa.int64() if known == {pa.int64()} else pa.large_string()
     return _joined([array.cast(joint) for array in arrays])
 
