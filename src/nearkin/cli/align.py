@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ The translations of a word, the likeliest first.
 
   nearkin align show de-en.table house --reverse
 """
-align = typer.Typer(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
+align = CommandLine(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _learning = partial(typer.Option, rich_help_panel="The table")
 _Parallel = Annotated[

@@ -13,9 +13,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from nearkin._version import __version__
+from nearkin.cli.command_line import CommandLine, take_every_character
 from nearkin.errors import NearkinError
 
-app = typer.Typer(
+app = CommandLine(
     name="nearkin",
     help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
     "measured.",
@@ -27,8 +28,8 @@ app = typer.Typer(
 _INTERRUPTED = 130
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-lab = typer.Typer(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
-sql = typer.Typer(help="Ask a collection by plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
+lab = CommandLine(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
+sql = CommandLine(help="Ask a collection by plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
 
 
 def _version(is_wanted: bool) -> None:
@@ -54,6 +55,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     """
     from nearkin.cli import commands  # noqa: F401  (registers the commands)
 
+    take_every_character(sys.stdout, sys.stderr)
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:

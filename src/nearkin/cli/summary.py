@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
-from nearkin.cli.printing import table
+from nearkin.cli.printing import shown, table
 
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
@@ -44,9 +43,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     if "plan" in manifest:
         _print_plan(console, manifest)
     looked = f"{out}/report.html" if (out / "report.html").exists() else f"{out}/documents.parquet"
-    console.print(
-        f"Results in [bold]{escape(str(out))}[/]; start with {escape(looked)}", highlight=False, soft_wrap=True
-    )
+    console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(looked)}", highlight=False, soft_wrap=True)
 
 
 def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:

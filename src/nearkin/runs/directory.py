@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
+from nearkin.paths import check_output
 from nearkin.runs.files import write_json, writing
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"
+WORK = ".work"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "families.parquet", "families.csv",
     "pairs.tsv", "known.tsv", "report.html",
@@ -32,10 +34,19 @@ class RunDirectory:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        """Refuse a place that cannot be written before anything is read.
+
+        Raises
+        ------
+        OutputError
+        """
+        check_output(self.path)
+
     @property
     def work(self) -> Path:
         """Where intermediate files stand; removed when the run is done."""
-        return self.path / ".work"
+        return self.path / WORK
 
     @property
     def manifest(self) -> Path:

@@ -170,7 +170,7 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
             keeps.append(None)
             continue
         doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
-        rows.add(line, doc_id.decode("utf-8", "replace") or None, fields[layout.text])
+        rows.add(line, doc_id.decode("utf-8", "backslashreplace") or None, fields[layout.text])
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
     doc_ids = pa.array(rows.doc_ids, pa.large_string())

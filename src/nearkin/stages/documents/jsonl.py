@@ -8,6 +8,7 @@ A line is bad only where both refuse it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -260,9 +261,16 @@ def _read_slow(lines: _Lines, wanted: _Wanted) -> Piece:
         else:
             text, problem = None, _no_key(wanted.text)
         doc_id = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
+        if isinstance(doc_id, str) and not loaded.is_utf8:  # as Arrow's way has it
+            doc_id = _with_bytes_escaped(doc_id)
         keep_value = None if wanted.keep is None else number_of(record.get(wanted.keep))
         rows.add(number, doc_id, text, problem, keep_value)
     return rows.piece()
+
+
+def _with_bytes_escaped(characters: str) -> str:
+    r"""Characters of which bytes that are not UTF-8 stand as surrogates, these bytes as ``\xff``."""
+    return re.sub("[\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", characters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,8 +102,14 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
 
 
 def _printable(doc_id: str) -> str:
-    """An id without half characters, which no Arrow string can hold."""
-    return doc_id.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    r"""An id as a string of Arrow can hold it: an unpaired surrogate is escaped, as JSON does it.
+
+    Examples
+    --------
+    >>> print(_printable("lone\ud800"))
+    lone\ud800
+    """
+    return doc_id.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(slots=True)
@@ -170,12 +176,12 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
 
 
 def as_large_strings(values: pa.Array) -> pa.Array:
-    """Characters as large_string; in an id, bytes that are not UTF-8 become U+FFFD, because an id must be printable."""
+    r"""Characters as large_string; bytes that are not UTF-8 are escaped, as in ``caf\xe9``: ids stay different."""
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:
         raw = values.cast(pa.large_binary()).to_pylist()
-        return pa.array([None if v is None else v.decode("utf-8", "replace") for v in raw], pa.large_string())
+        return pa.array([None if v is None else v.decode("utf-8", "backslashreplace") for v in raw], pa.large_string())
 
 
 def null_positions(values: pa.Array) -> I64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
+from nearkin.paths import why
 from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
 from nearkin.stages.documents.containers import MAGIC_BYTES, why_not_text
 from nearkin.stages.documents.record_runs import Scanner, scanner_of
@@ -113,6 +115,8 @@ def empty_stdin() -> SourceError:
 
 def unreadable(name: str, error: OSError) -> SourceError:
     """The error of a file that cannot be opened, with what to do."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return SourceError(f"{name}: cannot be opened: {why(error)}.")
     advice = {
         FileNotFoundError: "Check the path.",
         PermissionError: "Give yourself permission to read it, or leave it out.",
