@@ -67,7 +67,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The sources sorted by path, so that their order on the command line does not matter, and what was guessed.
+    """The sources in reading order, and what was guessed.
 
     Parameters
     ----------
@@ -100,6 +100,7 @@ def resolve_sources(
     text_optional: bool = False,
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
+    in_order: bool = False,
 ) -> SourceSet:
     """Find the files that the arguments name, and how each is to be read.
 
@@ -118,6 +119,9 @@ def resolve_sources(
         Of the column names, where they are not UTF-8.
     stdin : binary file, optional
         Standard input; only looked at, nothing is taken from it.
+    in_order : bool, default False
+        Read the arguments in their order, and the files of a folder or a pattern sorted by path. By default all files
+        are sorted by path, so that the order of the arguments does not matter.
 
     Raises
     ------
@@ -137,15 +141,17 @@ def resolve_sources(
         for one in find(argument, file_format, guesses):
             known = found.setdefault(identity(one.path), one)
             if known is not one:
-                repeated.append(max(one.path, known.path))
-                found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
+                repeated.append(one.path if in_order else max(one.path, known.path))
+                if not in_order:
+                    found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others} was named before or is the same file, and is read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     sources = []
-    for one in sorted(found.values(), key=lambda one: (one.path, one.name)):
+    ordered = list(found.values()) if in_order else sorted(found.values(), key=lambda one: (one.path, one.name))
+    for one in ordered:
         forced = one.format or file_format
         source, said = _resolve(one, forced, asked)  # type: ignore[arg-type]
         sources.append(source)

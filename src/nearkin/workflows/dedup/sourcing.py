@@ -75,7 +75,7 @@ class Sourced:
         cls, files: Files, out: Path, options: DedupOptions, progress: Progress, *, twice: str | None = None
     ) -> Sourced:
         """What is to be read, once it is seen that it can be; ``twice`` names what reads it a second time, if any."""
-        found = _resolve(files, files.inputs, out, progress)
+        found = _resolve(files, files.inputs, out, progress, in_order=options.keep.rule == "first")
         others = _resolve(files, files.against, out, progress, is_against=True) if files.against else SourceSet((), ())
         check_columns(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
         check_columns(others.sources, encoding=files.encoding, stdin=files.stdin)
@@ -113,11 +113,18 @@ class Sourced:
 
 
 def _resolve(
-    files: Files, arguments: Sequence[str], out: Path, progress: Progress, *, is_against: bool = False
+    files: Files,
+    arguments: Sequence[str],
+    out: Path,
+    progress: Progress,
+    *,
+    is_against: bool = False,
+    in_order: bool = False,
 ) -> SourceSet:
     """The sources, without those that lie in the output directory: a run replaces what is there.
 
-    The columns are named for the input; the other collection may have them under other names.
+    The columns are named for the input; the other collection may have them under other names. Where the first document
+    survives, the order of the arguments says which is first.
     """
     found = resolve_sources(
         arguments,
@@ -127,6 +134,7 @@ def _resolve(
         text_optional=is_against,
         encoding=files.encoding,
         stdin=files.stdin,
+        in_order=in_order,
     )
     for guess in found.guesses:
         progress.say(guess)

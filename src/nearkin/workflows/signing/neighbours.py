@@ -205,7 +205,11 @@ def neighbours_of_document(
         If no document, or one without features, has this id.
     """
     file = SignatureFile.load(path)
-    row = file.documents["name"].index(pa.scalar(doc_id, pa.large_string())).as_py()
+    try:
+        wanted = pa.scalar(doc_id, pa.large_string())
+    except UnicodeEncodeError:  # no column holds half a character
+        wanted = pa.scalar(None, pa.large_string())
+    row = file.documents["name"].index(wanted).as_py() if wanted.is_valid else -1
     if row < 0:
         raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
