@@ -89,6 +89,7 @@ class _Asked:
     is_optional: bool
     encoding: str
     stdin: BinaryIO | None
+    has_columns_later: bool
 
 
 def resolve_sources(
@@ -101,6 +102,7 @@ def resolve_sources(
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
     in_order: bool = False,
+    has_columns_later: bool = False,
 ) -> SourceSet:
     """Find the files that the arguments name, and how each is to be read.
 
@@ -122,6 +124,8 @@ def resolve_sources(
     in_order : bool, default False
         Read the arguments in their order, and the files of a folder or a pattern sorted by path. By default all files
         are sorted by path, so that the order of the arguments does not matter.
+    has_columns_later : bool, default False
+        Look for no columns: the caller chooses them.
 
     Raises
     ------
@@ -133,7 +137,7 @@ def resolve_sources(
     if file_format is not None and file_format not in get_args(Format):
         every = ", ".join(get_args(Format))
         raise ParameterError(f"The format (--format) must be one of {every}. Got {file_format!r} instead.")
-    asked = _Asked(text, doc_id, text_optional, check_encoding(encoding), stdin)
+    asked = _Asked(text, doc_id, text_optional, check_encoding(encoding), stdin, has_columns_later)
     guesses: list[str] = []
     found: dict[str, Found] = {}
     repeated: list[str] = []
@@ -235,7 +239,7 @@ def _columns(
     one: Found, file_format: Format, head: Head, delimiter: str | None, asked: _Asked
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The columns of a source and the sentences about them."""
-    if file_format in WITHOUT_COLUMNS:
+    if file_format in WITHOUT_COLUMNS or asked.has_columns_later:
         return None, None, ()
     if file_format == "parquet":
         sample: Sample | None = sample_of_parquet(one.path, one.name)
