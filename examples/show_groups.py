@@ -33,7 +33,7 @@ CHARACTERS_SHOWN = 1000
 class Member:
     """A document of a group."""
 
-    id: str
+    name: str
     source: str
     similarity: float
     reason: str
@@ -43,29 +43,29 @@ def chosen_groups(run: Path, n: int) -> list[dict[str, object]]:
     """The largest group in which texts differ, and others spread over the range from alike to just alike enough."""
     groups = pq.read_table(run / "groups.parquet").to_pylist()
     differing = [group for group in groups if group["lowest_similarity"] < 1.0]
-    differing.sort(key=lambda group: (-group["size"], str(group["group"])))
-    rest = sorted(differing[1:], key=lambda group: (-group["lowest_similarity"], str(group["group"])))
+    differing.sort(key=lambda group: (-group["size"], group["group_row"]))
+    rest = sorted(differing[1:], key=lambda group: (-group["lowest_similarity"], group["group_row"]))
     spread = [rest[i * (len(rest) - 1) // max(n - 2, 1)] for i in range(n - 1)] if rest else []
-    return [*differing[:1], *{str(group["group"]): group for group in spread}.values()]
+    return [*differing[:1], *{group["group_row"]: group for group in spread}.values()]
 
 
-def members(run: Path, group: object) -> list[Member]:
+def members(run: Path, group_row: object) -> list[Member]:
     """The documents of a group, the principal first, then the least similar."""
-    columns = ["id", "group", "is_principal", "similarity_to_principal", "reason", "source"]
+    columns = ["name", "group_row", "is_principal", "similarity_to_principal", "reason", "source"]
     table = pq.read_table(run / "documents.parquet", columns=columns)
-    rows = table.filter(pc.equal(table["group"], group)).to_pylist()
-    rows.sort(key=lambda row: (not row["is_principal"], row["similarity_to_principal"] or 0.0, str(row["id"])))
-    return [Member(str(r["id"]), r["source"], r["similarity_to_principal"] or 0.0, r["reason"]) for r in rows]
+    rows = table.filter(pc.equal(table["group_row"], group_row)).to_pylist()
+    rows.sort(key=lambda row: (not row["is_principal"], row["similarity_to_principal"] or 0.0, row["name"]))
+    return [Member(r["name"], r["source"], r["similarity_to_principal"] or 0.0, r["reason"]) for r in rows]
 
 
 def show(run: Path, console: Console, n_groups: int = N_GROUPS) -> None:
     """Print the groups."""
     for group in chosen_groups(run, n_groups):
-        found = members(run, group["group"])
+        found = members(run, group["group_row"])
         console.print(_table(group, found))
         principal, other = found[0], found[1]
         console.print(
-            Padding(f"[dim]What differs between the principal and[/] {escape(_short(other.id))}", (0, 0, 0, 1))
+            Padding(f"[dim]What differs between the principal and[/] {escape(_short(other.name))}", (0, 0, 0, 1))
         )
         console.print(Padding(_differences(principal, other), (0, 2, 1, 3)))
 
@@ -78,7 +78,7 @@ def _table(group: dict[str, object], found: list[Member]) -> Table:
     table.add_column("verdict", no_wrap=True)
     for member in found[:MEMBERS_SHOWN]:
         verdict = "[green]kept[/] (principal)" if member is found[0] else f"dropped: {member.reason}"
-        table.add_row(escape(_short(member.id)), f"{member.similarity:.3f}", verdict)
+        table.add_row(escape(_short(member.name)), f"{member.similarity:.3f}", verdict)
     if len(found) > MEMBERS_SHOWN:
         table.add_row(f"[dim]and {len(found) - MEMBERS_SHOWN} more[/]", "", "")
     return table

@@ -132,6 +132,14 @@ def cases() -> dict[str, Case]:
         "ids that come again": Case([[*named([one_text, "other words here"]), *named(short)], named(short)]),
         "numbers as ids": Case([[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
         "numbers as ids, one again": Case([[{"id": i % 29, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
+        "numbers as ids, some of none, a file without": Case(
+            [[{"id": i, "text": f"{one_text} {i % 3}"} if i % 4 else {"text": one_text} for i in range(30)],
+             [{"text": f"{one_text} {i}"} for i in range(3)]]
+        ),
+        "numbers as ids against names": Case(
+            [[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)], [{"text": one_text}]],
+            against=[named(short)],
+        ),
         "no ids": Case([[{"text": f"{one_text} {i % 3}"} for i in range(30)], [{"text": one_text}]]),
         "broken records": Case([[{"id": "a", "text": one_text}, {"id": "b"}, {"id": "c", "text": 7}], named(short)]),
     }  # fmt: skip

@@ -15,13 +15,16 @@ import nearkin
 from functional.conftest import FAST, nearkin_here, write_jsonl
 
 DOCUMENTS = {
-    "is_principal": pa.bool_(), "similarity_to_principal": pa.float64(), "keep": pa.bool_(), "reason": pa.string(),
+    "name": pa.large_string(), "row": pa.int64(), "group_row": pa.int64(), "is_principal": pa.bool_(),
+    "similarity_to_principal": pa.float64(), "copy_of_row": pa.int64(), "keep": pa.bool_(), "reason": pa.string(),
     "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(), "keep_value": pa.float64(),
     "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
 }  # fmt: skip
-PAIRS = dict.fromkeys(("jaccard", "containment_a_in_b", "containment_b_in_a"), pa.float64())
+PAIRS = {"row_a": pa.int64(), "row_b": pa.int64()} | dict.fromkeys(
+    ("jaccard", "containment_a_in_b", "containment_b_in_a"), pa.float64()
+)
 GROUPS = {
-    "size": pa.int64(), "lowest_similarity": pa.float64(), "is_lowest_exact": pa.bool_(),
+    "group_row": pa.int64(), "size": pa.int64(), "lowest_similarity": pa.float64(), "is_lowest_exact": pa.bool_(),
     "bridges_refused": pa.int64(), "n_exact_copies": pa.int64(),
 }  # fmt: skip
 COUNTS = {
@@ -59,24 +62,31 @@ def test_columns(run):
     ids = dict.fromkeys(("id", "group", "copy_of"), id_type)
     documents = columns(out / "documents.parquet")
     assert documents == ids | DOCUMENTS
-    assert list(documents)[:7] == [
-        "id", "group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason",
+    assert list(documents)[:11] == [
+        "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "copy_of", "copy_of_row",
+        "keep", "reason",
     ]  # fmt: skip
     assert columns(out / "pairs.parquet") == dict.fromkeys(("id_a", "id_b"), id_type) | PAIRS
-    assert columns(out / "groups.parquet").items() >= (dict.fromkeys(("group", "principal"), id_type) | GROUPS).items()
-    problems = columns(out / "problems.parquet")
-    assert list(problems) == ["source", "line", "id", "problem"]
+    assert columns(out / "groups.parquet") == dict.fromkeys(("group", "principal"), id_type) | GROUPS
+    text = pa.large_string()
+    assert columns(out / "problems.parquet") == {
+        "source": text, "line": pa.int64(), "id": id_type, "name": text, "problem": text,
+    }  # fmt: skip
 
 
-def test_ids_are_unique_and_refer_to_documents(run):
+def test_names_are_unique_and_rows_refer_to_documents(run):
     out, _ = run
     documents, pairs, groups = (pq.read_table(out / f"{name}.parquet") for name in ("documents", "pairs", "groups"))
-    ids = documents["id"].to_pylist()
-    assert len(set(ids)) == len(ids) == 4
-    assert None not in ids
-    for table, names in ((documents, ["group", "copy_of"]), (pairs, ["id_a", "id_b"]), (groups, ["group"])):
-        for name in names:
-            assert set(table[name].to_pylist()) - {None} <= set(ids)
+    names, ids = documents["name"].to_pylist(), documents["id"].to_pylist()
+    assert len(set(names)) == len(names) == 4
+    assert documents["row"].to_pylist() == [0, 1, 2, 3]
+    references = (
+        (documents, "group", "group_row"), (documents, "copy_of", "copy_of_row"), (pairs, "id_a", "row_a"),
+        (pairs, "id_b", "row_b"), (groups, "group", "group_row"), (groups, "principal", "group_row"),
+    )  # fmt: skip
+    for table, column, number in references:
+        for doc_id, row in zip(table[column].to_pylist(), table[number].to_pylist(), strict=True):
+            assert doc_id == (None if row is None else ids[row])
 
 
 def test_manifest(run):

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -103,6 +104,24 @@ def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts,
         nearkin.spark.dedup(df, "a.text", id="id", work=tmp_path / "work")
     chosen = {"id": "id", "keep": "max:Keep", "group": "component", "prefix": "near_"}
     assert_as_one_machine_finds(df, tmp_path, "a.text", **chosen)
+
+
+@pytest.mark.slow
+def test_dates_in_strings_choose_and_integers_are_read_as_integers(spark, tmp_path):
+    """As the guide says it: Spark's own way to pandas turns integers with nulls into floating point."""
+    first = 2**53 + 1
+    records = [
+        {"id": first, "text": "one two three four five six seven", "day": "2004-02-03"},
+        {"id": first + 2, "text": "one two three four five six seven", "day": "2004-02-03T10:00:00Z"},
+        {"id": first + 4, "text": "other words of which there are seven or more", "day": None},
+        {"id": first + 6, "text": None, "day": "soon"},
+    ]
+    df = spark.createDataFrame(pa.Table.from_pylist(records)).repartition(2, "id").sortWithinPartitions("id")
+    assert_as_one_machine_finds(df, tmp_path / "one", id="id", keep="max:day")
+    found = nearkin.spark.dedup(df, "text", id="id", keep="max:day", work=tmp_path / "work")
+    table = found.toArrow().to_pandas(types_mapper={pa.int64(): pandas.Int64Dtype()}.get).sort_values("id")
+    assert table["group"].tolist() == [first + 2, first + 2, first + 4, pandas.NA]
+    assert table["copy_of"].tolist()[0] == first + 2
 
 
 @pytest.mark.slow

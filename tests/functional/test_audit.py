@@ -73,9 +73,10 @@ def true_pairs(documents: Sequence[dict[str, object]], *, threshold: float, shin
 def stored_pairs(out: Path) -> Pairs:
     """Those of different texts."""
     table = pq.read_table(out / "documents.parquet")
-    copies = {row["id"] for row in table.to_pylist() if row["copy_of"] is not None}
-    pairs = pq.read_table(out / "pairs.parquet", columns=["id_a", "id_b"]).to_pylist()
-    return {frozenset(pair.values()) for pair in pairs if not copies & set(pair.values())}
+    copies = {row["row"] for row in table.to_pylist() if row["copy_of_row"] is not None}
+    pairs = pq.read_table(out / "pairs.parquet", columns=["row_a", "row_b"]).to_pylist()
+    names = table["name"].to_pylist()
+    return {frozenset(names[row] for row in pair.values()) for pair in pairs if not copies & set(pair.values())}
 
 
 def missed_pairs(audited: Audited) -> Pairs:
@@ -122,7 +123,7 @@ def test_a_pair_of_two_sampled_documents_counts_once(documents, lossy):
     )
     for seed, n in ((0, 30), (1, 60)):
         options = AuditOptions(sample=n, seed=seed, threads=2)
-        sampled = set(run.ids.take(pa.array(options.drawn(run.rows))).to_pylist())
+        sampled = set(run.names.take(pa.array(options.drawn(run.rows))).to_pylist())
         drawn = {pair for pair in truth if pair & sampled}
         assert any(pair <= sampled for pair in drawn)
         estimate = audit(lossy, options).estimate

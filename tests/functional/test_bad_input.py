@@ -22,7 +22,7 @@ def dedup(path: Path | str, tmp_path: Path, *options: str | Path) -> Ended:
 
 def verdicts(tmp_path: Path) -> dict[str, str]:
     table = pq.read_table(tmp_path / "out/documents.parquet")
-    return dict(zip(table["id"].cast(pa.string()).to_pylist(), table["reason"].to_pylist(), strict=True))
+    return dict(zip(table["name"].to_pylist(), table["reason"].to_pylist(), strict=True))
 
 
 def counts(tmp_path: Path) -> dict[str, int]:
@@ -99,12 +99,12 @@ def test_a_repeated_id(tmp_path):
     ]
     path = write_jsonl(tmp_path / "in.jsonl", records)
     assert dedup(path, tmp_path).code == 0
-    ids = pq.read_table(tmp_path / "out/documents.parquet")["id"].to_pylist()
-    assert len(set(ids)) == 4
-    assert ids[:2] == ["a", "b"]
-    assert f"{path}:3" in ids[2]
+    documents = pq.read_table(tmp_path / "out/documents.parquet")
+    assert documents["id"].to_pylist() == ["a", "b", "a", "c"]
+    names = documents["name"].to_pylist()
+    assert names == ["a", "b", f"a ({path}:3)", "c"]
     assert verdicts(tmp_path)["a"] == "near-duplicate"
-    assert verdicts(tmp_path)[ids[2]] == "unique"  # no text is lost for its name
+    assert verdicts(tmp_path)[names[2]] == "unique"  # no text is lost for its name
     (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
     assert problem["line"] == 3
     assert "'a'" in problem["problem"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import signal
 import socket
 import sqlite3
@@ -206,6 +207,26 @@ def test_files_that_may_not_grow(tmp_path, size_bytes):
         collection.add(SECOND, wave="second")
         assert state(collection) == after
         assert answers(collection) == answers_after
+
+
+@pytest.mark.parametrize("limit_bytes", [20 << 10, 180 << 10])
+def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
+    """Before the database is made, and when documents no longer fit; afterwards the same command goes through."""
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"id": i, "text": TEXT.format(i)}) + "\n" for i in range(900))
+    )
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+
+    given = [sys.executable, "-m", "nearkin.cli", "add", "matter", "in.jsonl", "-q"]
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=60, cwd=tmp_path, preexec_fn=limited)
+    assert ended.returncode == OutputError.exit_code
+    assert ended.stderr.startswith(
+        "Error: Cannot write to matter: the file would exceed the limit on the size of files"
+    )
+    assert len(ended.stderr.splitlines()) == 1
+    assert subprocess.run(given, capture_output=True, timeout=60, cwd=tmp_path, check=True).returncode == 0
 
 
 # -- a store that is damaged, or not one ------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from functional.conftest import FAST, Ended, nearkin, nearkin_here, results, wri
 
 FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
 COLUMNS = [
-    "family", "family_size", "role", "principal", "id", "source", "line", "similarity", "containment_in_principal",
+    "family", "family_size", "role", "principal", "id", "name", "row", "source", "line", "similarity",
+    "containment_in_principal",
     "containment_of_principal", "relation", "filled_in", "n_differences", "n_words_only_in_principal",
     "n_words_only_in_member", "n_particulars", "is_compared_whole", "first_difference_principal",
     "first_difference_member", "line_principal", "line_member",

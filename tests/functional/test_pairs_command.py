@@ -316,7 +316,8 @@ def test_ids_that_come_twice(corpus, tmp_path):
     told = json.loads(nearkin("pairs", *given, "--json", "--out", out)[0])
     assert told["right"]["n_unreadable"] == 0
     right = pq.read_table(out / "documents.parquet").to_pylist()[80:]
-    assert len({row["id"] for row in right}) == 80
+    assert {row["id"] for row in right} == {"same"}
+    assert len({row["name"] for row in right}) == 80
     assert "the id 'same' was used before" in right[1]["problem"]
 
 

@@ -229,7 +229,8 @@ def test_integer_ids_stay_integers(tmp_path):
     load = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": f"text number {i // 2}"} for i in range(6)])
     sign(load, tmp_path / "sig", "--method", "topsig")
     nearkin_here("neighbours", tmp_path / "sig", "--distance", "0", "--out", tmp_path / "p", "-q")
-    assert pq.read_table(tmp_path / "p").to_pylist() == [{"id_a": i, "id_b": i + 1, "distance": 0} for i in (0, 2, 4)]
+    pairs = [{"id_a": i, "id_b": i + 1, "row_a": i, "row_b": i + 1, "distance": 0} for i in (0, 2, 4)]
+    assert pq.read_table(tmp_path / "p").to_pylist() == pairs
 
 
 def test_no_documents(tmp_path):
@@ -368,10 +369,11 @@ def test_repeated_ids_get_names_of_their_own(tmp_path):
     load = write_jsonl(tmp_path / "in.jsonl", records)
     sign(load, tmp_path / "sig")
     table = pq.read_table(tmp_path / "sig")
-    assert table["id"].to_pylist() == ["1", f"1 ({load}:2)", "2", f"1 ({load}:4)"]
+    assert table["id"].to_pylist() == [1, 1, 2, 1]
+    assert table["name"].to_pylist() == ["1", f"1 ({load}:2)", "2", f"1 ({load}:4)"]
     assert table["problem"].is_null().to_pylist() == [True, False, True, False]
     nearkin_here("dedup", load, "--out", tmp_path / "d", "--no-report", "-q")
-    assert pq.read_table(tmp_path / "d/documents.parquet")["id"].to_pylist() == table["id"].to_pylist()
+    assert pq.read_table(tmp_path / "d/documents.parquet").select(["id", "name"]).equals(table.select(["id", "name"]))
 
 
 def test_what_is_read_is_not_written_over(load, tmp_path):

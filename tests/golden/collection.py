@@ -36,6 +36,14 @@ DOCUMENTS = [
     " \n ",
     "The rent of 900 is due on the first day of each month",
 ]
+COLUMNS = {
+    "documents": ["id", "group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason", "n_characters",
+                  "n_units", "n_shingles", "keep_value", "line", "problem"],
+    "pairs": ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a"],
+    "groups": ["group", "size", "principal", "lowest_similarity", "is_lowest_exact", "bridges_refused",
+               "n_exact_copies"],
+}  # fmt: skip
+"""What is pinned of each table."""
 RUNS = {
     "principal at 0.6": {"threshold": 0.6, "shingle": "words:3"},
     "component at 0.5, the first": {"threshold": 0.5, "shingle": "words:2", "group": "component", "keep": "first"},
@@ -52,9 +60,7 @@ def collection() -> dict[str, object]:
         counts = result.manifest["counts"]
         found[name] = {
             "fingerprint": result.manifest["fingerprint"],
-            "documents": result.documents.drop_columns(["source"]).to_pylist(),
-            "pairs": result.pairs.to_pylist(),
-            "groups": result.groups.to_pylist(),
+            **{table: getattr(result, table).select(columns).to_pylist() for table, columns in COLUMNS.items()},
             "counts": {key: counts[key] for key in ("kept", "groups", "pairs", "bridges_refused")},  # type: ignore[index]
         }
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]

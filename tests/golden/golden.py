@@ -23,6 +23,12 @@ from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 
+ROWS = {
+    "documents": ["name", "row", "group_row", "copy_of_row"],
+    "pairs": ["row_a", "row_b"],
+    "groups": ["group_row"],
+}
+"""Columns that were not there when the first folder was written."""
 TEXTS = [
     "This Agreement is made on the 3rd day of May between the parties named below.",
     "this agreement is MADE on the 3rd day of May,\tbetween the parties named below",
@@ -64,9 +70,9 @@ def made() -> dict[str, object]:
             "sampled": numbers(Sampling(0.25).keys(sets)[0]),
         }
     result = nearkin.dedup([(f"doc-{i}", text) for i, text in enumerate(TEXTS)], threshold=0.6, shingle="words:2")
-    pinned["documents"] = result.documents.drop_columns(["source", "line"]).to_pylist()
-    pinned["pairs"] = result.pairs.to_pylist()
-    pinned["groups"] = result.groups.to_pylist()
+    pinned["documents"] = result.documents.drop_columns(["source", "line", *ROWS["documents"]]).to_pylist()
+    pinned["pairs"] = result.pairs.drop_columns(ROWS["pairs"]).to_pylist()
+    pinned["groups"] = result.groups.drop_columns(ROWS["groups"]).to_pylist()
     return pinned
 
 

@@ -45,11 +45,13 @@ def test_files_of_a_run(side, tmp_path):
     lines = (out / "pairs.tsv").read_text().splitlines()
     assert lines[:2] == ["cosine\tleft_id\tright_id\tterms", LINES[side]]
     term = pa.struct([("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())])
-    assert [(field.name, field.type) for field in pq.read_schema(out / "pairs.parquet")][:4] == [
-        ("left_id", pa.large_string()), ("right_id", pa.large_string()), ("cosine", pa.float64()), ("rank", pa.int32())
+    assert [(field.name, field.type) for field in pq.read_schema(out / "pairs.parquet")][:6] == [
+        ("left_id", pa.large_string()), ("right_id", pa.large_string()), ("left_row", pa.int64()),
+        ("right_row", pa.int64()), ("cosine", pa.float64()), ("rank", pa.int32()),
     ]  # fmt: skip
     kind = pq.read_schema(out / "pairs.parquet").field("terms").type.value_type
     assert [(field.name, field.type) for field in kind] == [(field.name, field.type) for field in term]
     assert pq.read_schema(out / "documents.parquet").names == [
-        "side", "id", "source", "line", "problem", "n_terms", "n_pairs", "best", "best_cosine"
+        "side", "id", "name", "row", "source", "line", "problem", "n_terms", "n_pairs", "best", "best_row",
+        "best_cosine",
     ]  # fmt: skip

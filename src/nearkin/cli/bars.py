@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -19,9 +18,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from nearkin.cli.printing import Printer
+from nearkin.cli.printing import Printer, shown
 from nearkin.nouns import agreeing
-from nearkin.reports.hidden_characters import reveal
 from nearkin.runs.progress import Unit
 
 
@@ -99,7 +97,7 @@ class Bars:
     def say(self, message: str) -> None:
         """Print it above the bars."""
         if not self._is_quiet:
-            self._progress.console.print(f"[dim]·[/] {escape(reveal(message))}", highlight=False, soft_wrap=True)
+            self._progress.console.print(f"[dim]·[/] {shown(message)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager

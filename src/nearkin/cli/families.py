@@ -80,9 +80,7 @@ def families(
 
 def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """Members by relation, what stands alone, where to look."""
-    from rich.markup import escape
-
-    from nearkin.cli.printing import table
+    from nearkin.cli.printing import shown, table
     from nearkin.cli.summary import print_warnings
 
     counts, found = manifest["counts"], manifest["families"]
@@ -104,6 +102,4 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     rate = counts["documents"] / total_s if total_s else 0
     console.print(f"{total_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
     start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
-    console.print(
-        f"Results in [bold]{escape(str(out))}[/]; start with {escape(str(start))}", highlight=False, soft_wrap=True
-    )
+    console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(start)}", highlight=False, soft_wrap=True)

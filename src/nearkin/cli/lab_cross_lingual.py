@@ -100,6 +100,7 @@ def cross_lingual(
 
 def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """Translations found, by way; what signatures alone find; what a window costs."""
+    from nearkin.cli.printing import shown
     from nearkin.lab.cross_lingual.published import BOUND, CLAIMS
 
     for_all = _finding(results)
@@ -124,7 +125,9 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
         )
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
     )
 
 

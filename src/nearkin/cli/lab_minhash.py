@@ -79,6 +79,7 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     """The article's numbers beside ours, then the bands."""
     from rich.table import Table
 
+    from nearkin.cli.printing import shown
     from nearkin.lab.minhash.tables import side_by_side
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -104,5 +105,7 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     console.print(bands)
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
     )

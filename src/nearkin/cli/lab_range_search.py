@@ -104,6 +104,7 @@ def range_search(
 
 def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
+    from nearkin.cli.printing import shown
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
 
@@ -133,7 +134,9 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
         console.print(f"Left out, and found by nothing: {words}.", highlight=False)
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -78,6 +78,7 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     """Distinct signatures and F1 by bits, then the recommendation."""
     from rich.table import Table
 
+    from nearkin.cli.printing import shown
     from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
 
     kinds = (*PUBLISHED_KINDS, MINHASH)
@@ -100,5 +101,7 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
         console.print(sentence, highlight=False, markup=False)
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
     )

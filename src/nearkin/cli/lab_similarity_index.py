@@ -117,6 +117,7 @@ def similarity_index(
 
 def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
     """The runs of Table 9 beside the paper's, the best here, what luck does, then the larger collection."""
+    from nearkin.cli.printing import shown
     from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
 
     is_published, chance = results.folder.zones.is_published, results.chance
@@ -137,7 +138,9 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
         console.print(_columns(results.larger))
     start = out / "report.html" if has_page else out / "summary.json"
     console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{out}[/]; start with {start}", highlight=False, soft_wrap=True
+        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
     )
 
 

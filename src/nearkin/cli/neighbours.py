@@ -80,7 +80,9 @@ def neighbours(
         with bars_shown(is_quiet=quiet or as_json) as bars:
             near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
         tell(
-            near.select(["id", "distance"]).to_pylist, lambda console: _show_neighbours(console, near), as_json=as_json
+            near.select(["id", "name", "distance"]).to_pylist,
+            lambda console: _show_neighbours(console, near),
+            as_json=as_json,
         )
         return
     if out is None:
@@ -117,5 +119,5 @@ def _show_neighbours(console: Console, found: pa.Table) -> None:
     rows = table("distance", "id", "from", numbers=1)
     rows.columns[-1].style = "dim"
     for row in found.to_pylist():
-        rows.add_row(str(row["distance"]), shown(row["id"]), shown(f"{row['source']}:{row['line']}"))
+        rows.add_row(str(row["distance"]), shown(row["name"]), shown(f"{row['source']}:{row['line']}"))
     console.print(rows if len(found) else "No document is that near.")

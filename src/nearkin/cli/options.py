@@ -131,7 +131,10 @@ Group = Annotated[
 OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]default: as in the run[/]")]
 Keep = Annotated[
     str | None,
-    _choice(help="longest, shortest, first, max:COLUMN or min:COLUMN. [dim]default: longest[/]"),
+    _choice(
+        help="longest, shortest, first (on the command line), max:COLUMN or min:COLUMN (numbers, dates or times). "
+        "[dim]default: longest[/]"
+    ),
 ]
 
 Drop = Annotated[

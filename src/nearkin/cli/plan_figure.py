@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.errors import OutputError
 from nearkin.nouns import counted
+from nearkin.runs.files import writing
 
 if TYPE_CHECKING:
     from nearkin.planning.pair_search import Plan, Question
@@ -68,10 +68,8 @@ def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: s
         x_domain=(0.0, most),
         y_domain=(0.0, 1.0),
     )
-    try:
+    with writing(out):
         out.write_text(drawn + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"Cannot write {out}: {error.strerror}.") from error
 
 
 def orders_up_to(most: int) -> list[int]:

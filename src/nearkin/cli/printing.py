@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from typing import IO
 
@@ -12,7 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nearkin.reports.hidden_characters import reveal
+from nearkin.cli.command_line import is_unicode
+from nearkin.reports.hidden_characters import reveal, reveal_line
 
 _NO_LIMIT = (10_000, 24)
 """Columns and lines where nobody watches."""
@@ -38,7 +40,7 @@ def tell(
 ) -> None:
     """Print a result for a program, as one line of JSON, or for a person; or not at all."""
     if as_json:
-        typer.echo(json.dumps(summary(), ensure_ascii=False))
+        typer.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
     elif not quiet:
         show(Printer())
 
@@ -51,8 +53,8 @@ def warn_of_report(told: Mapping[str, object], *, is_silent: bool) -> None:
 
 
 def shown(text: object) -> str:
-    """Text of users and of their documents, as a table may hold it: nothing in it steers the terminal."""
-    return escape(reveal(str(text)))
+    """Text of users and of their documents, as a row may hold it: nothing in it steers the terminal or ends the row."""
+    return escape(reveal_line(str(text)))
 
 
 def table(*columns: str, numbers: int = 0) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
+from nearkin.paths import check_output
 
 
 def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
@@ -16,10 +17,11 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
     OutputExistsError
         There is a file, and it is not to be replaced.
     OutputError
-        It is a directory, or its directory is not there.
+        It is a directory, or its directory is not there; its name cannot be that of a result.
     ParameterError
         It is one of the inputs.
     """
+    check_output(out, option)
     if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
         raise ParameterError(f"{option} {out} is one of the inputs. Choose another file.")
     if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from nearkin._version import __version__
+from nearkin.cli.command_line import CommandLine, take_every_character
 from nearkin.errors import NearkinError, ParameterError
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -43,11 +44,11 @@ class Command(TyperCommand):
         return None
 
 
-class Commands(typer.Typer):
+class Commands(CommandLine):
     """Commands of this kind."""
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """As `typer.Typer.command`; in a list of commands stands the first sentence of its help."""
+        """As `CommandLine.command`; in a list of commands stands the first sentence of its help."""
         short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
         return super().command(name, **{"cls": Command, **short, **options})
 
@@ -104,6 +105,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     """
     from nearkin.cli import commands  # noqa: F401  (registers the commands)
 
+    take_every_character(sys.stdout, sys.stderr)
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:

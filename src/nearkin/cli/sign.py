@@ -112,7 +112,7 @@ def sign(
 
 def _show(console: Console, signed: Signed, out: Path) -> None:
     """What was signed, how far online signatures drifted, what to do next."""
-    from rich.markup import escape
+    from nearkin.cli.printing import shown
 
     told: Mapping[str, Any] = signed.summary()
     n_signed, n_distinct = told["signed"], told["distinct_signatures"]
@@ -143,7 +143,7 @@ def _show(console: Console, signed: Signed, out: Path) -> None:
     rate = signed.file.signatures.has_features.sum() / max(signed.elapsed_s, 1e-9)
     console.print(f"{signed.elapsed_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
     console.print(
-        f"Signatures in [bold]{escape(str(out))}[/]; next: nearkin neighbours {escape(str(out))} --out pairs.parquet",
+        f"Signatures in [bold]{shown(out)}[/]; next: nearkin neighbours {shown(out)} --out pairs.parquet",
         highlight=False,
         soft_wrap=True,
     )

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
-from nearkin.cli.printing import table
+from nearkin.cli.printing import shown, table
 from nearkin.nouns import counted
 from nearkin.workflows.dedup.options import criterion_text
 
@@ -52,9 +51,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     if "plan" in manifest:
         _print_plan(console, manifest)
     looked = f"{out}/report.html" if (out / "report.html").exists() else f"{out}/documents.parquet"
-    console.print(
-        f"Results in [bold]{escape(str(out))}[/]; start with {escape(looked)}", highlight=False, soft_wrap=True
-    )
+    console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(looked)}", highlight=False, soft_wrap=True)
 
 
 def _print_against(console: Console, counts: Mapping[str, int], parameters: Mapping[str, object]) -> None:
@@ -86,10 +83,13 @@ def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)
-    if n_problems > n_unreadable:
+    n_repeated, n_without = n_problems - n_unreadable, manifest.get("without_id", 0)
+    if n_repeated or n_without:
         console.print(
-            f"[yellow]{n_problems - n_unreadable:,} have an id that was used before: they have names of their own",
+            f"[yellow]Documents that repeat an id: {n_repeated:,}; without an id: {n_without:,}. Join tables by row "
+            "number (row, group_row, row_a, …), not by id",
             highlight=False,
+            soft_wrap=True,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from nearkin.errors import OutputExistsError
 from nearkin.lab.page import Drawn
 from nearkin.lab.tables import Table
+from nearkin.paths import check_output
 from nearkin.reports.page_file import write_page
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
@@ -91,7 +92,10 @@ def make_room(out: Path, *, overwrite: bool) -> None:
     ------
     OutputExistsError
         It holds results and ``overwrite`` is off, or holds something else.
+    OutputError
+        It cannot be made.
     """
+    check_output(out)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         is_ours = (out / SUMMARY).exists()

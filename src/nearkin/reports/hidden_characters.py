@@ -20,6 +20,20 @@ _HIDDEN = re.compile(
 )
 
 
+_BREAKS = re.compile("[\t\n]")
+
+
+def reveal_line(text: str) -> str:
+    r"""The same in one line: a tab or a line feed in an id could make a row say something that no document says.
+
+    Examples
+    --------
+    >>> print(reveal_line("lease\n2 documents like it"))
+    lease⟨U+000A⟩2 documents like it
+    """
+    return _BREAKS.sub(_shown, reveal(text))
+
+
 def reveal(text: str) -> str:
     r"""The text with each hidden character written as its code point between angle brackets.
 
@@ -30,4 +44,8 @@ def reveal(text: str) -> str:
     >>> print(reveal("pay \u202e001\u202c now"))
     pay ⟨U+202E⟩001⟨U+202C⟩ now
     """
-    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+    return _HIDDEN.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found.group()):04X}⟩"

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import has_right_checksum
+from nearkin.paths import check_output
 from nearkin.runs.files import write_checked_json, write_json, writing
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"
+WORK = ".work"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "pairs.tsv", "known.tsv", "report.html",
@@ -35,10 +37,19 @@ class RunDirectory:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        """Refuse a place that cannot be written before anything is read.
+
+        Raises
+        ------
+        OutputError
+        """
+        check_output(self.path)
+
     @property
     def work(self) -> Path:
         """Where intermediate files stand; removed when the run is done."""
-        return self.path / ".work"
+        return self.path / WORK
 
     @property
     def manifest(self) -> Path:

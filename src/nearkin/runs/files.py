@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import secrets
@@ -13,6 +12,7 @@ from typing import Any
 
 from nearkin.errors import OutputError
 from nearkin.formats.sealed import Sealing, damaged, has_right_checksum, with_checksum
+from nearkin.paths import why
 
 
 @contextlib.contextmanager
@@ -50,11 +50,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        # numpy tells of a full disk by the number of elements that it could not write
-        if error.errno == errno.ENOSPC or "No space left" in str(error) or " requested and " in str(error):
-            reason = "the disk is full; free some space and run the same command again (nearkin dedup: with --resume)"
-        raise OutputError(f"Cannot write {path}: {reason}.") from error
+        raise OutputError(f"Cannot write {path}: {why(error)}.") from error
 
 
 def printable(path: str) -> str:

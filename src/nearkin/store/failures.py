@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
+from nearkin.paths import has_limit_on_files, why
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; what was there before is as it was."
@@ -76,15 +79,41 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return busy(place)
-    if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR_WRITE") or "disk is full" in str(error):
-        return OutputError(f"Cannot write to {place}: the disk is full. Free some space, try again.")
+    is_full = name == "SQLITE_FULL" or "disk is full" in str(error)
+    if is_full or name.startswith("SQLITE_IOERR"):
+        reason = _reason(place, errno.ENOSPC if is_full or name.startswith("SQLITE_IOERR_WRITE") else None)
+        if reason is not None:
+            return OutputError(f"Cannot write to {place}: {reason}.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-        return CollectionError(f"{place} cannot be read and written: {error}. Look at the rights of the directory.")
+        reason = _reason(place, None) or f"{error}. Check the permissions of the directory"
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged(place, f"SQLite says that {error}")
     if "decode to UTF-8" in str(error):  # the driver has no name for it
         return damaged(place, f"{error}. nearkin verify names the row and repairs it if it can")
     return CollectionError(f"{place}: {error}.")
+
+
+def _reason(place: Place, otherwise: int | None) -> str | None:
+    """Why the system refuses to write: SQLite does not tell, so a small file is tried beside its own.
+
+    Parameters
+    ----------
+    place : Place
+    otherwise : int or None
+        The system's number for what SQLite says, if nothing else is found.
+    """
+    directory = place.directory
+    if directory is None:
+        return None
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(b"0")
+    except OSError as error:
+        return why(error)
+    if has_limit_on_files():
+        otherwise = errno.EFBIG
+    return None if otherwise is None else why(OSError(otherwise, ""))
 
 
 def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:

@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
+from nearkin.paths import not_supported, without_password
 
 FILE = "nearkin.sqlite"
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -56,11 +57,15 @@ class Place:
         try:
             url = make_url(path_or_url)
         except (ArgumentError, ValueError) as error:
-            raise ParameterError.of("collection", "nearkin", rule, _hidden(path_or_url)) from error
-        if url.get_backend_name() not in ("postgresql", "postgres") or not url.database:
-            raise ParameterError.of("collection", "nearkin", rule, _hidden(path_or_url))
+            raise ParameterError.of("collection", "nearkin", rule, without_password(path_or_url)) from error
+        if url.get_backend_name() not in ("postgresql", "postgres"):
+            raise ParameterError(f"{not_supported(path_or_url)} A collection is {rule}.")
+        if not url.database:
+            raise ParameterError.of("collection", "nearkin", rule, without_password(path_or_url))
         if "@" in (url.host or ""):  # of the password, which would be told as a part of the host
-            raise ParameterError.of("collection", "nearkin", f"{rule}; @ in a password is %40", _hidden(path_or_url))
+            raise ParameterError.of(
+                "collection", "nearkin", f"{rule}; @ in a password is %40", without_password(path_or_url)
+            )
         schema = url.query.get("schema", "nearkin")
         check_schema(schema, "the collection's URL")
         if unknown := set(url.query) - {"schema"}:
@@ -92,8 +97,3 @@ def check_schema(schema: object, owner: str) -> None:
     if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
         rule = "lower-case letters, digits and _, not beginning with a digit"
         raise ParameterError.of("schema", owner, rule, schema)
-
-
-def _hidden(url: str) -> str:
-    """A URL that cannot be read, without what may be its password."""
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url, flags=re.DOTALL)

@@ -20,6 +20,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
 from nearkin.errors import CollectionError, OutputError
+from nearkin.paths import why
 from nearkin.store import schema
 from nearkin.store.facts import read_facts, say, unsay
 from nearkin.store.failures import busy, damaged, told
@@ -199,7 +200,7 @@ def _make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         others = [path.name for path in directory.iterdir() if not path.name.startswith(FILE)]
     except OSError as error:
-        raise OutputError(f"Cannot make {directory}: {error.strerror}.") from error
+        raise OutputError(f"Cannot make {directory}: {why(error)}.") from error
     if others:
         raise CollectionError(
             f"{directory} is no collection, and it is not empty ({', '.join(sorted(others)[:3])}, …). Name a new "

@@ -12,8 +12,11 @@ from nearkin.workflows.dedup.tables import Places
 def places(ids: list[str]) -> Places:
     """The last document is a file of its own, the others are lines of one file."""
     n = len(ids)
+    names = pa.array(ids, pa.large_string())
     return Places(
-        pa.array(ids, pa.large_string()),
+        names,
+        names,
+        names,
         ["a.jsonl", ids[-1]],
         np.array([0] * (n - 1) + [1], np.int32),
         np.array([*range(1, n), 1], np.int64),

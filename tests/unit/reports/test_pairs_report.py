@@ -168,20 +168,19 @@ def written(folder: Path, cosines: np.ndarray, *, group: int = 1000) -> Path:
         [("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())]
     )))  # fmt: skip
     rows = {
-        "left_id": range(n),
-        "right_id": [f"r{i}" for i in range(n)],
+        "left_row": range(n),
+        "right_row": range(n),
         "cosine": cosines,
         "rank": [1] * n,
         "terms": terms,
     }
     pq.write_table(pa.table(rows), folder / "pairs.parquet", row_group_size=group)
-    problems = [None, "not UTF-8", "not UTF-8"]
-    documents = {
-        "side": ["left", "left", "right"], "id": ["a", "b", "in.txt"], "source": ["in.csv", "in.csv", "in.txt"],
-        "line": [1, 2, 1], "problem": problems,
-    }  # fmt: skip
+    odd = [("left", n, "b", "in.csv", 2, "not UTF-8"), ("right", n, "in.txt", "in.txt", 1, "not UTF-8")]
+    plain = [(side, row, f"{side[0]}{row}", "in.csv", 1, None) for side in ("left", "right") for row in range(n)]
+    names = ("side", "row", "name", "source", "line", "problem")
+    documents = dict(zip(names, zip(*odd, *plain, strict=True), strict=True))
     pq.write_table(pa.table(documents), folder / "documents.parquet")
-    return folder / "pairs.parquet"
+    return folder
 
 
 @pytest.mark.parametrize("at_once", [300, 1 << 16])
@@ -196,9 +195,10 @@ def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeyp
     assert max(shown) <= best[-1].cosine
     steps = np.diff(np.linspace(cosines.min(), best[-1].cosine, 51))[0]
     assert max(-np.diff(shown)) < 2.01 * steps
-    assert np.median([one.left for one in others]) > 1000  # not the first of each step
-    assert all(one.right == f"r{one.left}" and cosines[one.left] == one.cosine for one in (*best, *others))
-    assert (best, others) == reporting.shown_pairs(tmp_path / "pairs.parquet")
+    rows = [int(one.left[1:]) for one in (*best, *others)]
+    assert np.median(rows[len(best) :]) > 1000  # not the first of each step
+    assert all(one.right == f"r{row}" and cosines[row] == one.cosine for row, one in zip(rows, (*best, *others)))
+    assert (best, others) == reporting.shown_pairs(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeyp
 def test_few_pairs_are_all_shown(n: int, n_best: int, n_others: int, tmp_path: Path) -> None:
     best, others = reporting.shown_pairs(written(tmp_path, np.full(n, 1.0)))
     assert (len(best), len(others)) == (n_best, n_others)  # 51 of one cosine are one step
-    assert [one.left for one in best] == list(range(n_best))
+    assert [one.left for one in best] == [f"l{row}" for row in range(n_best)]
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def corpus_of(folder, rows, *, n_inputs=None, per_chunk=3):
             "line": list(range(start + 1, start + 1 + len(some))),
             "problem": [problem for *_, problem in some],
             "keep_value": [None] * len(some),
+            "has_id": [True] * len(some),
         }
         spool.write(0, number, pa.RecordBatch.from_pydict(columns, schema=PREPARED_SCHEMA))
     is_against = n_inputs is not None

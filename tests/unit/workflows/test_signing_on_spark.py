@@ -111,7 +111,13 @@ def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
     random = np.random.default_rng(n_bits)
     batches = []
     for n in (3, 1, 70):
-        columns = [[f"d{i}" for i in range(n)], range(n), [None, *["bad"] * (n - 1)], ["file"] * n]
+        columns = [
+            [f"d{i}" for i in range(n)],
+            [i % 2 == 0 for i in range(n)],
+            range(n),
+            [None, *["bad"] * (n - 1)],
+            ["file"] * n,
+        ]
         arrays = [pa.array(column, field.type) for column, field in zip(columns, DOCUMENTS, strict=True)]
         packed = random.integers(0, 256, (n, n_bits // 8), np.uint8)
         signed = BitSignatures(packed, random.random(n) < 0.5, "method")

@@ -19,6 +19,7 @@ from nearkin.engines.spark.failures import INSTALL, engine_errors
 from nearkin.engines.spark.masters import is_local
 from nearkin.engines.spark.session import Voice
 from nearkin.errors import EngineError, OutputError
+from nearkin.paths import why
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +103,7 @@ def _token(folder: Path) -> Iterator[tuple[Path, str]]:
     try:
         path.write_text(word, encoding="ascii")
     except OSError as error:
-        raise OutputError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+        raise OutputError(f"Cannot write to {folder}: {why(error)}.") from error
     try:
         yield path, word
     finally:

@@ -18,6 +18,7 @@ from nearkin.nouns import counted
 from nearkin.records import F64, TermCounts, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.words import TableWords
@@ -25,6 +26,7 @@ from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Sp
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+from nearkin.workflows.signing.distinct_ids import with_distinct_names
 
 _FINGERPRINT = "lab cross-lingual"
 
@@ -139,8 +141,9 @@ def _collected(
     name: str, ids: pa.LargeStringArray, counts: TermCounts, vocabulary: Vocabulary, asked_by: str = ""
 ) -> Collected:
     n = len(counts)
-    columns = [ids, np.arange(1, n + 1), pa.nulls(n, pa.large_string()), pa.array([name] * n, pa.large_string())]
-    documents = pa.table([pa.array(column) for column in columns], schema=DOCUMENTS_SCHEMA)
+    columns = [ids, [True] * n, range(1, n + 1), [None] * n, [name] * n]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, DOCUMENTS_SCHEMA, strict=True)]
+    documents = with_distinct_names(pa.table(arrays, schema=DOCUMENTS_SCHEMA), IdKind.STRINGS)
     occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
     frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
     return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies, asked_by or name)

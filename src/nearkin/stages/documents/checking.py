@@ -12,8 +12,12 @@ from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import WITHOUT_COLUMNS
-from nearkin.stages.documents.keeping import check_has_columns, check_keep_records
-from nearkin.stages.documents.parquet import check_schema, open_parquet
+from nearkin.stages.documents.keeping import (
+    check_has_columns,
+    check_keep_records,
+    check_one_kind,
+)
+from nearkin.stages.documents.parquet import check_first_to_keep_by, check_schema, open_parquet
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.values import in_words
@@ -46,24 +50,33 @@ def check_columns(
     ------
     SourceError
         A column is missing or holds what it must not; the message names the file, the column and those there are.
+        The column to keep by holds numbers in one source and dates in another.
     """
     encoding = check_encoding(encoding)
+    kinds: dict[str, bool] = {}
     for source in sources:
         if source.format in WITHOUT_COLUMNS:
             if keep_column is not None:
                 check_has_columns(source.name, source.format)
-        elif source.format == "parquet":
-            _check_parquet(source, keep_column)
+            continue
+        if source.format == "parquet":
+            holds_dates = _check_parquet(source, keep_column)
         else:
-            _check_records(source, _first_records(source, encoding, stdin), keep_column)
+            holds_dates = _check_records(source, _first_records(source, encoding, stdin), keep_column)
+        if holds_dates is not None:
+            kinds[source.name] = holds_dates
+    if keep_column is not None:
+        check_one_kind(kinds, keep_column)
 
 
-def _check_parquet(source: Source, keep_column: str | None) -> None:
-    """By the schema alone."""
+def _check_parquet(source: Source, keep_column: str | None) -> bool | None:
+    """By the schema; where strings must be dates, by the first rows, too. Whether the column to keep by holds dates."""
     if source.path == STDIN or source.text is None:
-        return
+        return None
     with open_parquet(source.path, source.name) as parquet:
-        check_schema(source.name, parquet.schema_arrow, source.text, source.id, keep_column)
+        schema = parquet.schema_arrow
+        check_schema(source.name, schema, source.text, source.id, keep_column)
+        return None if keep_column is None else check_first_to_keep_by(parquet, source.name, keep_column)
 
 
 def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:
@@ -82,11 +95,11 @@ def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Seq
     return records_of_head(head, source.format, source.delimiter)
 
 
-def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None) -> None:
-    """By the first records, if any can be seen."""
+def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None) -> bool | None:
+    """By the first records, if any can be seen. Whether the column to keep by holds dates."""
     names = list(dict.fromkeys(name for record in records for name in record))
     if not names:
-        return
+        return None
     for parameter, column in (("text", source.text), ("id", source.id)):
         if column is not None and column not in names:
             raise missing_column(source.name, parameter, column, names)
@@ -97,5 +110,6 @@ def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep
                 f"{source.name}: the text must be a column of strings. The column '{source.text}' holds "
                 f"{in_words(values[0])}. The columns are: {', '.join(names)}."
             )
-    if keep_column is not None:
-        check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
+    if keep_column is None:
+        return None
+    return check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")

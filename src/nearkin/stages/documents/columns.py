@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -18,9 +19,24 @@ TEXT_NAMES = (
 
 ID_NAMES = (
     "id", "doc_id", "docid", "document_id", "_id", "url", "name", "key", "control_number", "control number", "docno",
-    "uuid", "guid", "uri", "warc_record_id", "filename", "file_name", "path", "title",
+    "uuid", "guid", "uri", "warc_record_id", "filename", "file_name", "path",
 )  # fmt: skip
 """What a column of ids is called, the likeliest first."""
+
+KNOWN_NAMES = frozenset((*TEXT_NAMES, *ID_NAMES, "title"))
+"""By which the first line of a file is known for a header."""
+
+PART_NAMES = frozenset(
+    (
+        "instruction", "input", "output", "prompt", "completion", "response", "question", "answer", "query", "context",
+        "chosen", "rejected", "premise", "hypothesis", "sentence1", "sentence2", "source", "target", "src", "tgt",
+        "user", "assistant", "summary", "highlights",
+    )
+)  # fmt: skip
+"""Names of texts that belong together: where there are two of them, one is not the document."""
+
+_FEW_WORDS = 3
+_WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +53,15 @@ class Sample:
         The columns whose values may be ids: strings or integers.
     is_partial : bool
         Only the beginning of the first record could be seen: there may be more columns.
+    mean_words : mapping of str to float
+        For each column of strings, the average number of words of its values that are not empty.
     """
 
     names: tuple[str, ...]
     mean_length: Mapping[str, float]
     id_names: frozenset[str]
     is_partial: bool = False
+    mean_words: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,7 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     A few values of another type are bad records, not another kind of column.
     """
     lengths: dict[str, list[int]] = {}
+    words: dict[str, list[float]] = {}
     n_others: dict[str, int] = {}
     n_not_ids: dict[str, int] = {}
     names: dict[str, None] = {}
@@ -68,6 +88,7 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
             names[name] = None
             if isinstance(value, (str, bytes)):
                 lengths.setdefault(name, []).append(len(value))
+                words.setdefault(name, []).append(_n_words(value))
             elif value is not None:
                 n_others[name] = n_others.get(name, 0) + 1
                 if isinstance(value, bool) or not isinstance(value, int):
@@ -75,7 +96,22 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
     n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
     ids = frozenset(name for name in names if n_values[name] > 2 * n_not_ids.get(name, 0))
-    return Sample(tuple(names), mean_length, ids, is_partial)
+    return Sample(tuple(names), mean_length, ids, is_partial, {name: _mean_words(of) for name, of in words.items()})
+
+
+def _n_words(value: str | bytes) -> float:
+    """Words of a value, as far as spaces tell; two letters of a script without spaces are one. No letters: no words."""
+    if isinstance(value, bytes):
+        return len(value.split())
+    if not any(map(str.isalpha, value)):
+        return 0
+    return len(value.split()) + len(_WITHOUT_SPACES.findall(value)) / 2
+
+
+def _mean_words(of_values: Iterable[float]) -> float:
+    """The average of those that have any."""
+    found = [n for n in of_values if n]
+    return sum(found) / len(found) if found else 0.0
 
 
 def sample_of_table(table: pa.Table) -> Sample:
@@ -84,18 +120,21 @@ def sample_of_table(table: pa.Table) -> Sample:
     Columns without a value have no type that tells of texts: they are looked at only where no other column can be it.
     """
     mean_length: dict[str, float] = {}
+    mean_words: dict[str, float] = {}
     ids = set()
     without_values = []
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
             values = [value for value in column.slice(0, 20).to_pylist() if value is not None]
             mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
+            mean_words[name] = _mean_words(map(_n_words, values))
             ids.add(name)
         elif pa.types.is_integer(type_):
             ids.add(name)
         elif pa.types.is_null(type_):
             without_values.append(name)
-    return Sample(tuple(table.schema.names), mean_length or dict.fromkeys(without_values, 0.0), frozenset(ids))
+    lengths = mean_length or dict.fromkeys(without_values, 0.0)
+    return Sample(tuple(table.schema.names), lengths, frozenset(ids), mean_words=mean_words)
 
 
 def holds_characters(type_: pa.DataType) -> bool:
@@ -110,12 +149,12 @@ def holds_characters(type_: pa.DataType) -> bool:
 
 
 def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
-    """The columns named, or guessed from their names and, for the text, from the length of what they hold.
+    """The columns named, or guessed from their names and, for the text, from what they hold.
 
     Raises
     ------
     SourceError
-        A named column is not there, or no column can be the text.
+        A named column is not there, or no column can be the text, or more than one.
     """
     for parameter, named in (("text", text), ("id", doc_id)):
         if named is not None and named not in sample.names and not sample.is_partial:
@@ -163,7 +202,7 @@ def _strings(sample: Sample, doc_id: str | None) -> list[str]:
 
 
 def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
-    """The column of strings with a likely name, else the one with the longest values."""
+    """The column of strings with a likely name, else the only one that holds texts and no ids."""
     named = likely_text(sample, doc_id)
     if named is not None:
         return named
@@ -176,12 +215,39 @@ def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
     strings = _strings(sample, doc_id)
     if not strings:
         raise SourceError(f"{label}: no column holds text (the columns are: {columns}). Name it with --text.")
-    return max(strings, key=lambda name: sample.mean_length[name])
+    candidates = _texts(strings, sample)
+    if len(candidates) > 1:
+        raise SourceError(
+            f"{label}: several columns hold text, and none has a likely name: {', '.join(candidates)}. Name the one to "
+            f"compare with --text (the columns are: {columns})."
+        )
+    return candidates[0]
+
+
+def _texts(strings: Sequence[str], sample: Sample) -> list[str]:
+    """The columns of strings that may be the text: one is, of several it cannot be told which.
+
+    Labels, names and numbers in characters are no texts beside a column of more than a few words.
+    """
+    if not any(sample.mean_length[name] for name in strings):  # nothing is there to be read wrongly
+        return [strings[0]]
+    others = [name for name in strings if _folded(name) not in ID_NAMES] or list(strings)
+    parts = [name for name in others if _folded(name) in PART_NAMES]
+    if len(parts) > 1:
+        return parts
+    for least in (_FEW_WORDS, 1):
+        if found := [name for name in others if sample.mean_words.get(name, 0.0) >= least]:
+            return found
+    return others
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
 
 
 def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
     """The first of the likely names that is there, in any case."""
     by_folded: dict[str, str] = {}
     for name in names:
-        by_folded.setdefault(name.strip().casefold(), name)
+        by_folded.setdefault(_folded(name), name)
     return next((by_folded[name] for name in likely if name in by_folded), None)

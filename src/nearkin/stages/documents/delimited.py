@@ -16,6 +16,7 @@ import pyarrow.csv
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.record_runs import Run, Scanned, Scanner, read_runs
 from nearkin.stages.documents.rows import (
     IdType,
@@ -40,6 +41,7 @@ class _Layout:
     text: int
     doc_id: int | None
     keep: int | None
+    keeper: KeepColumn
 
 
 def read_delimited(
@@ -49,7 +51,7 @@ def read_delimited(
     scanner: Scanner,
     text: str,
     doc_id: str | None,
-    keep_column: str | None,
+    keep: KeepColumn | None,
     batch_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of documents, one for each block of records.
@@ -69,7 +71,8 @@ def read_delimited(
                 scanner.delimiter,
                 _index(name, header, "text", text),
                 None if doc_id is None else _index(name, header, "id", doc_id),
-                None if keep_column is None else _index(name, header, "keep", keep_column),
+                None if keep is None else _index(name, header, "keep", keep.name),
+                keep or KeepColumn(""),
             )
         pieces = [piece for run in runs if len(run) for piece in _read_run(run, layout)]
         if pieces:
@@ -153,7 +156,7 @@ def _read_fast(run: Run, layout: _Layout) -> Piece | None:
         column(layout.text).cast(pa.large_binary()),
         run.lines,
         pa.nulls(n_rows, pa.large_string()),
-        pa.nulls(n_rows, pa.float64()) if layout.keep is None else numbers(column(layout.keep)),
+        pa.nulls(n_rows, pa.float64()) if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
     )
 
 
@@ -170,11 +173,13 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
             keeps.append(None)
             continue
         doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
-        rows.add(line, doc_id.decode("utf-8", "replace") or None, fields[layout.text])
+        rows.add(line, doc_id.decode("utf-8", "backslashreplace") or None, fields[layout.text])
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
     doc_ids = pa.array(rows.doc_ids, pa.large_string())
-    return Piece(doc_ids, piece.text, piece.line, piece.problem, numbers(pa.array(keeps, pa.binary())))
+    return Piece(
+        doc_ids, piece.text, piece.line, piece.problem, layout.keeper.of_characters(pa.array(keeps, pa.binary()))
+    )
 
 
 def _n_fields(n_fields: int) -> str:
@@ -186,27 +191,6 @@ def named(values: pa.Array) -> pa.Array:
     strings = as_large_strings(values)
     is_empty = pa.compute.equal(strings, "")
     return pa.compute.if_else(is_empty, None, strings) if pa.compute.any(is_empty).as_py() else strings
-
-
-def numbers(values: pa.Array) -> pa.Array:
-    """Characters as float64; true and false are 1 and 0, what is no number is null."""
-    strings = as_large_strings(values)
-    try:
-        return strings.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return pa.array([_number(value) for value in strings], pa.float64())
-
-
-def _number(value: pa.Scalar) -> float | None:
-    """One number, by the same rule as a column of them."""
-    word = (value.as_py() or "").strip().casefold()
-    if word in ("true", "false"):
-        return float(word == "true")
-    try:
-        number = value.cast(pa.float64()).as_py()
-    except pa.ArrowInvalid:
-        return None
-    return None if number is None else float(number)
 
 
 def _with_settled_ids(piece: Piece) -> Piece:

@@ -11,6 +11,8 @@ from typing import Literal
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
+from nearkin.paths import check_input
+from nearkin.stages.documents.own_results import is_own, left_out, without_own
 from nearkin.stages.documents.streams import Compression
 
 Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"]
@@ -42,6 +44,7 @@ def identity(path: str) -> str:
 
 def find(argument: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
     """The files that one argument names."""
+    check_input(argument)
     if argument == STDIN:
         yield Found(STDIN, STDIN)
     elif os.path.isdir(argument):
@@ -49,7 +52,9 @@ def find(argument: str, file_format: str | None, guesses: list[str]) -> Iterator
     elif os.path.lexists(argument) or not glob.has_magic(argument):
         yield Found(argument, argument)
     else:
-        matches = sorted(glob.iglob(argument, recursive=True))
+        matches, own = without_own(argument, sorted(glob.iglob(argument, recursive=True)))
+        if own:
+            guesses.append(left_out(argument, own))
         files = [match for match in matches if not os.path.isdir(match)]
         # "corpus/*" over folders alone means what is in them; with files beside them "**" would name all twice.
         if not files:
@@ -68,8 +73,11 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) ->
     """Every file below a folder: a document each, unless all are of structured formats."""
     inside = _walk(folder)
     paths = inside.paths
+    if inside.own:
+        guesses.append(left_out(folder, inside.own))
     if not paths:
-        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read).")
+        but = ", and results of Nearkin in it are not read" if inside.own else ""
+        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
     if inside.n_hidden:
         guesses.append(
             f"{folder}: hidden files and folders are not read ({inside.n_hidden:,} whose names begin with a dot)"
@@ -90,10 +98,11 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """The regular files below a folder, sorted, and how many hidden files and folders were passed over."""
+    """The regular files below a folder, sorted; hidden files and folders, counted, and folders of results left out."""
 
     paths: list[str]
     n_hidden: int
+    own: list[str]
 
 
 def _walk(folder: str) -> _Inside:
@@ -103,15 +112,18 @@ def _walk(folder: str) -> _Inside:
         raise SourceError(f"{error.filename}: the folder cannot be read: {error.strerror}.") from error
 
     paths: list[str] = []
+    own: list[str] = []
     n_hidden = 0
     for where, folders, files in os.walk(folder, onerror=refuse):
         n_hidden += sum(name.startswith(".") for name in (*folders, *files))
         folders[:] = [name for name in folders if not name.startswith(".")]
+        own += [path for name in folders if is_own(path := os.path.join(where, name))]
+        folders[:] = [name for name in folders if os.path.join(where, name) not in own]
         for name in files:
             path = os.path.join(where, name)
             if not name.startswith(".") and os.path.isfile(path):
                 paths.append(path)
-    return _Inside(sorted(paths), n_hidden)
+    return _Inside(sorted(paths), n_hidden, own)
 
 
 def by_suffix(path: str) -> tuple[Format | None, Compression]:

@@ -8,6 +8,7 @@ A line is bad only where both refuse it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import Block, read_blocks
+from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.rows import (
     IdType,
     Piece,
@@ -29,7 +31,7 @@ from nearkin.stages.documents.rows import (
     problem_piece,
 )
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.values import LongInteger, id_of, in_words, number_of, text_of
+from nearkin.stages.documents.values import LongInteger, id_of, in_words, text_of
 
 _SLOW_LINES = 8
 _FEW_LINES = 64
@@ -42,10 +44,15 @@ class _Wanted:
 
     text: str
     doc_id: str | None
-    keep: str | None
+    keeper: KeepColumn | None
     id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
-    keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_()])
+    keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_(), pa.binary()])
     is_settled: bool = False
+
+    @property
+    def keep(self) -> str | None:
+        """The column to keep by."""
+        return None if self.keeper is None else self.keeper.name
 
     def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
         """Types of the id and of the column to keep by: what fitted before, and all where that was never, or is cheap.
@@ -89,10 +96,10 @@ class _Lines:
 
 
 def read_jsonl(
-    stream: ByteStream, *, text: str, doc_id: str | None, keep_column: str | None, batch_bytes: int
+    stream: ByteStream, *, text: str, doc_id: str | None, keep: KeepColumn | None, batch_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     """Batches of documents, one for each block of lines that is not blank throughout."""
-    wanted = _Wanted(text, doc_id, keep_column)
+    wanted = _Wanted(text, doc_id, keep)
     ids = IdType()
     for block in read_blocks(stream, batch_bytes):
         if block.problem is not None:
@@ -177,14 +184,8 @@ def _read_fast(lines: _Lines, wanted: _Wanted) -> Piece | None:
         if not pa.types.is_int64(doc_ids.type):
             doc_ids = as_large_strings(doc_ids)
     keep_values = pa.nulls(len(lines), pa.float64())
-    if wanted.keep is not None:
-        keep_values = _only_chunk(table.column("keep_value"))
-        if pa.types.is_boolean(keep_values.type):
-            keep_values = keep_values.cast(pa.uint8())
-        try:
-            keep_values = keep_values.cast(pa.float64(), safe=False)
-        except pa.ArrowInvalid:  # the ids serve as numbers too, and are strings
-            return None
+    if wanted.keeper is not None:
+        keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
     return Piece(doc_ids, texts, lines.numbers, problems, keep_values)
 
 
@@ -260,9 +261,16 @@ def _read_slow(lines: _Lines, wanted: _Wanted) -> Piece:
         else:
             text, problem = None, _no_key(wanted.text)
         doc_id = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
-        keep_value = None if wanted.keep is None else number_of(record.get(wanted.keep))
+        if isinstance(doc_id, str) and not loaded.is_utf8:  # as Arrow's way has it
+            doc_id = _with_bytes_escaped(doc_id)
+        keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
         rows.add(number, doc_id, text, problem, keep_value)
     return rows.piece()
+
+
+def _with_bytes_escaped(characters: str) -> str:
+    r"""Characters of which bytes that are not UTF-8 stand as surrogates, these bytes as ``\xff``."""
+    return re.sub("[\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", characters)
 
 
 @dataclass(frozen=True, slots=True)

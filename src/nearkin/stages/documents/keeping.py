@@ -1,4 +1,4 @@
-"""The column that chooses which copy survives: what may be in it, and its values as numbers."""
+"""The column that chooses which copy survives: what may be in it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.columns import check_column, missing_column
+from nearkin.stages.documents.columns import check_column, holds_characters, missing_column
+from nearkin.stages.documents.dates import microseconds_of_string
 from nearkin.stages.documents.finding import WITHOUT_COLUMNS
+from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.values import number_of
 
-RULE = "the column that chooses what to keep holds numbers, true and false, dates or times"
+RULE = (
+    "the column that chooses what to keep holds numbers, true and false, dates or times (in strings: 2004-02-03, "
+    "2004-02-03T10:00:00Z)"
+)
 
 
 def no_note(note: str) -> None:
@@ -28,9 +34,9 @@ def check_has_columns(name: str, file_format: str | None) -> None:
 
 
 def noting_values_without_number(
-    batches: Iterable[pa.RecordBatch], name: str, column: str, note: Callable[[str], None]
+    batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches as they are, and at the end of them a sentence about the documents that have no number to keep by."""
+    """The batches as they are, and at the end of them a sentence about the documents that have no value to keep by."""
     n_documents = n_without = 0
     for batch in batches:
         yield batch
@@ -38,60 +44,114 @@ def noting_values_without_number(
         n_documents += is_document.true_count
         n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
     if n_without:
+        kind, other = ("date", "numbers") if keep.holds_dates else ("number", "dates")
+        mixed = f" ({keep.n_others:,} {other}, which cannot be compared with {kind}s)" if keep.n_others else ""
         note(
-            f"{name}: {column}: {n_without:,} of {counted(n_documents, 'document')} "
-            f"{agreeing(n_without, 'has', 'have')} no number in it; "
+            f"{name}: {keep.name}: {n_without:,} of {counted(n_documents, 'document')} "
+            f"{agreeing(n_without, 'has', 'have')} no {kind} in it{mixed}; "
             "they come after all that have one"
         )
 
 
 def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
-    """SourceError where a table lacks the column or it holds nothing that can be ordered as numbers."""
+    """SourceError where a table lacks the column or it holds nothing that can be ordered as numbers.
+
+    Strings may be dates: see `check_keep_strings`.
+    """
     check_column(name, "keep", column, schema.names)
     type_ = schema.field(column).type
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
-              pa.types.is_timestamp, pa.types.is_date)  # fmt: skip
+              pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
     if not any(check(type_) for check in checks):
         raise SourceError(
             f"{name}: {RULE}. The column '{column}' holds {type_}. The columns are: {', '.join(schema.names)}."
         )
 
 
-def check_keep_records(name: str, column: str, records: Sequence[Mapping[str, object]], *, is_text: bool) -> None:
-    """The same for the first records of JSON, or of a file whose values are all characters."""
-    if not records:
+def check_keep_strings(name: str, column: str, values: pa.Array, names: Sequence[str]) -> None:
+    """SourceError where the first values of a column are strings and none of them is a date."""
+    if not holds_characters(values.type):
         return
+    dates = KeepColumn(column).of_json(values)
+    if dates.null_count == len(dates) and values.null_count < len(values):
+        raise SourceError(
+            f"{name}: {RULE}. The column '{column}' holds {values.type}, such as "
+            f"{str(values.drop_null()[0].as_py())[:60]!r}. The columns are: {', '.join(names)}."
+        )
+
+
+def check_keep_records(
+    name: str, column: str, records: Sequence[Mapping[str, object]], *, is_text: bool
+) -> bool | None:
+    """The same for the first records of JSON, or of a file whose values are all characters.
+
+    Returns
+    -------
+    bool or None
+        Whether the column holds dates; None where no value is seen.
+
+    Raises
+    ------
+    SourceError
+        The column is missing, holds neither numbers nor dates, or holds both.
+    """
+    if not records:
+        return None
     names = list(dict.fromkeys(key for record in records for key in record))
     if column not in names:
         raise missing_column(name, "keep", column, names)
     values = [record[column] for record in records if record.get(column) not in (None, "")]
+    number, date = _first_of_each_kind(values, is_text=is_text)
+    if number is not None and date is not None:
+        raise SourceError(
+            f"{name}: the column '{column}' holds numbers ({number}) and dates ({date}), which cannot be compared. "
+            "Write all of its values in one way."
+        )
     strings = [value for value in values if isinstance(value, (str, list, dict))]
-    is_no_number = len(strings) == len(values) > 0
-    if is_text:
-        is_no_number = bool(strings) and not any(_reads_as_number(str(value)) for value in strings)
-    if is_no_number:
+    if number is None and date is None and len(strings) == len(values) > 0:
         raise SourceError(
             f"{name}: {RULE}. The column '{column}' holds {str(strings[0])[:60]!r}. "
             f"The columns are: {', '.join(names)}."
         )
+    return None if number is None and date is None else date is not None
 
 
-def _reads_as_number(characters: str) -> bool:
-    """Whether characters are a number, or true or false."""
+def _first_of_each_kind(values: Sequence[object], *, is_text: bool) -> tuple[str | None, str | None]:
+    """The first number and the first date among values, in words."""
+    number = date = None
+    for value in values:
+        if isinstance(value, str) and microseconds_of_string(value) is not None:
+            date = date or repr(value)
+        elif _is_number(value, is_text=is_text):
+            number = number or str(value)
+    return number, date
+
+
+def _is_number(value: object, *, is_text: bool) -> bool:
+    """Whether a value is a number, or true or false; characters may say one only where all values are characters."""
+    if not isinstance(value, str) or not is_text:
+        return number_of(value) is not None
     try:
-        float(characters)
+        float(value)
     except ValueError:
-        return characters.strip().casefold() in ("true", "false")
+        return value.strip().casefold() in ("true", "false")
     return True
 
 
-def keep_values(values: pa.Array) -> pa.Array:
-    """A column of a table as float64; a date or a time counts from 1970, null stays null."""
-    type_ = values.type
-    if pa.types.is_boolean(type_):
-        values = values.cast(pa.uint8())
-    elif pa.types.is_date32(type_):
-        values = values.cast(pa.int32())
-    elif pa.types.is_timestamp(type_) or pa.types.is_date(type_):
-        values = values.cast(pa.int64())
-    return pc.cast(values, pa.float64(), safe=False)
+def check_one_kind(kinds: Mapping[str, bool], column: str) -> None:
+    """SourceError where the column holds numbers in one source and dates in another.
+
+    Parameters
+    ----------
+    kinds : mapping of str to bool
+        By the name of each source, whether it holds dates there.
+    column : str
+    """
+    if len(set(kinds.values())) > 1:
+        dates, numbers = (
+            next(name for name, is_date in kinds.items() if is_date == wanted) for wanted in (True, False)
+        )
+        raise SourceError(
+            f"The column '{column}' holds numbers in {numbers} and dates in {dates}, which cannot be compared. Write "
+            "all of its values in one way."
+        )

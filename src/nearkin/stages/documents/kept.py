@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nearkin.errors import OutputError, SourceError
 from nearkin.formats.parquet import is_damage, table_writer
+from nearkin.paths import why
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import read_blocks
 from nearkin.stages.documents.delimited import split_header
@@ -141,7 +142,7 @@ def _target(out: Path, name: PurePosixPath) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{target.parent}: cannot be made: {error.strerror or error}.") from error
+        raise OutputError(f"{target.parent}: cannot be made: {why(error)}.") from error
     if not target.parent.resolve().is_relative_to(out.resolve()):
         raise OutputError(f"{target}: a link leads out of {out}; kept files are written only below it.")
     return target
@@ -175,7 +176,7 @@ def _writing(target: Path) -> Iterator[IO[bytes]]:
         _sync_folder(target.parent)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        raise OutputError(f"{target}: cannot be written: {error.strerror or error}.") from error
+        raise OutputError(f"{target}: cannot be written: {why(error)}.") from error
     except BaseException:
         beside.unlink(missing_ok=True)
         raise

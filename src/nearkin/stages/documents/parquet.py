@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -13,11 +14,13 @@ import pyarrow.parquet as pq
 from nearkin.errors import SourceError
 from nearkin.formats.parquet import UNREADABLE, open_table
 from nearkin.stages.documents.columns import Sample, check_column, holds_characters, sample_of_table
-from nearkin.stages.documents.keeping import check_keep_type, keep_values
+from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.keeping import check_keep_strings, check_keep_type
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python, one_batch, problem_piece
 from nearkin.stages.documents.streams import Progress
 
 _MOST_ROWS = 1 << 16
+_FIRST_ROWS = 20
 # Below this many bytes a row, texts may be many references to few long ones: they are then unfolded in slices.
 _FOLDED_BYTES = 64
 
@@ -56,13 +59,31 @@ def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, ke
         check_keep_type(name, keep_column, schema)
 
 
+def check_first_to_keep_by(parquet: pq.ParquetFile, name: str, column: str) -> bool | None:
+    """Whether the first values of the column to keep by are dates; None where there are none.
+
+    Raises
+    ------
+    SourceError
+        They are strings, and none of them is a date.
+    """
+    schema = parquet.schema_arrow
+    values = pa.nulls(0, schema.field(column).type)
+    with contextlib.suppress(pa.ArrowException, OSError, StopIteration):  # damage is told where it is read
+        values = next(parquet.iter_batches(_FIRST_ROWS, columns=[column]))[0]
+    check_keep_strings(name, column, plain(values), schema.names)
+    keep = KeepColumn(column)
+    keep.of_json(plain(values))
+    return keep.holds_dates
+
+
 def read_parquet(
     file: BinaryIO | str,
     *,
     name: str,
     text: str,
     doc_id: str | None,
-    keep_column: str | None,
+    keep: KeepColumn | None,
     batch_bytes: int,
     size_bytes: int,
     progress: Progress,
@@ -71,9 +92,11 @@ def read_parquet(
     with open_parquet(file, name) as parquet:
         metadata = parquet.metadata
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        check_schema(name, parquet.schema_arrow, text, doc_id, keep_column)
+        check_schema(name, parquet.schema_arrow, text, doc_id, None if keep is None else keep.name)
+        if keep is not None:
+            check_first_to_keep_by(parquet, name, keep.name)
         ids = IdType(doc_id is None or not pa.types.is_integer(parquet.schema_arrow.field(doc_id).type))
-        columns = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
+        columns = list(dict.fromkeys(column for column in (text, doc_id, keep and keep.name) if column is not None))
         row = 1
         n_told = 0
         for index, group in enumerate(groups):
@@ -85,7 +108,7 @@ def read_parquet(
                 with open_table(file, metadata=metadata, read_dictionary=folded) as reader:
                     for batch in reader.iter_batches(n_rows, row_groups=[index], columns=columns):
                         for part in slices_of_batch(batch, text, batch_bytes):
-                            yield one_batch([piece_of_columns(part, text, doc_id, keep_column, row)], ids)
+                            yield one_batch([piece_of_columns(part, text, doc_id, keep, row)], ids)
                             row += len(part)
             except (pa.ArrowException, OSError) as error:
                 yield one_batch([problem_piece(row, f"the Parquet data is damaged: {error}")], ids)
@@ -122,28 +145,28 @@ def _lengths(values: pa.Array) -> pa.Array:
     """Bytes of each text."""
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.int32())
-    return pc.binary_length(_plain(values))
+    return pc.binary_length(plain(values))
 
 
 def piece_of_columns(
-    batch: pa.RecordBatch, text: str, doc_id: str | None, keep_column: str | None, first_row: int
+    batch: pa.RecordBatch, text: str, doc_id: str | None, keep: KeepColumn | None, first_row: int
 ) -> Piece:
     """The rows of a table's batch, numbered from ``first_row``."""
     n_rows = len(batch)
-    texts = _plain(batch.column(text)).cast(pa.large_binary())
+    texts = plain(batch.column(text)).cast(pa.large_binary())
     problems = pa.nulls(n_rows, pa.large_string())
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar("the text is null", pa.large_string()), problems)
     return Piece(
-        pa.nulls(n_rows) if doc_id is None else _ids(_plain(batch.column(doc_id))),
+        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id))),
         texts,
         np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problems,
-        pa.nulls(n_rows, pa.float64()) if keep_column is None else keep_values(_plain(batch.column(keep_column))),
+        pa.nulls(n_rows, pa.float64()) if keep is None else keep.of_json(plain(batch.column(keep.name))),
     )
 
 
-def _plain(values: pa.Array) -> pa.Array:
+def plain(values: pa.Array) -> pa.Array:
     """Values without a dictionary, an extension or a view around them."""
     if isinstance(values, pa.ExtensionArray):
         values = values.storage

@@ -23,6 +23,7 @@ PREPARED_SCHEMA = pa.schema(
         pa.field("line", pa.int64(), nullable=False),
         pa.field("problem", pa.large_string()),
         pa.field("keep_value", pa.float64()),
+        pa.field("has_id", pa.bool_(), nullable=False),  # false: doc_id is the place of the document
     ]
 )
 
@@ -55,6 +56,7 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
             batch["line"],
             problems,
             batch["keep_value"],
+            batch["doc_id"].is_valid(),
         ],
         schema=PREPARED_SCHEMA,
     )

@@ -16,6 +16,7 @@ from nearkin.stages.documents.delimited import read_delimited
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.finding import WITHOUT_COLUMNS
 from nearkin.stages.documents.jsonl import read_jsonl
+from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import (
     check_has_columns,
     check_keep_records,
@@ -67,7 +68,8 @@ def read_batches(
         About how many bytes of the unpacked file a batch stands for. A longer record has a batch of its own; one of
         more than 1 GiB is a problem. Memory is bounded by a few times this.
     keep_column : str, optional
-        Its numbers become ``keep_value``; true is 1, a date or a time counts from 1970, what is no number is null.
+        Its numbers become ``keep_value``; true is 1, a date or a time is its microseconds since 1970, all else is null.
+        See :class:`.keep_column.KeepColumn`.
     progress : callable, optional
         Told the bytes of the file that were consumed since the last call; they add up to its size.
     stdin : binary file, optional
@@ -77,7 +79,7 @@ def read_batches(
         judged as a whole, all else line by line, and where that would be unsound by the first MiB of the file (see
         :mod:`.encodings`).
     note : callable, optional
-        Told at the end of the source, in one sentence, if some documents have no number in ``keep_column``; of a dump
+        Told at the end of the source, in one sentence, if some documents have no value in ``keep_column``; of a dump
         of Wikipedia, how many pages were left out and why.
 
     Yields
@@ -95,17 +97,18 @@ def read_batches(
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
-    batches = _read_source(source, batch_bytes, keep_column, progress, stdin, encoding, note)
-    if keep_column is not None:
+    keep = None if keep_column is None else KeepColumn(keep_column)
+    batches = _read_source(source, batch_bytes, keep, progress, stdin, encoding, note)
+    if keep is not None:
         check_has_columns(source.name, source.format)
-        batches = noting_values_without_number(batches, source.name, keep_column, note)
+        batches = noting_values_without_number(batches, source.name, keep, note)
     yield from batches
 
 
 def _read_source(
     source: Source,
     batch_bytes: int,
-    keep_column: str | None,
+    keep: KeepColumn | None,
     progress: Progress,
     stdin: BinaryIO | None,
     encoding: str,
@@ -114,50 +117,50 @@ def _read_source(
     """The batches of a source that is opened for them."""
     if source.path == STDIN:
         raw = stdin if stdin is not None else sys.stdin.buffer
-        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding, note)
+        yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
         return
     try:
         opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:
         raise unreadable(source.name, error) from error
     with opened as raw:
-        yield from _read(source, raw, batch_bytes, keep_column, progress, encoding, note)
+        yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
 
 
 def _read(
     source: Source,
     raw: BinaryIO,
     batch_bytes: int,
-    keep_column: str | None,
+    keep: KeepColumn | None,
     progress: Progress,
     encoding: str,
     note: Callable[[str], None],
 ) -> Iterator[pa.RecordBatch]:
     """The batches of an open source."""
     if source.format == "parquet":
-        yield from _read_parquet(source, raw, batch_bytes, keep_column, progress)
+        yield from _read_parquet(source, raw, batch_bytes, keep, progress)
         return
     # A file that is one document is decoded when all of it is there; XML says its encoding itself.
     encoding_of_stream = "utf-8" if source.format in ("file", "wikipedia") else encoding
     stream = ByteStream(raw, source.compression, encoding=encoding_of_stream, progress=progress)
     try:
-        source = _with_columns(source, stream, keep_column)
+        source = _with_columns(source, stream, None if keep is None else keep.name)
     except StreamFault as fault:
         raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
     if source.format == "wikipedia":
         yield from read_wikipedia(stream, source.name, batch_bytes=batch_bytes, note=note)
         return
-    for batch in _read_stream(source, stream, batch_bytes, keep_column, encoding):
+    for batch in _read_stream(source, stream, batch_bytes, keep, encoding):
         yield without_illegible(batch, encoding)
 
 
 def _read_stream(
-    source: Source, stream: ByteStream, batch_bytes: int, keep_column: str | None, encoding: str
+    source: Source, stream: ByteStream, batch_bytes: int, keep: KeepColumn | None, encoding: str
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a source of any format but Parquet, its texts not checked yet."""
     text = source.text if source.text is not None else "text"
     if source.format == "jsonl":
-        yield from read_jsonl(stream, text=text, doc_id=source.id, keep_column=keep_column, batch_bytes=batch_bytes)
+        yield from read_jsonl(stream, text=text, doc_id=source.id, keep=keep, batch_bytes=batch_bytes)
     elif source.format == "lines":
         yield from read_lines(stream, batch_bytes=batch_bytes)
     elif source.format == "file":
@@ -169,7 +172,7 @@ def _read_stream(
             scanner=scanner_of(source.format, source.delimiter or ","),
             text=text,
             doc_id=source.id,
-            keep_column=keep_column,
+            keep=keep,
             batch_bytes=batch_bytes,
         )
 
@@ -195,7 +198,7 @@ def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -
 
 
 def _read_parquet(
-    source: Source, raw: BinaryIO, batch_bytes: int, keep_column: str | None, progress: Progress
+    source: Source, raw: BinaryIO, batch_bytes: int, keep: KeepColumn | None, progress: Progress
 ) -> Iterator[pa.RecordBatch]:
     """A Parquet file, which must be open to reading anywhere in it."""
     if not raw.seekable():
@@ -209,7 +212,7 @@ def _read_parquet(
         name=source.name,
         text=text,
         doc_id=doc_id,
-        keep_column=keep_column,
+        keep=keep,
         batch_bytes=batch_bytes,
         size_bytes=source.size_bytes,
         progress=progress,

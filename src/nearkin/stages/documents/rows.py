@@ -102,30 +102,33 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
 
 
 def _printable(doc_id: str) -> str:
-    """An id without half characters, which no Arrow string can hold."""
-    return doc_id.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    r"""An id as a string of Arrow can hold it: an unpaired surrogate is escaped, as JSON does it.
+
+    Examples
+    --------
+    >>> print(_printable("lone\ud800"))
+    lone\ud800
+    """
+    return doc_id.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(slots=True)
 class IdType:
     """What a source's ids are: undecided, integers, strings.
 
-    The first batch decides: int64 where every id there is an integer and there is at least one, strings otherwise. A
-    source of integers in which a string turns up later is widened: its batches are large_string from that one on. No
-    id is lost by this, because an integer has one way to be written; and no source goes back to integers.
+    The first batch with an id decides: int64 where every id there is an integer, strings otherwise. Rows without an id,
+    which may be rows that cannot be read, decide nothing. A source of integers in which a string turns up later is
+    widened: its batches are large_string from that one on. No id is lost by this, because an integer has one way to be
+    written; and no source goes back to integers.
     """
 
     is_string: bool | None = None
 
     def settle(self, doc_ids: pa.Array) -> pa.Array:
         """The ids of a batch in the source's type, deciding or widening it on the way."""
-        n_ids = len(doc_ids) - doc_ids.null_count
-        is_integer = pa.types.is_int64(doc_ids.type)
-        if self.is_string is None:
-            self.is_string = not (is_integer and n_ids)
-        elif not self.is_string and not is_integer and n_ids:
-            self.is_string = True
-        return doc_ids.cast(pa.large_string() if self.is_string else pa.int64())
+        if doc_ids.null_count < len(doc_ids) and not self.is_string:
+            self.is_string = not pa.types.is_int64(doc_ids.type)
+        return doc_ids.cast(pa.int64() if self.is_string is False else pa.large_string())
 
 
 def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
@@ -138,7 +141,7 @@ def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
     ]
-    schema = DOCUMENTS_SCHEMA if ids.is_string else _INT64_SCHEMA
+    schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -148,9 +151,9 @@ def _joined(arrays: list[pa.Array]) -> pa.Array:
 
 def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
     """Ids of several pieces in one type; null fits any, one string makes all strings."""
-    known = {array.type for array in arrays if not pa.types.is_null(array.type)}
+    known = {array.type for array in arrays if array.null_count < len(array)}
     if not known:
-        return _joined(arrays)
+        return pa.nulls(sum(map(len, arrays)))
     joint = pa.int64() if known == {pa.int64()} else pa.large_string()
     return _joined([array.cast(joint) for array in arrays])
 
@@ -173,12 +176,12 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
 
 
 def as_large_strings(values: pa.Array) -> pa.Array:
-    """Characters as large_string; in an id, bytes that are not UTF-8 become U+FFFD, because an id must be printable."""
+    r"""Characters as large_string; bytes that are not UTF-8 are escaped, as in ``caf\xe9``: ids stay different."""
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:
         raw = values.cast(pa.large_binary()).to_pylist()
-        return pa.array([None if v is None else v.decode("utf-8", "replace") for v in raw], pa.large_string())
+        return pa.array([None if v is None else v.decode("utf-8", "backslashreplace") for v in raw], pa.large_string())
 
 
 def null_positions(values: pa.Array) -> I64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
@@ -10,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import ID_NAMES, TEXT_NAMES, Sample, sample_of_records
+from nearkin.paths import why
+from nearkin.stages.documents.columns import KNOWN_NAMES, Sample, sample_of_records
 from nearkin.stages.documents.containers import MAGIC_BYTES, why_not_text
 from nearkin.stages.documents.record_runs import Scanner, scanner_of
 from nearkin.stages.documents.streams import (
@@ -113,6 +115,8 @@ def empty_stdin() -> SourceError:
 
 def unreadable(name: str, error: OSError) -> SourceError:
     """The error of a file that cannot be opened, with what to do."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return SourceError(f"{name}: cannot be opened: {why(error)}.")
     advice = {
         FileNotFoundError: "Check the path.",
         PermissionError: "Give yourself permission to read it, or leave it out.",
@@ -182,7 +186,7 @@ def _first_lines(head: Head) -> list[bytes]:
 def has_header(head: Head, delimiter: bytes) -> bool:
     """Whether the first line names columns that are known as texts or ids."""
     names = head.lines[0].decode("utf-8", "replace").split(delimiter.decode())
-    return not {name.strip().strip('"').casefold() for name in names}.isdisjoint((*TEXT_NAMES, *ID_NAMES))
+    return not {name.strip().strip('"').casefold() for name in names}.isdisjoint(KNOWN_NAMES)
 
 
 def n_id_and_text(head: Head) -> tuple[int, int]:
@@ -212,7 +216,7 @@ def told_delimiter(head: Head, *named: str | None) -> str:
     for delimiter in (";", TAB, "|"):
         names, *records = [*_rows(head, scanner_of("csv", delimiter))] or [[]]
         n_alike = sum(len(record) == len(names) for record in records)
-        is_known = not {name.strip().casefold() for name in names}.isdisjoint((*TEXT_NAMES, *ID_NAMES))
+        is_known = not {name.strip().casefold() for name in names}.isdisjoint(KNOWN_NAMES)
         is_told = 2 * n_alike > len(records) if records else is_known
         if (is_told or (wanted and wanted <= set(names))) and len(names) > most:
             best, most = delimiter, len(names)

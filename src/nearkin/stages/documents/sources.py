@@ -78,7 +78,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The sources sorted by path, so that their order on the command line does not matter, and what was guessed.
+    """The sources in reading order, and what was guessed.
 
     Parameters
     ----------
@@ -100,6 +100,7 @@ class _Asked:
     is_optional: bool
     encoding: str
     stdin: BinaryIO | None
+    has_columns_later: bool
 
 
 def resolve_sources(
@@ -111,6 +112,8 @@ def resolve_sources(
     text_optional: bool = False,
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
+    in_order: bool = False,
+    has_columns_later: bool = False,
 ) -> SourceSet:
     """Find the files that the arguments name, and how each is to be read.
 
@@ -129,6 +132,11 @@ def resolve_sources(
         Of the column names, where they are not UTF-8.
     stdin : binary file, optional
         Standard input; only looked at, nothing is taken from it.
+    in_order : bool, default False
+        Read the arguments in their order, and the files of a folder or a pattern sorted by path. By default all files
+        are sorted by path, so that the order of the arguments does not matter.
+    has_columns_later : bool, default False
+        Look for no columns: the caller chooses them.
 
     Raises
     ------
@@ -140,7 +148,7 @@ def resolve_sources(
     if file_format is not None and file_format not in get_args(Format):
         every = ", ".join(get_args(Format))
         raise ParameterError(f"The format (--format) must be one of {every}. Got {file_format!r} instead.")
-    asked = _Asked(text, doc_id, text_optional, check_encoding(encoding), stdin)
+    asked = _Asked(text, doc_id, text_optional, check_encoding(encoding), stdin, has_columns_later)
     guesses: list[str] = []
     found: dict[str, Found] = {}
     repeated: list[str] = []
@@ -148,15 +156,17 @@ def resolve_sources(
         for one in find(argument, file_format, guesses):
             known = found.setdefault(identity(one.path), one)
             if known is not one:
-                repeated.append(max(one.path, known.path))
-                found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
+                repeated.append(one.path if in_order else max(one.path, known.path))
+                if not in_order:
+                    found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others} was named before or is the same file, and is read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     sources = []
-    for one in sorted(found.values(), key=lambda one: (one.path, one.name)):
+    ordered = list(found.values()) if in_order else sorted(found.values(), key=lambda one: (one.path, one.name))
+    for one in ordered:
         forced = one.format or file_format
         source, said = _resolve(one, forced, asked)  # type: ignore[arg-type]
         sources.append(source)
@@ -240,7 +250,7 @@ def _columns(
     one: Found, file_format: Format, head: Head, delimiter: str | None, asked: _Asked
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The columns of a source and the sentences about them."""
-    if file_format in WITHOUT_COLUMNS:
+    if file_format in WITHOUT_COLUMNS or asked.has_columns_later:
         return None, None, ()
     if file_format == "parquet":
         sample: Sample | None = sample_of_parquet(one.path, one.name)

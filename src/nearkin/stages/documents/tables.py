@@ -16,15 +16,17 @@ from nearkin.stages.documents.columns import (
     sample_of_records,
     sample_of_table,
 )
+from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import (
     check_has_columns,
     check_keep_records,
+    check_keep_strings,
     no_note,
     noting_values_without_number,
 )
-from nearkin.stages.documents.parquet import check_schema, piece_of_columns, slices_of_batch
+from nearkin.stages.documents.parquet import check_schema, piece_of_columns, plain, slices_of_batch
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
-from nearkin.stages.documents.values import id_of, in_words, number_of, text_of
+from nearkin.stages.documents.values import id_of, in_words, text_of
 
 _LABEL = "the table"
 _ACCEPTED = (
@@ -76,6 +78,7 @@ def read_table(
     keep_column: str | None = None,
     batch_rows: int = _BATCH_ROWS,
     note: Callable[[str], None] = no_note,
+    is_whole: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """The documents of a table, a batch at a time, as :func:`.reader.read_batches` gives those of a file.
 
@@ -87,11 +90,13 @@ def read_table(
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     keep_column : str, optional
-        Its numbers become ``keep_value``.
+        Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
     batch_rows : int
         At most so many rows a batch; less where texts are long.
     note : callable, optional
-        Told at the end if some documents have no number in ``keep_column``.
+        Told at the end if some documents have no value in ``keep_column``.
+    is_whole : bool
+        False for a part of a table: its first strings need not be dates though others are.
 
     Yields
     ------
@@ -107,23 +112,24 @@ def read_table(
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
-    batches = _read(table, text, doc_id, keep_column, batch_rows)
-    if keep_column is not None:
-        batches = noting_values_without_number(batches, _LABEL, keep_column, note)
+    keep = None if keep_column is None else KeepColumn(keep_column)
+    batches = _read(table, text, doc_id, keep, batch_rows, is_whole=is_whole)
+    if keep is not None:
+        batches = noting_values_without_number(batches, _LABEL, keep, note)
     yield from batches
 
 
 def _read(
-    table: object, text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+    table: object, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a table of any kind."""
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a column on its own
             arrow, text = pa.table({"text": pa.chunked_array(table)}), "text"
-        yield from _read_arrow(arrow, text, doc_id, keep_column, batch_rows)
+        yield from _read_arrow(arrow, text, doc_id, keep, batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
-        yield from _read_records(table, text, doc_id, keep_column, batch_rows)
+        yield from _read_records(table, text, doc_id, keep, batch_rows)
     else:
         raise _not_accepted(table)
 
@@ -149,9 +155,10 @@ def _as_arrow(table: object) -> pa.Table | None:
 
 
 def _read_arrow(
-    table: pa.Table, text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+    table: pa.Table, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
 ) -> Iterator[pa.RecordBatch]:
     """Batches of an Arrow table; none of one without rows, whose columns need not have a type yet."""
+    keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
             if column is not None and column not in table.schema.names:
@@ -160,12 +167,15 @@ def _read_arrow(
     columns = _columns_of(table, text, doc_id)
     text, doc_id = columns.text, columns.id
     check_schema(_LABEL, table.schema, text, doc_id, keep_column)
+    if is_whole and keep_column is not None:
+        first = plain(table[keep_column].drop_null().slice(0, _SAMPLE_ROWS).combine_chunks())
+        check_keep_strings(_LABEL, keep_column, first, table.schema.names)
     needed = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
     ids = IdType(doc_id is None or not pa.types.is_integer(table.schema.field(doc_id).type))
     row = 1
     for batch in table.select(needed).to_batches(max_chunksize=batch_rows):
         for part in slices_of_batch(batch, text, _BATCH_BYTES):
-            yield one_batch([piece_of_columns(part, text, doc_id, keep_column, row)], ids)
+            yield one_batch([piece_of_columns(part, text, doc_id, keep, row)], ids)
             row += len(part)
 
 
@@ -175,11 +185,11 @@ class _Names:
 
     text: str | None
     doc_id: str | None
-    keep: str | None
+    keep: KeepColumn | None
 
 
 def _read_records(
-    records: Iterable[object], text: str | None, doc_id: str | None, keep_column: str | None, batch_rows: int
+    records: Iterable[object], text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
     """Batches of Python objects, which may come from an iterator without end."""
     stream = iter(records)
@@ -189,14 +199,14 @@ def _read_records(
         columns = choose_columns(sample_of_records(dicts), _LABEL, text=text, doc_id=doc_id)
         text = columns.text
         doc_id = columns.id if doc_id is None and text is not None else doc_id
-    names = _Names(text, doc_id, keep_column)
+    names = _Names(text, doc_id, keep)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(records, f"an iterable of {type(first).__name__}")
-    if keep_column is not None and head:
+    if keep is not None and head:
         if not dicts:
             check_has_columns(_LABEL, None)
-        check_keep_records(_LABEL, keep_column, dicts, is_text=False)
+        check_keep_records(_LABEL, keep.name, dicts, is_text=False)
     ids = IdType()
     rows, n_bytes = RowList(), 0
     for row, record in enumerate(chain(head, stream), start=1):
@@ -218,7 +228,7 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
             return 0
         value: object = record[names.text]
         doc_id = record.get(names.doc_id)
-        keep_value = number_of(record.get(names.keep))
+        keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
     elif isinstance(record, (tuple, list)):
         if len(record) != 2:
             rows.add(row, problem=f"not an (id, text) pair but {len(record)} values")

@@ -21,7 +21,7 @@ class Keep:
     """The document of a group to keep.
 
     It is the longest, the shortest, the first, or the one with the greatest or least value in a column. Equals
-    are decided by the order of reading.
+    are decided by the order of reading; for the first, sources are read in the order in which they were named.
 
     Examples
     --------

@@ -143,7 +143,8 @@ class ParallelCorpus:
                 f"{path}: one file must be TMX or a table (CSV, TSV, Parquet, JSON Lines), and its name does not say "
                 "so. Name two text files, or add --format."
             )
-        source = resolve_sources([path], file_format=self.file_format or by_suffix(path)[0]).sources
+        file_format = self.file_format or by_suffix(path)[0]
+        source = resolve_sources([path], file_format=file_format, has_columns_later=True).sources
         if len(source) != 1:
             raise SourceError(f"{path}: is a folder. Name the file that is meant.")
         columns = self._columns(source[0], say)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nearkin.errors import ParameterError, RunError
-from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
+from nearkin.runs.directory import MANIFEST, WORK, check_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -73,7 +73,7 @@ def _manifest(directory: Path) -> Mapping[str, Any]:
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
-        if RunDirectory(directory).work.exists():
+        if (directory / WORK).exists():
             raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
         raise RunError(
             f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are not there."

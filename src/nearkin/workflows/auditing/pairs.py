@@ -48,7 +48,7 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
     try:
         chosen = PairOptions.of_words(manifest["parameters"])
         sides = _texts(manifest["left"]), _texts(manifest["right"])
-        reported = parquet.read_table(directory / "pairs.parquet", columns=["left_id", "right_id"])
+        reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(manifest["table"])
         predicted, low = (float(manifest["plan"]["predicted"][name]) for name in ("recall", "recall_low"))
         fingerprint = manifest["fingerprint"]
@@ -135,18 +135,30 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
     return keys, cosines
 
 
+def _stored_pairs(path: Path) -> pa.Table:
+    """The documents of all pairs: their rows, or, of a run of an earlier version, their names in the place of ids."""
+    with parquet.open_table(path) as file:
+        kind = "row" if "left_row" in file.schema_arrow.names else "id"
+        return file.read(columns=[f"left_{kind}", f"right_{kind}"])
+
+
 def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I64) -> U64:
     """What the run reported of the sampled documents."""
     rows = []
-    for name, collected in (("left", prepared.left), ("right", prepared.right)):
-        ids = collected.documents["id"].combine_chunks()
-        column = reported[f"{name}_id"].combine_chunks()
+    for collected, name in zip((prepared.left, prepared.right), reported.column_names, strict=True):
+        column = reported[name].combine_chunks()
         if not (pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)):
-            raise damaged(directory, f"the ids in pairs.parquet are {column.type}")
-        place = pc.index_in(column, value_set=ids.cast(column.type)).fill_null(-1).to_numpy().astype(np.int64)
-        if (place < 0).any():
+            raise damaged(directory, f"the documents in pairs.parquet are {column.type}")
+        if name.endswith("_id"):
+            names = collected.documents["name"].combine_chunks()
+            found = pc.index_in(column.cast(pa.large_string()), value_set=names)
+        else:
+            found = column
+        place = found.fill_null(-1).to_numpy().astype(np.int64)
+        is_none = (place < 0) | (place >= len(collected))
+        if is_none.any():
             raise damaged(
-                directory, f"pairs.parquet names {column[int(np.argmin(place))].as_py()!r}, which is no document"
+                directory, f"pairs.parquet names {column[int(np.argmax(is_none))].as_py()!r}, which is no document"
             )
         rows.append(place)
     own = np.isin(rows[0], sample)
@@ -161,10 +173,10 @@ def _counts(keys: U64, sample: I64) -> I64:
 def _missed(prepared: Prepared, keys: U64, cosines: F64) -> MissedPairs:
     left, right = rows_of(keys)
     missed = MissedPairs(is_across=True)
-    missed.take(zip(_ids(prepared.left, left), _ids(prepared.right, right), cosines.tolist(), strict=True))
+    missed.take(zip(_names(prepared.left, left), _names(prepared.right, right), cosines.tolist(), strict=True))
     return missed
 
 
-def _ids(collected: Collected, rows: I64) -> Sequence[str]:
-    ids: list[str] = collected.documents["id"].combine_chunks().cast(pa.large_string()).take(pa.array(rows)).to_pylist()
-    return ids
+def _names(collected: Collected, rows: I64) -> Sequence[str]:
+    names: list[str] = collected.documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
+    return names

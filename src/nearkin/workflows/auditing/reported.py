@@ -65,12 +65,12 @@ class Reported(Protocol):
 
 
 class ReportedWithin:
-    """Of a run over one collection: rows are told by their ids, of which each is there once.
+    """Of a run over one collection.
 
     Parameters
     ----------
     directory : Path
-    ids : Array
+    names : StringArray
         Of all rows.
     rows : int64 array
         Those that stand for their text; pairs of copies are left out.
@@ -78,15 +78,14 @@ class ReportedWithin:
         Rising.
     """
 
-    def __init__(self, directory: Path, ids: pa.Array, rows: I64, sample: I64) -> None:
-        self._ids, self._sample = ids, sample
-        own = ids.take(pa.array(rows))
+    def __init__(self, directory: Path, names: pa.LargeStringArray, rows: I64, sample: I64) -> None:
+        self._names, self._sample = names, sample
+        stands = np.zeros(len(names), np.bool_)
+        stands[rows] = True
         keys: list[U64] = [np.zeros(0, np.uint64)]
-        for a, b in _stored_pairs(directory, ids.take(pa.array(sample))):
-            places = [pc.index_in(column, own) for column in (a, b)]
-            both = pc.and_(places[0].is_valid(), places[1].is_valid())
-            left, right = (rows[place.filter(both).to_numpy()] for place in places)
-            keys += [self._keys(left, right), self._keys(right, left)]
+        for left, right in _stored_pairs(directory, names):
+            both = stands[left] & stands[right]
+            keys += [self._keys(left[both], right[both]), self._keys(right[both], left[both])]
         self._reported = np.unique(np.concatenate(keys))
 
     def _keys(self, row: I64, other: I64) -> U64:
@@ -98,7 +97,7 @@ class ReportedWithin:
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
         """Every pair counts but that of a document with itself."""
         is_other: Bool = self._sample[pairs.sampled] != pairs.row
-        names = self._ids.take(pa.array(pairs.row)).cast(pa.large_string()).to_pylist()
+        names = self._names.take(pa.array(pairs.row)).to_pylist()
         return is_other, np.isin(keys_of(pairs.sampled, pairs.row), self._reported), names
 
     def n_unconfirmed(self, n_found: int) -> int:
@@ -117,25 +116,26 @@ class _Known:
 class ReportedAcross:
     """Of a run against another collection: of the copies of a text there, the first is named.
 
-    An id that was used before has its place behind it in what the run reports.
+    A name that was used before has its place behind it in what the run reports.
 
     Parameters
     ----------
     directory : Path
-    ids : Array
+    names : StringArray
         Of the rows to clean.
     sample : int64 array
     digests : sequence of bytes
         Of the texts of the sample: exact copies of them are no pairs of different texts.
     """
 
-    def __init__(self, directory: Path, ids: pa.Array, sample: I64, digests: Sequence[bytes]) -> None:
+    def __init__(self, directory: Path, names: pa.LargeStringArray, sample: I64, digests: Sequence[bytes]) -> None:
         self._known = [_Known(seen={digest}) for digest in digests]
-        own = ids.take(pa.array(sample))
-        for a, b in _stored_pairs(directory, own, sides=("id_a",)):
-            names = b.cast(pa.large_string()).to_pylist()
-            for place, name in zip(pc.index_in(a, own).to_pylist(), names, strict=True):
-                self._known[place].reported.add(name)
+        for rows, others in _stored_names(directory, names):
+            place = np.minimum(np.searchsorted(sample, rows), max(len(sample) - 1, 0))
+            is_sampled = sample[place] == rows
+            told = others.filter(pa.array(is_sampled)).to_pylist()
+            for at, name in zip(place[is_sampled].tolist(), told, strict=True):
+                self._known[at].reported.add(name)
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
         """The first of each text counts."""
@@ -159,31 +159,47 @@ class ReportedAcross:
         return 0
 
 
-def _stored_pairs(
-    directory: Path, wanted: pa.Array, sides: Sequence[str] = ("id_a", "id_b")
-) -> Iterator[tuple[pa.Array, pa.Array]]:
-    """The stored pairs of which one of the sides is wanted, some at a time."""
+def _stored_pairs(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, I64]]:
+    """The rows of the stored pairs, some at a time."""
+    for batch in _batches(directory):
+        yield _rows_of(directory, batch, "a", names), _rows_of(directory, batch, "b", names)
+
+
+def _stored_names(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, pa.LargeStringArray]]:
+    """The rows of the documents to clean, and the names of the others; earlier versions wrote names as ids."""
+    for batch in _batches(directory):
+        others = batch["name_b"] if "name_b" in batch.schema.names else batch["id_b"]
+        yield _rows_of(directory, batch, "a", names), others.cast(pa.large_string())
+
+
+def _rows_of(directory: Path, batch: pa.RecordBatch, side: str, names: pa.LargeStringArray) -> I64:
+    """The rows of one side of some pairs; earlier versions wrote no rows, but each name once, as an id."""
+    if f"row_{side}" in batch.schema.names:
+        rows = batch[f"row_{side}"]
+    else:
+        rows = pc.index_in(batch[f"id_{side}"].cast(pa.large_string()), names).cast(pa.int64())
+    found: I64 = rows.fill_null(-1).to_numpy()
+    if len(found) and not 0 <= found.min() <= found.max() < len(names):
+        raise damaged(directory, "pairs.parquet names a document that is not in documents.parquet")
+    return found
+
+
+def _batches(directory: Path) -> Iterator[pa.RecordBatch]:
     try:
         with parquet.open_table(directory / "pairs.parquet") as file:
-            for batch in file.iter_batches(columns=["id_a", "id_b"]):
-                masks = [pc.is_in(batch[side], wanted) for side in sides]
-                mask = masks[0] if len(masks) == 1 else pc.or_(*masks)
-                if mask.true_count:
-                    yield batch["id_a"].filter(mask), batch["id_b"].filter(mask)
+            wanted = ("id_a", "id_b", "row_a", "row_b", "name_b")
+            yield from file.iter_batches(columns=[name for name in wanted if name in file.schema_arrow.names])
     except (OSError, pa.ArrowException, KeyError) as error:
         raise damaged(directory, f"{type(error).__name__}: {error}") from error
 
 
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
     """How many documents of the input a run reported in some pair."""
-    try:
-        pairs = parquet.read_table(directory / "pairs.parquet", columns=["id_a", "id_b"])
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise damaged(directory, f"{type(error).__name__}: {error}") from error
-    columns = [pairs["id_a"]] if is_across else [pairs["id_a"], pairs["id_b"]]
-    return len(
-        pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pairs["id_a"].type))
-    )
+    found: list[pa.Array] = []
+    for batch in _batches(directory):
+        kind = "row" if "row_a" in batch.schema.names else "id"  # earlier versions wrote no rows
+        found += [batch[f"{kind}_{side}"].unique() for side in ("a" if is_across else "ab")]
+    return len(pc.unique(pa.chunked_array(found))) if found else 0
 
 
 def damaged(directory: Path, why: str) -> RunError:

@@ -45,7 +45,7 @@ from nearkin.workflows.stored.kept_documents import stored_source
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""
 _SHINGLE_S = 2e-6  # measured: about so long for each shingle of the sample when it is met in the input
-_COLUMNS = ("id", "reason", "copy_of", "n_characters", "n_shingles")
+_COLUMNS = ("id", "name", "reason", "copy_of", "copy_of_row", "n_characters", "n_shingles")
 Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 """Rows, prepared documents and their shingles."""
 
@@ -58,7 +58,7 @@ class StoredRun:
     ----------
     directory : Path
     options : DedupOptions
-    ids : Array, shape (n_inputs,)
+    names : LargeStringArray, shape (n_inputs,)
     rows : int64 array
         Rising: the documents with a text; in a run without another collection one for each text.
     n_characters, n_shingles : int64 arrays, shape (n_inputs,)
@@ -69,7 +69,7 @@ class StoredRun:
 
     directory: Path
     options: DedupOptions
-    ids: pa.Array
+    names: pa.LargeStringArray
     rows: I64
     n_characters: I64
     n_shingles: I64
@@ -89,7 +89,7 @@ class StoredRun:
         """
         try:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
-            table = parquet.read_table(directory / "documents.parquet", columns=_COLUMNS)
+            table = _documents(directory / "documents.parquet")
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
             again = partial(reread, encoding=encoding, stored=stored_source, threads=threads, progress=progress)
             inputs, others = again(manifest["inputs"]), again(against) if against else None
@@ -97,10 +97,10 @@ class StoredRun:
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
             if others is None:
-                stands = pc.and_(stands, table["copy_of"].is_null())
+                stands = pc.and_(stands, table["copy_of_row"].is_null())
             rows = np.flatnonzero(stands.to_numpy(zero_copy_only=False))
             n_characters, n_shingles = (table[name].to_numpy() for name in ("n_characters", "n_shingles"))
-            ids = table["id"].combine_chunks()
+            names = table["name"].combine_chunks()
         except NearkinError:
             raise
         except (
@@ -111,7 +111,7 @@ class StoredRun:
             AttributeError,
         ) as error:  # whatever a damaged file leads to
             raise damaged(directory, f"{type(error).__name__}: {error}") from error
-        return cls(directory, options, ids, rows, n_characters, n_shingles, inputs, others)
+        return cls(directory, options, names, rows, n_characters, n_shingles, inputs, others)
 
     def slices(self, sample: I64) -> Iterator[slice]:
         """Parts of a sample whose shingles memory may hold; a document is never too long."""
@@ -135,6 +135,16 @@ class StoredRun:
         if not np.array_equal(prepared["n_characters"].to_numpy(), self.n_characters[rows]):
             raise changed(name)
         return rows, prepared, self.options.shingle.sets(prepared["text"])
+
+
+def _documents(path: Path) -> pa.Table:
+    """What is needed of a table of documents; earlier versions wrote neither names nor rows, but each id once."""
+    with parquet.open_table(path) as file:
+        table = file.read(columns=[name for name in _COLUMNS if name in file.schema_arrow.names])
+    if "name" not in table.column_names:
+        table = table.append_column("name", table["id"].cast(pa.large_string()))
+        table = table.append_column("copy_of_row", table["copy_of"])
+    return table
 
 
 def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
@@ -211,10 +221,10 @@ def _audit_part(
     index, digests = _index(run, sample, threads, progress)
     reported: Reported
     if run.others is None:
-        reported = ReportedWithin(run.directory, run.ids, run.rows, sample)
+        reported = ReportedWithin(run.directory, run.names, run.rows, sample)
     else:
-        reported = ReportedAcross(run.directory, run.ids, sample, digests)
-    names = run.ids.take(pa.array(sample)).cast(pa.large_string()).to_pylist()
+        reported = ReportedAcross(run.directory, run.names, sample, digests)
+    names = run.names.take(pa.array(sample)).to_pylist()
     n_true, n_found, n_met = np.zeros(len(sample)), np.zeros(len(sample)), 0
     for pairs in _true_pairs(run, index, threads, progress):
         is_pair, was_found, others = reported.judge(pairs)

@@ -35,6 +35,8 @@ def read_one_document(path: Path, encoding: str = "utf-8") -> OneDocument:
     SourceError
         It is not there, or is no text.
     """
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder. Name the one file that is asked for.")
     texts = Reading([str(path)], file_format="file", encoding=encoding).opened(Silent())
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw, _AS_IT_CAME).prepared

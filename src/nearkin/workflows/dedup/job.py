@@ -160,7 +160,8 @@ def collect(
     with meter.stage("exact copies", 0, "steps"):
         corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
         names = [printable(name) for one in everything for name in one.names]
-        places = locate(corpus, names, has_integer_ids=bool(reads) and all(read.has_integer_ids for read in reads))
+        kinds = [read.id_kind for read in reads]
+        places = locate(corpus, names, kinds[: len(inputs)], kinds[len(inputs) :])
     if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
         row = min(places.problems)
         raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")

@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin._version import __version__
 from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
+from nearkin.workflows.dedup.corpus import UNREADABLE
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
@@ -74,8 +75,15 @@ def build(
         "stages": stages(costs),
         "seeds": {"sketch": options.seed},
         "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
-        "has_integer_ids": pa.types.is_integer(result.places.ids.type),
+        "has_integer_ids": pa.types.is_integer(result.places.own_ids.type),
+        "without_id": _n_without_id(result),
     }
+
+
+def _n_without_id(result: Result) -> int:
+    """Documents that could be read and have no id, though others have one."""
+    has_none = result.places.own_ids.is_null().to_numpy(zero_copy_only=False)
+    return int((has_none & (result.corpus.status[: len(has_none)] != UNREADABLE)).sum())
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str, float | None]:

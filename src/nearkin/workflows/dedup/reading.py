@@ -15,6 +15,7 @@ from nearkin.records import I64
 from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.inputs import Input
@@ -32,12 +33,11 @@ class InputRead:
     Parameters
     ----------
     n_documents : int
-    has_integer_ids : bool
-        Every id came as an integer.
+    id_kind : IdKind
     """
 
     n_documents: int
-    has_integer_ids: bool
+    id_kind: IdKind
 
 
 def read_all(
@@ -104,7 +104,7 @@ def read_one(
         stored = read_checked_json(mark)
         for message in stored["said"]:
             progress.say(message)
-        return InputRead(stored["n_documents"], stored["has_integer_ids"])
+        return InputRead(stored["n_documents"], IdKind(stored["id_kind"]))
 
     if not one.can_be_read_again:  # what an earlier run read of a pipe does not come again, something else may
         spool.forget(index)
@@ -122,7 +122,7 @@ def read_one(
     seen, heard = _Seen(), _Heard(progress)
     for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(heard))), threads=threads):
         pass
-    read = InputRead(seen.n_documents, seen.has_integer_ids)
+    read = InputRead(seen.n_documents, seen.id_kind)
     write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
 
@@ -147,7 +147,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self.n_documents = 0
-        self.has_integer_ids = True
+        self.id_kind = IdKind.NONE
 
     def through(
         self, batches: Iterable[tuple[pa.RecordBatch, I64 | int]]
@@ -156,8 +156,7 @@ class _Seen:
             if not batch.num_rows:
                 continue
             self.n_documents += batch.num_rows
-            ids = batch["doc_id"]
-            self.has_integer_ids &= pa.types.is_int64(ids.type) and ids.null_count == 0
+            self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
             yield batch, source
 
 

@@ -179,9 +179,8 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     n = len(documents)
     rows = np.flatnonzero(status == READABLE)
     stands_for = np.arange(n)
-    original = pc.index_in(documents["copy_of"], _readable_ids(documents, rows)).combine_chunks()
-    is_copy = original.is_valid().to_numpy(zero_copy_only=False)
-    stands_for[is_copy] = rows[original.drop_null().to_numpy()]
+    original = _rows_of(documents, rows, "copy_of_row", "copy_of", documents)
+    stands_for[original.is_valid().to_numpy(zero_copy_only=False)] = original.drop_null().to_numpy()
     _, first_seen, class_of = np.unique(stands_for[rows], return_index=True, return_inverse=True)
     node, first_row = number_by_first(rows, class_of, rows[first_seen], n)
     keep_value = documents["keep_value"].to_numpy() if n else np.zeros(0)
@@ -192,9 +191,21 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     return Corpus((), n, status, n_characters, keep_value.astype(np.float64), node, first_row, False, ()), sizes
 
 
-def _readable_ids(documents: pa.Table, rows: NDArray[np.intp]) -> pa.Array:
-    """Ids of documents with a text, each once: a repeated id belongs to an unreadable document."""
-    return documents["id"].take(pa.array(rows)).combine_chunks()
+def _rows_of(documents: pa.Table, rows: NDArray[np.intp], numbers: str, ids: str, table: pa.Table) -> pa.Array:
+    """The rows of the documents that two columns of some table refer to; null where they refer to none.
+
+    Earlier versions wrote no numbers of rows, and no two documents with a text, which ``rows`` are, with one id.
+    """
+    if numbers in table.column_names:
+        found = table[numbers].combine_chunks()
+    else:
+        place = pc.index_in(table[ids], documents["id"].take(pa.array(rows)).combine_chunks()).combine_chunks()
+        found = pa.array(rows.astype(np.int64)).take(place)
+    if len(found) > found.null_count and pc.min(found).as_py() < 0:
+        raise RunError(
+            f"The tables of the run are damaged ({numbers} holds a number below 0). Run nearkin dedup again."
+        )
+    return found
 
 
 def _places(documents: pa.Table) -> Places:
@@ -203,8 +214,13 @@ def _places(documents: pa.Table) -> Places:
     problems = (
         {} if problem.null_count == len(problem) else {i: t for i, t in enumerate(problem.to_pylist()) if t is not None}
     )
+    ids = documents["id"].combine_chunks()
+    # earlier versions wrote no names: they wrote each id once
+    distinct = documents["name"].combine_chunks() if "name" in documents.column_names else ids.cast(pa.large_string())
     return Places(
-        documents["id"].combine_chunks(),
+        ids,
+        ids,
+        distinct,
         names.dictionary.to_pylist(),
         names.indices.to_numpy().astype(np.int32),
         documents["line"].to_numpy(),
@@ -218,10 +234,11 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
     How many shingles two texts share follows from their containments without loss.
     """
     rows = np.flatnonzero(corpus.status == READABLE)
-    ids = _readable_ids(documents, rows)
     a, b = (
-        corpus.node[rows[pc.index_in(pairs[name], ids).to_numpy()]] if len(pairs) else np.zeros(0, np.uint32)
-        for name in ("id_a", "id_b")
+        corpus.node[_rows_of(documents, rows, f"row_{side}", f"id_{side}", pairs).to_numpy()]
+        if len(pairs)
+        else np.zeros(0, np.uint32)
+        for side in "ab"
     )
     contained = (pairs["containment_a_in_b"] if len(pairs) else pa.array([], pa.float64())).to_numpy()
     n_a, n_b = sizes.n_shingles[a], sizes.n_shingles[b]
@@ -237,8 +254,7 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> dict[str, object]:
     """As of the run, but for what another cut changes."""
     names = ["made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan"]
-    if "encoding" in run.manifest:  # it is not in those of earlier versions
-        names.append("encoding")
+    names += [name for name in ("encoding", "without_id") if name in run.manifest]  # earlier versions wrote none
     counts = run.manifest["counts"]
     n_not_compared, n_candidates = (
         int(counts.get(name, 0)) if isinstance(counts, dict) else 0 for name in ("pairs_not_compared", "candidates")

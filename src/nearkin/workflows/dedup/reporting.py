@@ -98,10 +98,10 @@ def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[
     """The largest groups first, the earlier one first among equals, each with some of its documents."""
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
     listed = _Listed.of(table.principal[chosen], outcome)
-    ids = places.id_at(table.principal[chosen]).to_pylist()
+    names = places.names_at(table.principal[chosen])
     return [
         GroupRow(
-            doc_id,
+            name,
             int(table.size[i]),
             float(table.lowest[i]),
             int(table.bridges_refused[i]),
@@ -109,7 +109,7 @@ def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[
             bool(table.is_lowest_exact[i]),
             _members(listed.rows_of(number)[:_N_MEMBERS], outcome, places),
         )
-        for number, (doc_id, i) in enumerate(zip(ids, chosen, strict=True))
+        for number, (name, i) in enumerate(zip(names, chosen, strict=True))
     ]
 
 
@@ -143,26 +143,26 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
     similarity = outcome.similarity[rows]
     return tuple(
         MemberRow(
-            doc_id,
+            name,
             _where(places, row),
             None if np.isnan(similarity[i]) else float(similarity[i]),
             REASONS[int(outcome.reason[row])],
             bool(outcome.principal[row] == row),
         )
-        for i, (doc_id, row) in enumerate(zip(places.id_at(rows).to_pylist(), rows.tolist(), strict=True))
+        for i, (name, row) in enumerate(zip(places.names_at(rows), rows.tolist(), strict=True))
     )
 
 
 def first_problems(places: Places) -> list[ProblemRow]:
     """The first documents of which there is something to know."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
-    return [ProblemRow(_where(places, row), places.ids[row].as_py(), places.problems[row]) for row in rows]
+    return [ProblemRow(_where(places, row), places.names[row].as_py(), places.problems[row]) for row in rows]
 
 
 def _where(places: Places, row: int) -> str:
     """``file:line``; the file alone where it is one document: such a document has the name of its file."""
     name = places.source_names[int(places.source[row])]
-    return name if places.ids[row].as_py() == name else places.where(row)
+    return name if places.names[row].as_py() == name else places.where(row)
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
@@ -178,11 +178,11 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
         *some.similarity(options.measure).tolist(),
     ]
     rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
-    texts, ids = texts_of(result.corpus.chunks, rows.tolist()), result.places.id_at(rows).to_pylist()
+    texts, names = texts_of(result.corpus.chunks, rows.tolist()), result.places.names_at(rows)
     return [
         SamplePair(
-            ids[i],
-            ids[len(pairs) + i],
+            names[i],
+            names[len(pairs) + i],
             _where(result.places, a),
             _where(result.places, b),
             similarity[i],

@@ -77,7 +77,7 @@ class Sourced:
         cls, files: Files, out: Path, options: DedupOptions, progress: Progress, *, twice: str | None = None
     ) -> Sourced:
         """What is to be read, once it is seen that it can be; ``twice`` names what reads it a second time, if any."""
-        found = _resolve(files, files.inputs, out, progress)
+        found = _resolve(files, files.inputs, out, progress, in_order=options.keep.rule == "first")
         others = _resolve(files, files.against, out, progress, is_against=True) if files.against else SourceSet((), ())
         check_inputs(found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=files.stdin)
         check_inputs(others.sources, encoding=files.encoding, stdin=files.stdin)
@@ -115,11 +115,18 @@ class Sourced:
 
 
 def _resolve(
-    files: Files, arguments: Sequence[str], out: Path, progress: Progress, *, is_against: bool = False
+    files: Files,
+    arguments: Sequence[str],
+    out: Path,
+    progress: Progress,
+    *,
+    is_against: bool = False,
+    in_order: bool = False,
 ) -> SourceSet:
     """The sources, without those that lie in the output directory: a run replaces what is there.
 
-    The columns are named for the input; the other collection may have them under other names.
+    The columns are named for the input; the other collection may have them under other names. Where the first document
+    survives, the order of the arguments says which is first.
     """
     found = resolve_inputs(
         arguments,
@@ -130,6 +137,7 @@ def _resolve(
         encoding=files.encoding,
         stdin=files.stdin,
         progress=progress,
+        in_order=in_order,
     )
     for guess in found.guesses:
         progress.say(guess)

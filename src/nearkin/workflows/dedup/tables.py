@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from nearkin.formats import parquet
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.spool import Chunk, gathered
+from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.outcome import (
     NO_ROW,
@@ -30,14 +32,6 @@ from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 
 ROWS_PER_GROUP = 1 << 17
-PROBLEMS_SCHEMA = pa.schema(
-    [
-        pa.field("source", pa.large_string(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("id", pa.large_string(), nullable=False),
-        pa.field("problem", pa.large_string(), nullable=False),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +40,13 @@ class Places:
 
     Parameters
     ----------
+    own_ids : Array, shape (n_inputs,)
+        The ids of the documents to clean as they came: int64 where every one that is there is an integer, else
+        large_string; null where there is none.
     ids : Array, shape (n_documents,)
-        large_string, or int64 where every id is an integer.
+        Of all documents: int64 only where those of the other collection are integers, too.
+    names : LargeStringArray, shape (n_documents,)
+        One for each document, which no other of its collection has.
     source_names : sequence of str
     source : int32 array, shape (n_documents,)
         Index into source_names.
@@ -56,40 +55,74 @@ class Places:
         Only the rows that have one.
     """
 
+    own_ids: pa.Array
     ids: pa.Array
+    names: pa.LargeStringArray
     source_names: Sequence[str]
     source: I32
     line: I64
     problems: dict[int, str]
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
-        """The ids of rows; null for NO_ROW."""
-        mask = rows == NO_ROW
-        return self.ids.take(pa.array(np.where(mask, 0, rows).astype(np.int64), mask=mask))
+        """The ids of rows; null for NO_ROW, and for a document without an id."""
+        return self.ids.take(row_numbers(rows))
+
+    def names_at(self, rows: NDArray[np.integer[Any]]) -> list[str]:
+        """The names of rows."""
+        names: list[str] = self.names.take(row_numbers(rows)).to_pylist()
+        return names
 
     def where(self, row: int) -> str:
         """``file:line`` of a row."""
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
 
 
-def locate(corpus: Corpus, source_names: Sequence[str], *, has_integer_ids: bool) -> Places:
-    """Gather ids, lines and problems from the spool."""
+def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
+    """Rows as a column; null for NO_ROW."""
+    mask = rows == NO_ROW
+    return pa.array(np.where(mask, 0, rows).astype(np.int64), mask=mask)
+
+
+def locate(
+    corpus: Corpus, source_names: Sequence[str], kinds: Sequence[IdKind], other_kinds: Sequence[IdKind]
+) -> Places:
+    """Gather ids, names, lines and problems from the spool.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    source_names : sequence of str
+    kinds, other_kinds : sequence of IdKind
+        Of the inputs, and of those of the other collection.
+    """
     chunks = corpus.chunks
-    ids = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
+    came = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
+    has_id = pa.chunked_array(list(gathered(chunks, "has_id")), pa.bool_()).combine_chunks()
     line = np.concatenate([np.zeros(0, np.int64), *(column.to_numpy() for column in gathered(chunks, "line"))])
     source = np.concatenate([np.zeros(0, np.int32), *(column.to_numpy() for column in gathered(chunks, SOURCE_COLUMN))])
-    came = ids
+    n = corpus.n_inputs
+    own_ids = ids = given_ids(came[:n], has_id[:n], IdKind.joint(kinds))
+    if corpus.is_against:
+        ids = _joined(own_ids, given_ids(came[n:], has_id[n:], IdKind.joint(other_kinds)))
+    names = came
     if corpus.repeated_ids:
-        rows = sorted(row for row, _ in corpus.repeated_ids)
-        ids, has_integer_ids = renamed(ids, rows, source_names, source, line), False
-    places = Places(ids.cast(pa.int64()) if has_integer_ids else ids, source_names, source, line, _problems(chunks))
+        names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
+    places = Places(own_ids, ids, names, source_names, source, line, _problems(chunks))
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
             row,
             f"the id {came[row].as_py()!r} was already used at {places.where(earlier)}; "
-            f"this document is called {ids[row]}",
+            f"this document is called {names[row]}",
         )
     return places
+
+
+def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
+    """The ids of both collections in one type."""
+    parts = [one for one in (own, others) if len(one)]
+    if any(pa.types.is_large_string(one.type) for one in parts):
+        parts = [one.cast(pa.large_string()) for one in parts]
+    return pa.concat_arrays(parts) if parts else own
 
 
 def renamed(
@@ -121,7 +154,7 @@ def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
 def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places: Places) -> None:
     """Write all tables of a run."""
     write_documents(out / "documents.parquet", corpus, sizes, judged.outcome, places)
-    write_pairs(out / "pairs.parquet", judged.matches, places)
+    write_pairs(out / "pairs.parquet", judged.matches, places, is_against=corpus.is_against)
     write_groups(out / "groups.parquet", judged.groups, places)
     if judged.others is not None:
         write_others(out / "against.parquet", corpus, sizes, judged.others, places)
@@ -130,14 +163,15 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:
     """``documents.parquet``: a row for each document, in reading order."""
-    id_type = places.ids.type
     schema = pa.schema(
         [
-            ("id", id_type), ("group", id_type), ("is_principal", pa.bool_()),
-            ("similarity_to_principal", pa.float64()), ("copy_of", id_type), ("keep", pa.bool_()),
-            ("reason", pa.string()), ("n_characters", pa.int64()), ("n_units", pa.int64()),
-            ("n_shingles", pa.int64()), ("keep_value", pa.float64()), ("source", pa.string()), ("line", pa.int64()),
-            ("problem", pa.large_string()),
+            pa.field("id", places.own_ids.type), _filled("name", pa.large_string()), _filled("row", pa.int64()),
+            pa.field("group", places.ids.type), pa.field("group_row", pa.int64()), _filled("is_principal", pa.bool_()),
+            pa.field("similarity_to_principal", pa.float64()), pa.field("copy_of", places.ids.type),
+            pa.field("copy_of_row", pa.int64()), _filled("keep", pa.bool_()), _filled("reason", pa.string()),
+            _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
+            pa.field("keep_value", pa.float64()), _filled("source", pa.string()), _filled("line", pa.int64()),
+            pa.field("problem", pa.large_string()),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
@@ -149,11 +183,15 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
     def slice_(a: int, b: int) -> list[pa.Array]:
         similarity = outcome.similarity[a:b]
         return [
-            places.ids.slice(a, b - a),
+            places.own_ids.slice(a, b - a),
+            places.names.slice(a, b - a),
+            pa.array(rows[a:b].astype(np.int64)),
             places.id_at(outcome.principal[a:b]),
+            row_numbers(outcome.principal[a:b]),
             pa.array(outcome.principal[a:b] == rows[a:b]),
             pa.array(similarity, mask=np.isnan(similarity)),
             places.id_at(outcome.copy_of[a:b]),
+            row_numbers(outcome.copy_of[a:b]),
             pa.array(outcome.keep[a:b]),
             reasons.take(pa.array(outcome.reason[a:b])),
             pa.array(corpus.n_characters[a:b]),
@@ -171,35 +209,47 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
     _write(path, schema, len(outcome.keep), slice_)
 
 
-def write_pairs(path: Path, matches: Matches, places: Places) -> None:
-    """``pairs.parquet``: every verified pair, sorted by the reading order of its documents."""
-    id_type = places.ids.type
+def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: bool) -> None:
+    """``pairs.parquet``: every verified pair, sorted by the reading order of its documents.
+
+    Documents of another collection have no table of their own: there the name of ``b`` is told, too.
+    """
     names = ("jaccard", "containment_a_in_b", "containment_b_in_a")
-    schema = pa.schema([("id_a", id_type), ("id_b", id_type), *((name, pa.float64()) for name in names)])
+    schema = pa.schema(
+        [
+            pa.field("id_a", places.own_ids.type), pa.field("id_b", places.ids.type), _filled("row_a", pa.int64()),
+            _filled("row_b", pa.int64()), *(_filled(name, pa.float64()) for name in names),
+            *([_filled("name_b", pa.large_string())] if is_against else []),
+        ]
+    )  # fmt: skip
 
     def slice_(a: int, b: int) -> list[pa.Array]:
         some = matches.where(slice(a, b))
+        left, right = row_numbers(some.left), row_numbers(some.right)
         values = (some.jaccard, some.containment_left_in_right, some.containment_right_in_left)
-        return [places.id_at(some.left), places.id_at(some.right), *map(pa.array, values)]
+        told = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, values)]
+        return [*told, places.names.take(right)] if is_against else told
 
     _write(path, schema, len(matches), slice_)
 
 
 def write_groups(path: Path, table: GroupTable, places: Places) -> None:
     """``groups.parquet``: a row for each group of two documents and more."""
-    id_type = places.ids.type
+    id_type, whole = places.ids.type, pa.int64()
     schema = pa.schema(
         [
-            ("group", id_type), ("size", pa.int64()), ("principal", id_type), ("lowest_similarity", pa.float64()),
-            ("is_lowest_exact", pa.bool_()), ("bridges_refused", pa.int64()), ("n_exact_copies", pa.int64()),
+            pa.field("group", id_type), _filled("group_row", whole), _filled("size", whole),
+            pa.field("principal", id_type), _filled("lowest_similarity", pa.float64()),
+            _filled("is_lowest_exact", pa.bool_()), _filled("bridges_refused", whole), _filled("n_exact_copies", whole),
         ]
     )  # fmt: skip
 
     def slice_(a: int, b: int) -> list[pa.Array]:
-        ids = places.id_at(table.principal[a:b])
+        ids, rows = places.id_at(table.principal[a:b]), row_numbers(table.principal[a:b])
         return [
-            ids, pa.array(table.size[a:b]), ids, pa.array(table.lowest[a:b]), pa.array(table.is_lowest_exact[a:b]),
-            pa.array(table.bridges_refused[a:b]), pa.array(table.n_exact_copies[a:b]),
+            ids, rows, pa.array(table.size[a:b]), ids, pa.array(table.lowest[a:b]),
+            pa.array(table.is_lowest_exact[a:b]), pa.array(table.bridges_refused[a:b]),
+            pa.array(table.n_exact_copies[a:b]),
         ]  # fmt: skip
 
     _write(path, schema, len(table.principal), slice_)
@@ -210,9 +260,11 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
     id_type, first = places.ids.type, corpus.n_inputs
     schema = pa.schema(
         [
-            ("id", id_type), ("result", pa.string()), ("n_documents", pa.int64()), ("most_similar", id_type),
-            ("similarity", pa.float64()), ("n_characters", pa.int64()), ("n_units", pa.int64()),
-            ("n_shingles", pa.int64()), ("source", pa.string()), ("line", pa.int64()), ("problem", pa.large_string()),
+            pa.field("id", id_type), _filled("name", pa.large_string()), _filled("row", pa.int64()),
+            _filled("result", pa.string()), _filled("n_documents", pa.int64()), pa.field("most_similar", id_type),
+            pa.field("most_similar_row", pa.int64()), pa.field("similarity", pa.float64()),
+            _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
+            _filled("source", pa.string()), _filled("line", pa.int64()), pa.field("problem", pa.large_string()),
         ]
     )  # fmt: skip
     results, names = pa.array(OTHER_RESULTS), pa.array(list(places.source_names), pa.string())
@@ -223,9 +275,12 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
         similarity = others.similarity[a:b]
         return [
             places.ids.slice(first + a, b - a),
+            places.names.slice(first + a, b - a),
+            pa.array(np.arange(first + a, first + b)),
             results.take(pa.array(others.result[a:b])),
             pa.array(others.n_documents[a:b]),
             places.id_at(others.document[a:b]),
+            row_numbers(others.document[a:b]),
             pa.array(similarity, mask=np.isnan(similarity)),
             pa.array(corpus.n_characters[first + a : first + b]),
             pa.array(n_units[node[a:b]]),
@@ -242,17 +297,31 @@ def write_problems(path: Path, places: Places) -> None:
     """``problems.parquet``: what could not be read, where, and why; no file where there is nothing to say."""
     if not places.problems:
         return
+    text = pa.large_string()
+    schema = pa.schema(
+        [
+            _filled("source", text), _filled("line", pa.int64()), pa.field("id", places.ids.type),
+            _filled("name", text), _filled("problem", text),
+        ]
+    )  # fmt: skip
     rows = np.array(sorted(places.problems))
     columns = [
         pa.array([places.source_names[int(places.source[row])] for row in rows], pa.large_string()),
         pa.array(places.line[rows]),
-        places.id_at(rows).cast(pa.large_string()),
+        places.id_at(rows),
+        places.names.take(pa.array(rows)),
         pa.array([places.problems[row] for row in rows.tolist()], pa.large_string()),
     ]
-    _write(path, PROBLEMS_SCHEMA, len(rows), lambda a, b: [column.slice(a, b - a) for column in columns])
+    _write(path, schema, len(rows), lambda a, b: [column.slice(a, b - a) for column in columns])
+
+
+def _filled(name: str, kind: pa.DataType) -> pa.Field:
+    """A column without nulls."""
+    return pa.field(name, kind, nullable=False)
 
 
 def _write(path: Path, schema: pa.Schema, n_rows: int, slice_: Callable[[int, int], list[pa.Array]]) -> None:
+    schema = for_pandas(schema)
     with published(path) as aside, parquet.table_writer(aside, schema) as writer:
         for start in range(0, n_rows, ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_arrays(slice_(start, min(start + ROWS_PER_GROUP, n_rows)), schema=schema))

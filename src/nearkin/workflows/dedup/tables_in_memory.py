@@ -39,9 +39,10 @@ class DedupResult:
     Parameters
     ----------
     documents : table
-        A row for each document: id, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
+        A row for each document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
     pairs : table
-        Every verified pair at or above the threshold: id_a, id_b, jaccard, containment_a_in_b, containment_b_in_a.
+        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b,
+        containment_b_in_a.
     groups : table
         A row for each group of two documents and more; empty for a run against another collection.
     against : table or None

@@ -48,7 +48,7 @@ class FamiliesEnding:
                     n_by_relation[one.comparison.judgement.relation] += 1
                 yield one
 
-        write_families(found.directory.path, counted(), found.result.places.ids.type)
+        write_families(found.directory.path, counted(), found.result.places.own_ids.type)
         return {
             "families": {
                 "families": len(members.principals),
@@ -110,7 +110,7 @@ def _family(found: Found, members: Members, originals: Originals, number: int, p
     places, outcome = found.result.places, found.result.judged.outcome
     principal = int(members.principals[number])
     rows = members.rows_of(number)
-    ids = places.id_at(rows).to_pylist()
+    ids, names = places.id_at(rows).to_pylist(), places.names_at(rows)
     inside, holding = members.containments(rows, principal)
     compared: dict[str, Comparison] = {}
     text: Original | None = None
@@ -133,6 +133,8 @@ def _family(found: Found, members: Members, originals: Originals, number: int, p
             len(rows),
             ids[0],
             ids[i],
+            names[i],
+            row,
             places.source_names[int(places.source[row])],
             int(places.line[row]),
             float(outcome.similarity[row]),

@@ -70,7 +70,7 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
     return FamilyCard(
         principal.family,
         principal.family_size,
-        principal.doc_id,
+        principal.name,
         _where(principal),
         {relation: counts[relation] for relation in RELATIONS if counts[relation]},
         tuple(_rows(members)),
@@ -83,7 +83,7 @@ def _rows(members: list[Kin]) -> Iterator[MemberCard]:
     for one in members:
         by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
     for _, (first, *others) in sorted(by_text.items(), key=lambda item: item[0][0]):
-        yield _member(first, tuple(CopyRow(one.doc_id, _where(one)) for one in others))
+        yield _member(first, tuple(CopyRow(one.name, _where(one)) for one in others))
 
 
 def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
@@ -91,7 +91,7 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
     judgement = comparison.judgement
     found = judgement.measured
     return MemberCard(
-        one.doc_id,
+        one.name,
         _where(one),
         one.similarity,
         one.containment_in_principal,
@@ -124,4 +124,4 @@ def _marked(one: ShownDifference) -> MarkedDifference:
 
 def _where(one: Kin) -> str:
     """``file:line``; the file alone where it is one document: such a document has the name of its file."""
-    return one.source if one.doc_id == one.source else f"{one.source}:{one.line}"
+    return one.source if one.name == one.source else f"{one.source}:{one.line}"

@@ -13,6 +13,7 @@ from nearkin.formats.delimited import SheetWriter
 from nearkin.reports.hidden_characters import reveal
 from nearkin.reports.quantities import share_text
 from nearkin.runs.files import published
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.workflows.families.comparing import Comparison
 
 _ROWS_AT_ONCE = 1 << 14
@@ -27,8 +28,12 @@ class Kin:
     family : int
         Number of the family; the largest is 1.
     family_size : int
-    principal, doc_id : str or int
+    principal, doc_id : str, int or None
         Ids.
+    name : str
+        Of the document: no other has it.
+    row : int
+        Its number in ``documents.parquet``.
     source : str
     line : int
         Where the document stands in its source.
@@ -41,8 +46,10 @@ class Kin:
 
     family: int
     family_size: int
-    principal: str | int
-    doc_id: str | int
+    principal: str | int | None
+    doc_id: str | int | None
+    name: str
+    row: int
     source: str
     line: int
     similarity: float
@@ -58,7 +65,8 @@ def schema(id_type: pa.DataType) -> pa.Schema:
     return pa.schema(
         [
             ("family", whole), ("family_size", whole), ("role", text), ("principal", id_type), ("id", id_type),
-            ("source", text), ("line", whole), ("similarity", number), ("containment_in_principal", number),
+            ("name", text), ("row", whole), ("source", text), ("line", whole), ("similarity", number),
+            ("containment_in_principal", number),
             ("containment_of_principal", number), ("relation", text), ("filled_in", text), ("n_differences", whole),
             ("n_words_only_in_principal", whole), ("n_words_only_in_member", whole), ("n_particulars", whole),
             ("is_compared_whole", pa.bool_()), ("first_difference_principal", text),
@@ -69,7 +77,7 @@ def schema(id_type: pa.DataType) -> pa.Schema:
 
 def write_families(folder: Path, kin: Iterable[Kin], id_type: pa.DataType) -> None:
     """Write ``families.parquet`` and ``families.csv``, a row for each document of a family."""
-    columns = schema(id_type)
+    columns = for_pandas(schema(id_type))
     with (
         published(folder / "families.parquet") as aside_parquet,
         published(folder / "families.csv") as aside_csv,
@@ -99,7 +107,7 @@ def _table(rows: list[tuple[object, ...]], columns: pa.Schema) -> pa.Table:
 
 def _row(one: Kin) -> tuple[object, ...]:
     head = (one.family, one.family_size, "principal" if one.comparison is None else "member", one.principal)
-    place = (one.doc_id, one.source, one.line)
+    place = (one.doc_id, one.name, one.row, one.source, one.line)
     measures = (one.similarity, one.containment_in_principal, one.containment_of_principal)
     if one.comparison is None:
         return (*head, *place, *measures, *(None,) * 11)

@@ -16,9 +16,10 @@ from nearkin.records import F64, TermCounts, TextWords
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.signing.distinct_ids import with_distinct_ids
+from nearkin.workflows.signing.distinct_ids import with_distinct_names
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 
@@ -26,7 +27,8 @@ Splitting = Callable[[pa.LargeStringArray], TextWords]
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 DOCUMENTS_SCHEMA = pa.schema(
     [
-        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("name", pa.large_string(), nullable=False),
+        pa.field("has_id", pa.bool_(), nullable=False),
         pa.field("line", pa.int64(), nullable=False),
         pa.field("problem", pa.large_string()),
         pa.field("source", pa.large_string(), nullable=False),
@@ -47,7 +49,7 @@ class Collected:
     inputs : tuple of SignedInput
         The files, as they were when they were read; none where the documents came otherwise.
     documents : Table
-        ``id``, ``line``, ``problem``, ``source``.
+        ``id``, ``name``, ``line``, ``problem``, ``source``; see `distinct_ids.with_distinct_names`.
     n_unreadable : int
     counts : TermCounts
     vocabulary : Vocabulary
@@ -89,17 +91,16 @@ class CountedTexts:
     Parameters
     ----------
     documents : Table
-        Of `DOCUMENTS_SCHEMA`, with the ids that they came with.
+        Of `DOCUMENTS_SCHEMA`.
     counts : TermCounts
     vocabulary : Vocabulary
-    has_integer_ids : bool
-        Every id came as an integer.
+    id_kind : IdKind
     """
 
     documents: pa.Table
     counts: TermCounts
     vocabulary: Vocabulary
-    has_integer_ids: bool
+    id_kind: IdKind
 
 
 def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
@@ -144,7 +145,7 @@ def count_texts(
 
     def read(raw: object) -> tuple[pa.RecordBatch, TextWords]:
         batch = texts.prepare(raw, _AS_IT_CAME)  # type: ignore[arg-type]
-        kept = batch.prepared.select(["doc_id", "line", "problem"])
+        kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
         sources = pa.field("source", names.type, nullable=False)
         return kept.append_column(sources, names.take(pa.array(batch.sources))), split(batch.texts)
 
@@ -156,7 +157,7 @@ def count_texts(
         documents.append(about.rename_columns(DOCUMENTS_SCHEMA.names))
     offsets = np.cumsum(np.concatenate(sizes))
     own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.has_integer_ids)
+    return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.id_kind)
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ...], side: str) -> Collected:
@@ -192,7 +193,7 @@ def collection_of(counted: CountedTexts, side: str, name: str, inputs: tuple[Sig
             f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{said}"
         )
     # in one piece: where a batch ended would show in the bytes of a file
-    table = with_distinct_ids(counted.documents, counted.has_integer_ids).combine_chunks()
+    table = with_distinct_names(counted.documents, counted.id_kind).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))
     n_unreadable = n_documents - problems.null_count
     return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df, asked_by)

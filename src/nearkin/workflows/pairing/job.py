@@ -24,7 +24,6 @@ from nearkin.workflows.pairing.results import (
     KnownPairs,
     Ranked,
     Terms,
-    id_columns,
     write_documents,
     write_known,
     write_pairs,
@@ -213,12 +212,12 @@ def _write(
 ) -> None:
     """The tables."""
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
-    ids = id_columns(prepared.left, prepared.right)
+    sides = prepared.left, prepared.right
     with meter.stage("write", 0, "steps"):
-        write_pairs(folder, pairs, ids, terms, None if known is None else known.keys)
-        write_documents(folder / "documents.parquet", pairs, (prepared.left, prepared.right), prepared.vectors)
+        write_pairs(folder, pairs, sides, terms, None if known is None else known.keys)
+        write_documents(folder / "documents.parquet", pairs, sides, prepared.vectors)
         if known is not None:
-            write_known(folder / "known.tsv", known, ids)
+            write_known(folder / "known.tsv", known, sides)
 
 
 def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> dict[str, str]:

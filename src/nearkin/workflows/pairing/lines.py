@@ -16,14 +16,19 @@ _UNSAFE = "[\\\\\x00-\x1f\x7f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
-def pair_lines(table: pa.Table) -> bytes:
+def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
     r"""``cosine<TAB>left<TAB>right<TAB>terms``, as tools for mining translations have it, with the terms behind.
 
     Parameters
     ----------
     table : pyarrow.Table
         Of `results.pairs_schema`.
+    names : tuple of Array
+        Of the documents of each side.
     """
+    left, right = (
+        of.take(table[column].combine_chunks()) for of, column in zip(names, ("left_row", "right_row"), strict=True)
+    )
     terms = table["terms"].combine_chunks()
     items = terms.flatten()
     words, own = items.field("term"), items.field("left_term")
@@ -31,8 +36,8 @@ def pair_lines(table: pa.Table) -> bytes:
     told = pa.LargeListArray.from_arrays(_offsets(terms), pc.coalesce(both, words))
     return joined_lines(
         six_digits(table["cosine"].to_numpy()),
-        escaped(table["left_id"]),
-        escaped(table["right_id"]),
+        escaped(left),
+        escaped(right),
         pc.binary_join(told, pa.scalar(" ", pa.large_string())),
     )
 
@@ -46,11 +51,8 @@ def joined_lines(*columns: pa.Array) -> bytes:
     return b"".join(chunk.cast(pa.large_binary()).buffers()[2][: _n_bytes(chunk)] for chunk in _chunks(ended))
 
 
-def escaped(column: pa.ChunkedArray) -> pa.Array:
-    """Ids as a line may hold them, and as a spreadsheet may: those that are text and begin like a formula are text."""
-    texts = column.combine_chunks().cast(pa.large_string())
-    if pa.types.is_integer(column.type):
-        return texts
+def escaped(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Names as a line may hold them, and as a spreadsheet may: those that begin like a formula are text."""
     unsafe = pc.match_substring_regex(texts, _UNSAFE)
     if not pc.any(unsafe).as_py():
         return safe_column(texts)

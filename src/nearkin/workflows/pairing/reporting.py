@@ -37,7 +37,7 @@ def write_report(folder: Path, about: Mapping[str, object], progress: Progress) 
         As ``manifest.json`` will have it.
     progress : Progress
     """
-    best, others = shown_pairs(folder / "pairs.parquet")
+    best, others = shown_pairs(folder)
     remarks = _remarks(folder / "documents.parquet")
     return write_page(
         folder / "report.html",
@@ -47,19 +47,21 @@ def write_report(folder: Path, about: Mapping[str, object], progress: Progress) 
     )
 
 
-def shown_pairs(path: Path) -> tuple[list[PairRow], list[PairRow]]:
+def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
     """The most similar pairs, and one of each step of the cosine below them; each from the most similar one on.
 
     There may be more pairs than memory holds: the cosines are read a part at a time, and only the pairs that are shown
     are read as a whole.
     """
-    with parquet.open_table(path) as file:
+    with parquet.open_table(folder / "pairs.parquet") as file:
         best, least, greatest = _most_similar(file)
         if file.metadata.num_rows - len(best) <= N_OTHERS:
             others = np.setdiff1d(np.arange(file.metadata.num_rows), best)
         else:
             others = _one_a_step(file, best, least, greatest)
-        found = _read(file, np.sort(np.concatenate([best, others])))
+        rows = np.sort(np.concatenate([best, others]))
+        pairs = _taken(file, rows)
+    found = dict(zip(rows.tolist(), _named(pairs, folder / "documents.parquet"), strict=True))
     return [found[row] for row in best.tolist()], sorted(
         (found[row] for row in others.tolist()), key=lambda pair: -pair.cosine
     )
@@ -103,26 +105,37 @@ def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
         first += len(batch)
 
 
-def _read(file: pq.ParquetFile, rows: I64) -> dict[int, PairRow]:
+def _taken(file: pq.ParquetFile, rows: I64) -> pa.Table:
     """The pairs of some rising rows."""
-    found: dict[int, PairRow] = {}
+    found = [file.schema_arrow.empty_table()]
     first = 0
     for group in range(file.metadata.num_row_groups):
         end = first + file.metadata.row_group(group).num_rows
         own = rows[(rows >= first) & (rows < end)]
         if len(own):
-            records = file.read_row_group(group).take(pa.array(own - first)).to_pylist()
-            found |= {
-                row: PairRow(
-                    one["left_id"],
-                    one["right_id"],
-                    one["cosine"],
-                    tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
-                )
-                for row, one in zip(own.tolist(), records, strict=True)
-            }
+            found.append(file.read_row_group(group).take(pa.array(own - first)))
         first = end
-    return found
+    return pa.concat_tables(found)
+
+
+def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
+    """The pairs with the names of their documents: they may have no ids."""
+    names: dict[tuple[str, int], str] = {}
+    with parquet.open_table(documents) as file:
+        for batch in file.iter_batches(_AT_ONCE, columns=["side", "row", "name"]):
+            for side in SIDES:
+                is_wanted = pc.is_in(batch["row"], pairs[f"{side}_row"].combine_chunks())
+                own = batch.filter(pc.and_(pc.equal(batch["side"], side), is_wanted))
+                names |= {(side, one["row"]): one["name"] for one in own.to_pylist()}
+    return [
+        PairRow(
+            names["left", one["left_row"]],
+            names["right", one["right_row"]],
+            one["cosine"],
+            tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
+        )
+        for one in pairs.to_pylist()
+    ]
 
 
 def _remarks(path: Path) -> list[Remarks]:
@@ -130,7 +143,7 @@ def _remarks(path: Path) -> list[Remarks]:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
     with parquet.open_table(path) as file:
-        for batch in file.iter_batches(_AT_ONCE, columns=["side", "id", "source", "line", "problem"]):
+        for batch in file.iter_batches(_AT_ONCE, columns=["side", "name", "source", "line", "problem"]):
             odd = batch.filter(pc.is_valid(batch["problem"]))
             for side in SIDES:
                 own = odd.filter(pc.equal(odd["side"], side))
@@ -141,5 +154,5 @@ def _remarks(path: Path) -> list[Remarks]:
 
 def _problem(row: Mapping[str, str | int]) -> ProblemRow:
     """As the page shows it: ``file:line``, the file alone where it is one document and has the name of its file."""
-    where = row["source"] if row["id"] == row["source"] else f"{row['source']}:{row['line']}"
-    return ProblemRow(str(where), row["id"], str(row["problem"]))
+    where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
+    return ProblemRow(str(where), row["name"], str(row["problem"]))

@@ -14,6 +14,7 @@ from nearkin import kernels
 from nearkin.formats import parquet
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
@@ -138,9 +139,10 @@ def _sources(projection: WordProjection, translated: Collected, rows: I64, terms
 
 
 def write_pairs(
-    folder: Path, pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms, known: U64 | None = None
+    folder: Path, pairs: Ranked, sides: tuple[Collected, Collected], terms: Terms, known: U64 | None = None
 ) -> None:
     """``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of pairs that were known before, rising."""
+    ids, names = columns_of(sides, "id"), columns_of(sides, "name")
     with (
         published(folder / "pairs.parquet") as aside,
         published(folder / "pairs.tsv") as tsv,
@@ -150,7 +152,7 @@ def write_pairs(
         lines.write(b"cosine\tleft_id\tright_id\tterms\n")
         for table in pair_tables(pairs, ids, terms, known):
             writer.write_table(table)
-            lines.write(pair_lines(table))
+            lines.write(pair_lines(table, names))
 
 
 def pair_tables(
@@ -162,6 +164,8 @@ def pair_tables(
         columns = [
             ids[0].take(pa.array(pairs.left[part])),
             ids[1].take(pa.array(pairs.right[part])),
+            pa.array(pairs.left[part]),
+            pa.array(pairs.right[part]),
             pa.array(pairs.cosine[part]),
             pa.array(pairs.rank[part]),
             _known(pairs, part, known),
@@ -172,16 +176,19 @@ def pair_tables(
 
 def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
     """Of ``pairs.parquet``."""
-    return pa.schema(
+    schema = pa.schema(
         [
-            pa.field("left_id", ids[0].type, nullable=False),
-            pa.field("right_id", ids[1].type, nullable=False),
+            pa.field("left_id", ids[0].type),  # null: the document has none
+            pa.field("right_id", ids[1].type),
+            pa.field("left_row", pa.int64(), nullable=False),  # as in documents.parquet
+            pa.field("right_row", pa.int64(), nullable=False),
             pa.field("cosine", pa.float64(), nullable=False),
             pa.field("rank", pa.int32(), nullable=False),
             pa.field("known", pa.bool_()),  # null: no pairs were known before
             pa.field("terms", pa.list_(_TERM), nullable=False),
         ]
     )
+    return for_pandas(schema)
 
 
 def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
@@ -190,15 +197,16 @@ def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
     return pa.array(np.isin(keys_of(pairs.left[part], pairs.right[part]), known))
 
 
-def write_known(path: Path, told: KnownPairs, ids: tuple[pa.Array, pa.Array]) -> None:
+def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]) -> None:
     """``known.tsv``: each known pair with its cosine, and its rank if it was reported; the least alike first."""
     order = np.lexsort((told.keys, told.cosines))
     left, right = rows_of(told.keys[order])
     cosines, ranks = told.cosines[order], told.ranks[order]
+    names = columns_of(sides, "name")
     columns = (
         pc.if_else(pa.array(np.isnan(cosines)), "", six_digits(np.nan_to_num(cosines))),
-        escaped(pa.chunked_array([ids[0].take(pa.array(left))])),
-        escaped(pa.chunked_array([ids[1].take(pa.array(right))])),
+        escaped(names[0].take(pa.array(left))),
+        escaped(names[1].take(pa.array(right))),
         pc.if_else(pa.array(ranks == 0), "", pa.array(ranks).cast(pa.large_string())),
     )
     with published(path) as aside, open(aside, "wb") as lines:
@@ -207,31 +215,54 @@ def write_known(path: Path, told: KnownPairs, ids: tuple[pa.Array, pa.Array]) ->
 
 
 def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
-    """``documents.parquet``: a row for each document of both sides, and why it has no pair."""
+    """``documents.parquet``: a row for each document of both sides, and why it has no pair.
+
+    Both sides have one column of ids: they are strings there, whatever they are in ``pairs.parquet``.
+    """
     tables = []
     for number, (name, collected) in enumerate(zip(("left", "right"), sides)):
         own, other = (pairs.left, pairs.right) if number == 0 else (pairs.right, pairs.left)
         sizes = (vectors.left, vectors.right)[number].sizes
         n_pairs = np.bincount(own, minlength=len(collected))
         best = _best(own, pairs.cosine, len(collected))
-        other_ids = sides[1 - number].documents["id"].combine_chunks().cast(pa.large_string())
-        place = np.where(best >= 0, other[best] if len(other) else -1, -1)
+        names = sides[1 - number].documents["name"].combine_chunks()
+        rows = np.where(best >= 0, other[best] if len(other) else -1, -1)
+        best_row = pa.array(rows, pa.int64(), mask=rows < 0)
         cosines = np.where(best >= 0, pairs.cosine[best] if len(other) else 0.0, np.nan)
         documents = collected.documents
         columns = {
             "side": pa.array([name] * len(collected), pa.string()),
             "id": documents["id"].combine_chunks().cast(pa.large_string()),
+            "name": documents["name"],
+            "row": pa.array(np.arange(len(collected))),
             "source": documents["source"],
             "line": documents["line"],
             "problem": documents["problem"],
             "n_terms": pa.array(sizes),
             "n_pairs": pa.array(n_pairs),
-            "best": other_ids.take(pa.array(place, pa.int64(), mask=place < 0)),
+            "best": names.take(best_row),
+            "best_row": best_row,
             "best_cosine": pa.array(cosines, pa.float64(), mask=best < 0),
         }
-        tables.append(pa.table(columns))
+        tables.append(pa.table(columns, schema=_documents_schema()))
     with published(path) as aside:
         parquet.write_table(pa.concat_tables(tables), aside)
+
+
+def _documents_schema() -> pa.Schema:
+    text, whole = pa.large_string(), pa.int64()
+    return for_pandas(
+        pa.schema(
+            [
+                pa.field("side", pa.string(), nullable=False), pa.field("id", text),
+                pa.field("name", text, nullable=False), pa.field("row", whole, nullable=False),
+                pa.field("source", text, nullable=False), pa.field("line", whole, nullable=False),
+                pa.field("problem", text), pa.field("n_terms", whole, nullable=False),
+                pa.field("n_pairs", whole, nullable=False), pa.field("best", text), pa.field("best_row", whole),
+                pa.field("best_cosine", pa.float64()),
+            ]
+        )
+    )  # fmt: skip
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:
@@ -246,7 +277,7 @@ def _parts(n: int) -> Iterator[slice]:
     return (slice(first, min(first + _PART, n)) for first in range(0, n, _PART))
 
 
-def id_columns(left: Collected, right: Collected) -> tuple[pa.Array, pa.Array]:
-    """The ids of both sides."""
-    first, second = (one.documents["id"].combine_chunks() for one in (left, right))
-    return first, second
+def columns_of(sides: tuple[Collected, Collected], name: str) -> tuple[pa.Array, pa.Array]:
+    """A column of the documents of both sides."""
+    left, right = (one.documents[name].combine_chunks() for one in sides)
+    return left, right

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
@@ -94,7 +93,7 @@ class Translation:
         folder.mkdir()
         split = splitting(prepared.table)[0][1]
         own = collect(texts, split, "left-translated", work=folder, threads=resources.n_threads, meter=meter)
-        ids = [one.documents["id"].combine_chunks().cast(pa.large_string()) for one in (prepared.left, own)]
+        ids = [one.documents["name"].combine_chunks() for one in (prepared.left, own)]
         row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
         n_missing = int((row_of < 0).sum())
         if n_missing == len(row_of):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError
 from nearkin.formats import parquet
 from nearkin.records import U32
 from nearkin.runs.files import published
@@ -35,8 +35,8 @@ def neighbours_across(
 ) -> Found:
     """Write all pairs of a document of ``path`` and one of ``against`` within a Hamming distance to a Parquet file.
 
-    The columns are those of `neighbours_of_file`; ``id_a`` is of ``path``, ``id_b`` of ``against``. Pairs are sorted
-    by ``id_a`` in reading order, the nearest first.
+    The columns are those of `neighbours_of_file`; ``id_a`` and ``row_a`` are of ``path``, ``id_b`` and ``row_b`` of
+    ``against``. Pairs are sorted by ``row_a``, the nearest first.
 
     Raises
     ------
@@ -50,11 +50,6 @@ def neighbours_across(
     if mine.about.fingerprint != theirs.about.fingerprint:
         both = (str(path), mine.about.fingerprint), (str(against), theirs.about.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)
-    if mine.documents["id"].type != theirs.documents["id"].type:
-        raise ParameterError(
-            f"The ids of {path} are {mine.documents['id'].type}, those of {against} {theirs.documents['id'].type}: "
-            "sign one of them with another --id."
-        )
     distance = chosen_distance(distance, mine, meter.progress)
     expected = expected_of(mine, distance, theirs)
     say_expected(mine, expected, meter.progress)
@@ -74,7 +69,7 @@ def neighbours_across(
     ids, other_ids = mine.documents["id"].combine_chunks(), theirs.documents["id"].combine_chunks()
     first_of_theirs = np.uint32(len(mine.documents))
     with meter.stage("write", 0, "steps"), published(out) as aside:
-        schema = pairs_schema(ids.type, is_verified=verifier is not None)
+        schema = pairs_schema(ids.type, other_ids.type, is_verified=verifier is not None)
         with parquet.table_writer(aside, schema) as writer:
             for start in range(0, len(found), _BLOCK_PAIRS):
                 some = slice(start, start + _BLOCK_PAIRS)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.records import I64, BitSignatures, FeatureCounts
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.signing.drift import DriftRow
@@ -18,13 +19,14 @@ from nearkin.workflows.signing.texts import TextBatch, Texts
 
 DOCUMENTS = pa.schema(
     [
-        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("name", pa.large_string(), nullable=False),  # as `preparing.prepare` gives it: others may have it too
+        pa.field("has_id", pa.bool_(), nullable=False),
         pa.field("line", pa.int64(), nullable=False),
         pa.field("problem", pa.large_string()),
         pa.field("source", pa.large_string(), nullable=False),
     ]
 )
-"""What is kept of a document beside its signature."""
+"""What is kept of a document beside its signature; see `distinct_ids.with_distinct_names`."""
 SignedBatch = tuple[pa.RecordBatch, BitSignatures]
 """Documents, of `DOCUMENTS`, and their signatures."""
 
@@ -39,8 +41,7 @@ class SignedTexts:
         In reading order.
     fingerprint : str
         Of the method.
-    has_integer_ids : bool
-        Every id came as an integer.
+    id_kind : IdKind
     statistics : Statistics or None
         That the signatures were weighted by.
     drift : tuple of DriftRow
@@ -49,7 +50,7 @@ class SignedTexts:
 
     batches: Sequence[SignedBatch]
     fingerprint: str
-    has_integer_ids: bool
+    id_kind: IdKind
     statistics: Statistics | None = None
     drift: tuple[DriftRow, ...] = ()
 
@@ -80,7 +81,7 @@ def _counter(
     names = pa.array(texts.names, pa.large_string())
 
     def about(batch: TextBatch) -> pa.RecordBatch:
-        kept = batch.prepared.select(["doc_id", "line", "problem"])
+        kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
         sources = names.take(pa.array(batch.sources))
         return pa.RecordBatch.from_arrays([*kept.columns, sources], schema=DOCUMENTS)
 

@@ -1,4 +1,4 @@
-"""Ids that were used before."""
+"""Documents as tables have them: the id that came, and a name that no other document has."""
 
 from __future__ import annotations
 
@@ -7,24 +7,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.records import I32, Bool
+from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.workflows.dedup.tables import renamed
 
 
-def with_distinct_ids(table: pa.Table, has_integer_ids: bool) -> pa.Table:
-    """Documents whose repeated ids have the place of the document behind them and say so, as in `nearkin dedup`."""
-    ids = table["id"].combine_chunks()
-    codes: I32 = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    is_repeated: Bool = np.ones(len(ids), np.bool_)
+def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
+    """Documents with their ids, and with names of which each is there once.
+
+    A document whose name was used before has its place behind the name and says so, as in `nearkin dedup`.
+
+    Parameters
+    ----------
+    table : Table
+        ``name`` and ``has_id``, as `preparing.prepare` gives them, ``line``, ``problem``, ``source``.
+    kind : IdKind
+        Of all its documents.
+
+    Returns
+    -------
+    Table
+        ``id``, ``name``, ``line``, ``problem``, ``source``.
+    """
+    names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
+    codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    is_repeated: Bool = np.ones(len(names), np.bool_)
     is_repeated[np.unique(codes, return_index=True)[1]] = False
+    ids = given_ids(names, table["has_id"].combine_chunks(), kind)
     rows = np.flatnonzero(is_repeated).tolist()
-    if not rows:
-        return table.set_column(0, "id", pc.cast(ids, pa.int64())) if has_integer_ids and len(ids) else table
-    sources = table["source"].combine_chunks().dictionary_encode()
-    names = sources.dictionary.to_pylist()
-    named = renamed(ids, rows, names, sources.indices.to_numpy().astype(np.int64), table["line"].to_numpy())
-    said = [
-        f"the id {ids[row].as_py()!r} was used before; this document is called {named[row].as_py()}" for row in rows
-    ]
-    problems = pc.replace_with_mask(table["problem"].combine_chunks(), is_repeated, pa.array(said, pa.large_string()))
-    problems = pc.coalesce(table["problem"].combine_chunks(), problems)
-    return table.set_column(0, "id", named).set_column(table.column_names.index("problem"), "problem", problems)
+    if rows:
+        sources = table["source"].combine_chunks().dictionary_encode()
+        of_sources, places = sources.dictionary.to_pylist(), sources.indices.to_numpy().astype(np.int64)
+        distinct = renamed(names, rows, of_sources, places, table["line"].to_numpy())
+        said = [
+            f"the id {names[row].as_py()!r} was used before; this document is called {distinct[row].as_py()}"
+            for row in rows
+        ]
+        problems = pc.coalesce(problems, pc.replace_with_mask(problems, is_repeated, pa.array(said, problems.type)))
+        names = distinct
+    fields = [
+        pa.field("id", ids.type), pa.field("name", names.type, nullable=False),
+        *(table.schema.field(column) for column in ("line", "problem", "source")),
+    ]  # fmt: skip
+    return pa.table([ids, names, table["line"], problems, table["source"]], schema=pa.schema(fields))

@@ -16,6 +16,7 @@ from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures, Matches, Measure
 from nearkin.runs.files import published
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
@@ -123,8 +124,9 @@ def neighbours_of_file(
 ) -> Found:
     """Write all pairs of documents within a Hamming distance to a Parquet file.
 
-    Columns: ``id_a``, ``id_b`` (in reading order), ``distance``; with ``verification`` also ``jaccard``,
-    ``containment_a_in_b`` and ``containment_b_in_a``, and only pairs at its threshold.
+    Columns: ``id_a``, ``id_b`` (in reading order), ``row_a``, ``row_b`` (rows of the file of signatures, from 0),
+    ``distance``; with ``verification`` also ``jaccard``, ``containment_a_in_b`` and ``containment_b_in_a``, and only
+    pairs at its threshold.
 
     Parameters
     ----------
@@ -167,7 +169,7 @@ def neighbours_of_file(
     n_written = 0
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
-        schema = pairs_schema(ids.type, is_verified=verifier is not None)
+        schema = pairs_schema(ids.type, ids.type, is_verified=verifier is not None)
         with parquet.table_writer(aside, schema) as writer:
             for block in _blocks(pairs, equal):
                 table = pairs_table(block, (ids, ids), verifier, verification, schema)
@@ -190,7 +192,21 @@ def neighbours_of_file(
 def neighbours_of_document(
     path: Path, doc_id: str, distance: int | None = None, *, resources: Resources, progress: Progress | None = None
 ) -> pa.Table:
-    """The documents within a Hamming distance of one, the nearest first: ``id``, ``distance``.
+    """The documents within a Hamming distance of one, the nearest first.
+
+    Parameters
+    ----------
+    path : Path
+        Signatures that `nearkin sign` wrote.
+    doc_id : str
+        The id of the document, or its name: that of the column ``name``.
+    distance : int, optional
+        In bits; see `default_distance`.
+
+    Returns
+    -------
+    Table
+        ``id``, ``name``, ``distance``, ``source``, ``line``.
 
     Raises
     ------
@@ -198,8 +214,11 @@ def neighbours_of_document(
         If no document, or one without features, has this id.
     """
     file = SignatureFile.load(path)
-    ids = file.documents["id"].cast(pa.large_string())
-    row = ids.index(pa.scalar(doc_id, pa.large_string())).as_py()
+    try:
+        wanted = pa.scalar(doc_id, pa.large_string())
+    except UnicodeEncodeError:  # no column holds half a character
+        wanted = pa.scalar(None, pa.large_string())
+    row = file.documents["name"].index(wanted).as_py() if wanted.is_valid else -1
     if row < 0:
         raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
@@ -232,8 +251,8 @@ def _one(signatures: BitSignatures, row: int) -> BitSignatures:
 
 def _without_itself(found: Nearest, row: int, file: SignatureFile) -> pa.Table:
     other = found.row != row
-    documents = file.documents.take(pa.array(found.row[other])).select(["id", "source", "line"])
-    return documents.add_column(1, "distance", pa.array(found.distance[other]))
+    documents = file.documents.take(pa.array(found.row[other])).select(["id", "name", "source", "line"])
+    return documents.add_column(2, "distance", pa.array(found.distance[other]))
 
 
 def _n_equal(pairs: HammingPairs) -> int:
@@ -264,11 +283,13 @@ def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[np.ndarray[tuple[int], 
         yield np.unique(np.concatenate([block.left, block.right]))
 
 
-def pairs_schema(id_type: pa.DataType, *, is_verified: bool) -> pa.Schema:
-    """Of a file of pairs."""
-    fields = [pa.field("id_a", id_type), pa.field("id_b", id_type), pa.field("distance", pa.uint16())]
-    names = ("jaccard", "containment_a_in_b", "containment_b_in_a") if is_verified else ()
-    return pa.schema(fields + [pa.field(name, pa.float64()) for name in names])
+def pairs_schema(left: pa.DataType, right: pa.DataType, *, is_verified: bool) -> pa.Schema:
+    """Of a file of pairs, from the types of the ids."""
+    numbers = [("row_a", pa.int64()), ("row_b", pa.int64()), ("distance", pa.uint16())]
+    if is_verified:
+        numbers += [(name, pa.float64()) for name in ("jaccard", "containment_a_in_b", "containment_b_in_a")]
+    fields = [pa.field("id_a", left), pa.field("id_b", right)]
+    return for_pandas(pa.schema(fields + [pa.field(name, kind, nullable=False) for name, kind in numbers]))
 
 
 def pairs_table(
@@ -292,5 +313,6 @@ def pairs_table(
         ]
     if ids[0] is not ids[1]:
         right = right - np.uint32(len(ids[0]))
-    columns = [ids[0].take(pa.array(left)), ids[1].take(pa.array(right)), pa.array(distance), *measures]
+    rows = [pa.array(column.astype(np.int64)) for column in (left, right)]
+    columns = [ids[0].take(rows[0]), ids[1].take(rows[1]), *rows, pa.array(distance), *measures]
     return pa.Table.from_arrays(columns, schema=schema)

@@ -20,7 +20,7 @@ from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, SignedTexts, counted_batches, signed_batches
 from nearkin.workflows.signing.counting import collect
-from nearkin.workflows.signing.distinct_ids import with_distinct_ids
+from nearkin.workflows.signing.distinct_ids import with_distinct_names
 from nearkin.workflows.signing.drift import DriftRow, DriftSample
 from nearkin.workflows.signing.on_spark.inputs import check_for_cluster
 from nearkin.workflows.signing.options import SigningOptions
@@ -154,7 +154,7 @@ def _sign_here(
         return _sign_online(texts, options, method, threads=threads, meter=meter)
     with meter.stage("sign", texts.size_bytes, "bytes") as progress:
         batches = list(signed_batches(texts, options, method, threads=threads, progress=progress))
-    return SignedTexts(batches, method.fingerprint, texts.has_integer_ids, statistics)
+    return SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
 
 
 def _sign_online(
@@ -172,7 +172,7 @@ def _sign_online(
     # another stream has other signatures
     fingerprint = f"{method.fingerprint} to {statistics.fingerprint}"
     drift = sample.measure(method, statistics)
-    return SignedTexts(batches, fingerprint, texts.has_integer_ids, statistics, drift)
+    return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)
 
 
 def _joined(
@@ -181,7 +181,7 @@ def _joined(
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
     # in one piece: where a batch ended would show in the bytes of the file
-    table = with_distinct_ids(table, done.has_integer_ids).combine_chunks()
+    table = with_distinct_names(table, done.id_kind).combine_chunks()
     n_bytes = options.bits // 8
     packed = np.concatenate([np.zeros((0, n_bytes), np.uint8), *(signed.packed for _, signed in done.batches)])
     has_features = np.concatenate([np.zeros(0, np.bool_), *(signed.has_features for _, signed in done.batches)])
@@ -193,5 +193,7 @@ def _joined(
         encoding,
     )
     return SignatureFile(
-        table.select(["id", "source", "line", "problem"]), BitSignatures(packed, has_features, fingerprint), about
+        table.select(["id", "name", "source", "line", "problem"]),
+        BitSignatures(packed, has_features, fingerprint),
+        about,
     )

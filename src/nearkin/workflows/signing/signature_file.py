@@ -1,7 +1,8 @@
 """A file of signatures: Parquet, a row a document in reading order, and in its metadata what the signatures are.
 
-Columns: ``id``, ``signature`` (bytes, the first bit first), ``has_features`` (false: no text, nobody's neighbour),
-``source`` and ``line`` (where the document came from), ``problem`` (why it could not be read).
+Columns: ``id`` (null where the document has none), ``signature`` (bytes, the first bit first), ``has_features`` (false:
+no text, no neighbours), ``name`` (the id, or what distinguishes the document from others), ``source`` and ``line``
+(where it came from), ``problem`` (why it could not be read).
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
 from nearkin.runs.files import printable
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.stored.kept_documents import stored_source
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_READ = (1, FORMAT_VERSION)
+"""Version 1 has no names: each of its ids is there once."""
 _KEY = b"nearkin.signatures"
+_NAME = pa.field("name", pa.large_string(), nullable=False)
+_HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +145,13 @@ class SignatureFile:
             pa.binary(packed.shape[1]), len(packed), [None, pa.py_buffer(np.ascontiguousarray(packed))]
         )
         table = self.documents.add_column(1, "signature", column)
-        table = table.add_column(2, "has_features", pa.array(self.signatures.has_features))
+        table = table.add_column(2, _HAS_FEATURES, pa.array(self.signatures.has_features))
         inputs = [one.as_stored() for one in self.about.inputs]
         told = with_checksum(
             {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
         )
-        metadata = {_KEY: json.dumps(told, sort_keys=True)}
-        parquet.write_table(table.replace_schema_metadata(metadata), path)
+        schema = table.schema.with_metadata({_KEY: json.dumps(told, sort_keys=True)})
+        parquet.write_table(table.cast(for_pandas(schema)), path)
 
     @classmethod
     def load(cls, path: Path) -> SignatureFile:
@@ -162,6 +168,8 @@ class SignatureFile:
             reason = parquet.why_unreadable(path, error)
             raise SourceError(f"{path}: cannot be read as signatures: {reason}.") from error
         about = _about(path, table.schema)
+        if "name" not in table.column_names and "id" in table.column_names:
+            table = table.append_column(_NAME, table["id"].cast(pa.large_string()))
         _check_columns(path, table, about)
         column = table["signature"].combine_chunks()
         has_features = table["has_features"].to_numpy()
@@ -180,9 +188,10 @@ def _about(path: Path, schema: pa.Schema) -> About:
         about = json.loads(told)
         if not has_right_checksum(about):
             raise SourceError(f"{path}: is damaged: what it tells of its signatures is not what was written.")
-        if about["version"] != FORMAT_VERSION:
+        if about["version"] not in _READ:
             raise SourceError(
-                f"{path}: signatures of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."
+                f"{path}: signatures of format {about['version']}; this version of Nearkin reads up to "
+                f"{FORMAT_VERSION}."
             )
         method, bits = about["parameters"]["method"], about["parameters"]["bits"]
         if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):
@@ -202,6 +211,7 @@ def _check_columns(path: Path, table: pa.Table, about: About) -> None:
     """Refuse a table that no `save` wrote."""
     kinds = {
         "id": (pa.large_string(), pa.int64()),
+        "name": (pa.large_string(),),
         "signature": (pa.binary(about.parameters["bits"] // 8),),  # type: ignore[operator]  # it was seen to be an int
         "has_features": (pa.bool_(),),
         "source": (pa.large_string(),),
@@ -212,7 +222,7 @@ def _check_columns(path: Path, table: pa.Table, about: About) -> None:
         if table.column_names.count(name) != 1:
             raise SourceError(f"{path}: is damaged: it has no column {name!r}, or more than one.")
         column = table[name]
-        if column.type not in types or (column.null_count and name != "problem"):
+        if column.type not in types or (column.null_count and name not in ("id", "problem")):
             raise SourceError(
                 f"{path}: is damaged: its column {name!r} must be {' or '.join(map(str, types))} without nulls. It is "
                 f"{column.type} with {column.null_count:,} nulls."

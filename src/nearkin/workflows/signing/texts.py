@@ -15,6 +15,7 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.sources import STDIN, Source
@@ -108,15 +109,15 @@ class Texts:
 
     Attributes
     ----------
-    has_integer_ids : bool
-        Every id came as an integer; known when all is read.
+    id_kind : IdKind
+        Known when all is read.
     """
 
     def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], on_error: OnError) -> None:
         self.sources = sources
         self._inputs = inputs
         self._on_error = on_error
-        self.has_integer_ids = True
+        self.id_kind = IdKind.NONE
 
     @property
     def names(self) -> list[str]:
@@ -139,8 +140,7 @@ class Texts:
         for one in self._inputs:
             for batch, source in one.batches(progress):
                 if batch.num_rows:
-                    ids = batch["doc_id"]
-                    self.has_integer_ids &= pa.types.is_int64(ids.type) and ids.null_count == 0
+                    self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
                     yield batch, np.broadcast_to(np.asarray(source, np.int64) + first, batch.num_rows), one.names[0]
             first += len(one.names)
 

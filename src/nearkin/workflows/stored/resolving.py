@@ -36,18 +36,20 @@ def resolve_inputs(
     text_optional: bool = False,
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
+    in_order: bool = False,
     progress: Progress,
 ) -> SourceSet:
     """Find the sources that arguments name: files, collections and results of finished runs.
 
-    A collection stands for its current documents, a run for the documents that it kept. They come after the files.
+    A collection stands for its current documents, a run for the documents that it kept. They come after the files,
+    unless all are read in the order of the arguments.
 
     Parameters
     ----------
     arguments : sequence of str
         Files, globs, folders, "-"; directories or URLs of collections; directories of runs.
-    file_format, text, doc_id, text_optional, encoding, stdin
-        Of the files; see `resolve_sources`.
+    file_format, text, doc_id, text_optional, encoding, stdin, in_order
+        See `resolve_sources`; the first five are of the files alone.
     progress : Progress
         Told while a run's files are compared with what they were.
 
@@ -58,27 +60,40 @@ def resolve_inputs(
     CollectionError
         A collection cannot be opened.
     """
-    files, stored = [], dict[str, StoredSource]()
+    parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
     for argument in (one for asked in arguments for one in _expanded(asked)):
         kind = kind_of(argument)
         if kind == "file":
-            files.append(argument)
+            if not (parts and isinstance(parts[-1], list)):
+                parts.append([])
+            parts[-1].append(argument)  # type: ignore[union-attr]  # it is a list
             continue
         identity = argument if "://" in argument else os.path.realpath(argument)
         if identity not in stored:
             stored[identity] = (
                 source_of_collection(argument) if kind == "collection" else source_of_run(Path(argument), progress)
             )
+            parts.append(stored[identity])
+    files = [one for part in parts if isinstance(part, list) for one in part]
     if stored and not files and not text_optional:
         _refuse_what_is_of_files(next(iter(stored.values())), file_format=file_format, text=text, doc_id=doc_id)
-    found = SourceSet((), ())
-    if files or not stored:
+    if not in_order:
+        of_files: list[list[str] | StoredSource] = [files] if files or not stored else []
+        parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
+    sources, guesses = dict[str, Source](), list[str]()
+    for part in parts:
+        if isinstance(part, StoredSource):
+            sources[part.path] = part
+            guesses.append(_in_words(part))
+            continue
         found = resolve_sources(
-            files, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
-            stdin=stdin,
+            part, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
+            stdin=stdin, in_order=in_order,
         )  # fmt: skip
-    ordered = sorted(stored.values(), key=lambda one: one.path)
-    return SourceSet((*found.sources, *ordered), (*found.guesses, *map(_in_words, ordered)))
+        for source in found.sources:
+            sources.setdefault(source.path, source)
+        guesses += found.guesses
+    return SourceSet(tuple(sources.values()), tuple(guesses))
 
 
 def check_inputs(

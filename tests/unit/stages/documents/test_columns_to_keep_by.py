@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_the_schema_of_parquet_is_told_before_the_run() -> None:
     pq.write_table(pa.table({"text": ["a"], "q": ["x"], "n": [1]}), "a.parquet")
     sources = resolve_sources(["a.parquet"]).sources
     check_columns(sources, keep_column="n")
-    with pytest.raises(SourceError, match=r"The column 'q' holds string. The columns are: text, q, n."):
+    with pytest.raises(SourceError, match=r"The column 'q' holds string, such as 'x'. The columns are: text, q, n."):
         check_columns(sources, keep_column="q")
 
 
@@ -105,3 +106,85 @@ def test_columns_that_went_missing_since_are_told() -> None:
     os.remove("a.csv")
     with pytest.raises(SourceError, match=r"a.csv: cannot be opened"):
         check_columns(sources)
+
+
+# -- dates ------------------------------------------------------------------------------------------------------------
+
+DATES = ["2004-02-03T10:00:00Z", "2004-02-03", "2004-02-03T12:00:00+01:00", None, "soon"]
+NUMBERS = [1075802400e6, 1075766400e6, 1075806000e6, None, None]
+
+
+def in_every_format(name: str, values: list[str | None]) -> list[str]:
+    rows = [{"text": f"t{i}", "d": value} for i, value in enumerate(values)]
+    pq.write_table(pa.Table.from_pylist(rows), f"{name}.parquet")
+    lines = "".join(f"{row['text']},{row['d'] or ''}\n" for row in rows)
+    return [
+        write(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode()),
+        write(f"{name}.csv", f"text,d\n{lines}".encode()),
+        write(f"{name}.tsv", f"text,d\n{lines}".replace(",", "\t").encode()),
+        f"{name}.parquet",
+    ]
+
+
+def read_to_keep_by(path: str, batch_bytes: int = 1 << 20) -> tuple[list[float | None], list[str]]:
+    (source,) = resolve_sources([path]).sources
+    told: list[str] = []
+    batches = list(read_batches(source, keep_column="d", batch_bytes=batch_bytes, note=told.append))
+    return [value for batch in batches for value in batch["keep_value"].to_pylist()], told
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+@pytest.mark.parametrize("repeats", [1, 60])
+def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
+    paths = in_every_format("a", DATES * repeats)
+    check_columns(resolve_sources(paths).sources, keep_column="d")
+    for path in paths:
+        values, told = read_to_keep_by(path, batch_bytes)
+        assert values == NUMBERS * repeats, path
+        rest = f"d: {2 * repeats} of {5 * repeats} documents have no date in it; they come after all that have one"
+        assert told == [f"{path}: {rest}"]
+    table = pa.Table.from_pylist([{"text": "t", "d": value} for value in DATES])
+    for held in (table, table.to_pylist(), table.to_pandas()):
+        assert [v for batch in read_table(held, keep_column="d") for v in batch["keep_value"].to_pylist()] == NUMBERS
+
+
+def test_dates_are_the_same_numbers_in_strings_and_in_types() -> None:
+    typed = pa.table({"text": ["a", "b"], "d": pa.array([1075802400, None], pa.timestamp("s", "UTC"))})
+    pq.write_table(typed, "typed.parquet")
+    assert read_to_keep_by("typed.parquet")[0] == [NUMBERS[0], None]
+
+
+@pytest.mark.parametrize("is_date_first", [False, True])
+def test_numbers_and_dates_in_one_column_are_refused(is_date_first: bool) -> None:
+    values: list[object] = [2004, "2004-02-03"][:: -1 if is_date_first else 1]
+    write("a.jsonl", "".join(json.dumps({"text": "t", "d": value}) + "\n" for value in values).encode())
+    write("a.csv", "".join(["text,d\n", *(f"t,{value}\n" for value in values)]).encode())
+    for path in ("a.jsonl", "a.csv"):
+        message = rf"{path}: the column 'd' holds numbers \(2004\) and dates \('2004-02-03'\), which cannot be compared"
+        with pytest.raises(SourceError, match=message):
+            check_columns(resolve_sources([path]).sources, keep_column="d")
+        with pytest.raises(SourceError, match=message):
+            read_to_keep_by(path)
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 100, 1 << 20])
+def test_a_value_of_the_other_kind_further_down_is_told(batch_bytes: int) -> None:
+    """The first value decides, whether Arrow reads a block or its lines are read one by one."""
+    values: list[object] = ["2004-02-03"] * 50 + [2004, "2004-02-04", None, 7]
+    write("a.jsonl", "".join(json.dumps({"text": "t", "d": value}) + "\n" for value in values).encode())
+    write("a.csv", "".join(["text,d\n", *(f"t,{'' if value is None else value}\n" for value in values)]).encode())
+    for path in ("a.jsonl", "a.csv"):
+        found, told = read_to_keep_by(path, batch_bytes)
+        assert found == [1075766400e6] * 50 + [None, 1075852800e6, None, None]
+        (note,) = told
+        assert "3 of 54 documents have no date in it (2 numbers, which cannot be compared with dates)" in note
+
+
+def test_numbers_here_and_dates_there_are_refused() -> None:
+    in_every_format("a", DATES)
+    write("b.jsonl", b'{"text": "t", "d": 5}\n')
+    pq.write_table(pa.table({"text": ["t"], "d": [5.0]}), "b.parquet")
+    for one in ("a.jsonl", "a.csv", "a.parquet"):
+        for other in ("b.jsonl", "b.parquet"):
+            with pytest.raises(SourceError, match=rf"The column 'd' holds numbers in {other} and dates in {one}"):
+                check_columns(resolve_sources([one, other]).sources, keep_column="d")

@@ -158,7 +158,7 @@ def test_a_missing_column_names_those_there_are(read: Read) -> None:
 def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
     rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
     problem = "not valid UTF-8 at byte 1 (0xfe); if it is older Western text, add --encoding cp1252"
-    assert rows[0] == ("b\ufffdc", None, 2, problem)
+    assert rows[0] == ("b\\xffc", None, 2, problem)
     assert rows[1][3] == "3 fields where the header has 2"
 
 

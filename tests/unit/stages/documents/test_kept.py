@@ -167,7 +167,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(kept, "_copy_kept", full)
-    with pytest.raises(OutputError, match=r"out/a.txt: cannot be written: No space left on device."):
+    with pytest.raises(OutputError, match=r"out/a.txt: cannot be written: the disk is full;"):
         write_kept(sources, lines_kept(1), tmp_path / "out")
     assert os.listdir(tmp_path / "out") == ["a.txt"]
     assert (tmp_path / "out/a.txt").read_bytes() == b"old"

@@ -59,7 +59,9 @@ def _reading(
         for whole in batches:
             check_have_ids(whole, columns.doc_id)
             at = 0
-            for piece in read_table(whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep):
+            for piece in read_table(
+                whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep, is_whole=False
+            ):
                 spool.write(part, number, prepare(piece, normalisation, source_name=NAME))
                 save_batch(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows), compression="lz4")
                 n_bytes = spool.place(part, number).stat().st_size

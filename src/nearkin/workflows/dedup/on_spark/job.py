@@ -15,6 +15,7 @@ from nearkin.records import U32, Groups, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of, repeated_among
@@ -90,7 +91,9 @@ def find(
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
         corpus = _corpus(homes, found, texts, is_against=others is not None)
         names = [printable(name) for one in everything for name in one.names]
-        places = locate(corpus, names, has_integer_ids=bool(read) and bool(INPUTS.joined(read)[0].all()))
+        of_inputs = [block for block in read if block.stream == INPUTS.stream]
+        kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
+        places = locate(corpus, names, kinds[: len(parts)], kinds[len(parts) :])
     _check(corpus, places, on_error=on_error)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:

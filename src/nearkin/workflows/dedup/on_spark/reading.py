@@ -95,7 +95,7 @@ class Reading:
                 "or, if they are gone, begin anew."
             )
         yield from notes.blocks(target, target=target)
-        yield from INPUTS.packed(target, np.array([read.has_integer_ids]))
+        yield from INPUTS.packed(target, np.array([read.id_kind]))
         yield from CHUNKS.packed(
             target, np.full(len(paths), target), np.array(numbers), np.array(n_documents), np.array(n_bytes)
         )

@@ -9,7 +9,7 @@ CHUNKS = Layout(
     (("part", "<u4"), ("number", "<u4"), ("n_documents", "<i8"), ("n_bytes", "<i8")),
 )
 """Files of the spool."""
-INPUTS = Layout("inputs", (("has_integer_ids", "|u1"),))
+INPUTS = Layout("inputs", (("id_kind", "|u1"),))
 DIGESTS = Layout(
     "digests",
     (("d0", "<u8"), ("d1", "<u8"), ("d2", "<u8"), ("d3", "<u8"), ("code", "<u8"), ("row", "<u4")),

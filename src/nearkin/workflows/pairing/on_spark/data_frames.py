@@ -24,6 +24,7 @@ from nearkin.records import I32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
@@ -36,7 +37,7 @@ from nearkin.workflows.pairing.on_spark.streams import READ
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import Ranked, Terms, id_columns, pair_tables, pairs_schema
+from nearkin.workflows.pairing.results import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.signing.texts import Texts
 
 if TYPE_CHECKING:
@@ -117,12 +118,12 @@ def pair_frames(
 def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
     """The pairs of a file, as a data frame of the session of another one."""
     with engine_errors():
-        return parquet_reader(frame.sparkSession).parquet(f"file://{path}").drop("known")
+        return parquet_reader(frame.sparkSession).parquet(f"file://{path}").drop("left_row", "right_row", "known")
 
 
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
-    ids = id_columns(prepared.left, prepared.right)
+    ids = columns_of((prepared.left, prepared.right), "id")
     with published(path) as aside, parquet.table_writer(aside, pairs_schema(ids)) as writer:
         for table in pair_tables(pairs, ids, terms):
             writer.write_table(table)
@@ -135,11 +136,11 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     counting = Counting(files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
-    numbers, has_integer_ids = READ.joined(told)
+    numbers, kinds = READ.joined(told)
     parts = map(files.load, numbers.tolist())
-    counted = joined(parts, count_places(arrays, name), has_integer_ids=bool(has_integer_ids.all()))
+    counted = joined(parts, count_places(arrays, name), id_kind=IdKind.joint(kinds))
     if side.doc_id is not None:
-        _check_distinct(counted.documents["id"], side.doc_id, f" of {called}")
+        _check_distinct(counted.documents["name"], side.doc_id, f" of {called}")
     return collection_of(_numbered(counted, name, has_ids=side.doc_id is not None), name, called)
 
 
@@ -150,13 +151,13 @@ def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedText
     columns = {**{field: documents[field] for field in documents.column_names}, "line": lines}
     if not has_ids:
         first, between = (pa.scalar(word, pa.large_string()) for word in (name, ":"))
-        columns["id"] = pc.binary_join_element_wise(first, lines.cast(pa.large_string()), between)
+        columns["name"] = pc.binary_join_element_wise(first, lines.cast(pa.large_string()), between)
     return replace(counted, documents=pa.table(columns, documents.schema))
 
 
-def _check_distinct(ids: pa.ChunkedArray, column: str, place: str) -> None:
+def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
     """Pairs are told by ids: two documents of a side must not have the same."""
-    codes: I32 = ids.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    codes: I32 = names.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     repeated = np.flatnonzero(firsts[inverse] != np.arange(len(codes)))
     if len(repeated):
@@ -189,7 +190,7 @@ class Counting:
         texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), "skip")
         number = attempt()
         found = self.files.count(number, texts, self.split, Silent())
-        yield from READ.packed(part, np.array([number]), np.array([found.has_integer_ids]))
+        yield from READ.packed(part, np.array([number]), np.array([found.id_kind]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from nearkin.runs.arrays import GrowingArray, mapped_array, save_array, saved_ar
 from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.dedup.options import OnError
@@ -78,13 +79,13 @@ def collect_all(
     counting = Counting(files, split, reading.on_error)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
-    numbers, has_integer_ids = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
+    numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = map(files.load, numbers.tolist())
-    counted = joined(parts, count_places(arrays, side), has_integer_ids=bool(has_integer_ids.all()))
+    counted = joined(parts, count_places(arrays, side), id_kind=IdKind.joint(kinds))
     return collected(counted, texts, inputs, side)
 
 
-def joined(parts: Iterable[Part], places: tuple[Path, Path], *, has_integer_ids: bool) -> CountedTexts:
+def joined(parts: Iterable[Part], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
     """Parts in the order of the inputs, by one vocabulary: its words have numbers in the order in which they come."""
     vocabulary = Vocabulary()
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
@@ -98,7 +99,7 @@ def joined(parts: Iterable[Part], places: tuple[Path, Path], *, has_integer_ids:
         documents.append(part.documents)
     offsets = np.cumsum(np.concatenate(sizes))
     own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    return CountedTexts(pa.concat_tables(documents), own, vocabulary, has_integer_ids)
+    return CountedTexts(pa.concat_tables(documents), own, vocabulary, id_kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,4 +166,4 @@ class Counting:
         notes = Notes()
         found = self.files.count(target, texts_of(task_input(blocks), self.on_error), self.split, notes)
         yield from notes.blocks(target, target=target)
-        yield from READ.packed(target, np.array([target]), np.array([found.has_integer_ids]))
+        yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nearkin.engines.spark.layout import Layout
 
-READ = Layout("read", (("files", "<u4"), ("has_integer_ids", "|u1")))
+READ = Layout("read", (("files", "<u4"), ("id_kind", "|u1")))
 """What a task has read: the number of its files."""
 """Of an input."""
 CHUNKS = Layout("chunks", (("n_signatures", "<i8"),))

@@ -74,8 +74,8 @@ def sign_there(
             save(statistics, kept)
         method = options.signer(statistics)
         signing = Signing(work / "parts", options, reading.on_error, method.fingerprint, kept)
-        batches, has_integer_ids = sign_all(stages, tasks, signing, meter.progress)
-    return SignedTexts(batches, method.fingerprint, has_integer_ids, statistics)
+        batches, id_kind = sign_all(stages, tasks, signing, meter.progress)
+    return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 
 
 @contextlib.contextmanager

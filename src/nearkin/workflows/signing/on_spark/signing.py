@@ -20,6 +20,7 @@ from nearkin.nouns import counted
 from nearkin.records import BitSignatures
 from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.dedup.options import OnError
@@ -27,7 +28,7 @@ from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_bat
 from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
 
-SIGNED = Layout("signed", (("n_documents", "<i8"), ("has_integer_ids", "|u1")))
+SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1")))
 """Of an input."""
 
 
@@ -106,7 +107,7 @@ class Signing:
         texts = texts_of(task_input(blocks), self.on_error)
         method = self.options.signer(None if self.statistics is None else _loaded(self.statistics))
         n_documents = self.part(target).write(signed_batches(texts, self.options, method, threads=1, progress=notes))
-        yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.has_integer_ids]))
+        yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))
         yield from notes.blocks(target, target=target)
 
     def part(self, target: int) -> Part:
@@ -122,12 +123,12 @@ def _loaded(path: Path) -> Statistics:
 
 def sign_all(
     stages: Stages, tasks: Sequence[Block], signing: Signing, progress: Progress
-) -> tuple[list[SignedBatch], bool]:
-    """Sign all inputs: their batches in reading order, and whether every id came as an integer."""
+) -> tuple[list[SignedBatch], IdKind]:
+    """Sign all inputs: their batches in reading order, and what their ids are."""
     signing.folder.mkdir()
     told = stages.kept("sign", lambda: stages.given(tasks).exchanged(len(tasks), signing)).collected()
     tell(told, progress)
-    n_told, has_integer_ids = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
+    n_told, kinds = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []
     for task, n in enumerate(n_told.tolist()):
         part = signing.part(task)
@@ -140,4 +141,4 @@ def sign_all(
                 f"A worker wrote {counted(n, 'document')} to {part.path}, and here there are not so many."
             )
         batches += found
-    return batches, bool(has_integer_ids.all())
+    return batches, IdKind.joint(kinds)

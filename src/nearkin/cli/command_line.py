@@ -1,0 +1,93 @@
+"""Commands that look at the names of files before they do anything, and a terminal that takes every character."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+import typer
+
+from nearkin.paths import check_input, check_output
+
+_OUTPUTS = ("out", "html", "missed", "cache")
+_NO_FILES = ("ids", "conf")
+"""Lists of strings that do not name files. All others do, and so do all paths."""
+_COLLECTIONS = ("postgresql://", "postgres://")
+_PLAIN = {
+    "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
+    "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
+}  # fmt: skip
+_HANDLER = "nearkin-plain"
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class CommandLine(typer.Typer):
+    """A group of commands. None begins to work on a file that is not of this machine, or writes to such a name."""
+
+    def command(self, *arguments: Any, **options: Any) -> Callable[[Command], Command]:
+        """As typer's."""
+        register = super().command(*arguments, **options)
+
+        def decorate(function: Command) -> Command:
+            @functools.wraps(function)
+            def checked(**values: Any) -> Any:
+                _check_places(values)
+                return function(**values)
+
+            register(checked)
+            return function
+
+        return decorate
+
+
+def _check_places(values: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        for place in _places(name, value):
+            if name in _OUTPUTS:
+                check_output(place, f"--{name}")
+            elif not str(place).startswith(_COLLECTIONS):
+                check_input(place)
+
+
+def _places(name: str, value: object) -> Iterator[str | Path]:
+    """The names of files among the values of a parameter."""
+    are_many = isinstance(value, list)
+    for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
+        if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
+            yield one
+
+
+def take_every_character(*streams: TextIO) -> None:
+    """Let streams print what their encoding lacks: signs in other words, all else by its code point.
+
+    Python would end a program with a traceback where ``≥`` meets a terminal of ASCII, or half a character any terminal.
+    """
+    codecs.register_error(_HANDLER, _in_other_words)
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)  # a stream that a test put there may have none
+        if reconfigure is not None and getattr(stream, "errors", "") in ("strict", "backslashreplace"):
+            reconfigure(errors=_HANDLER)
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Whether a stream holds every character."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+def _in_other_words(error: UnicodeError) -> tuple[str, int]:
+    r"""What `codecs.register_error` asks for: characters to print instead, and where to go on.
+
+    Examples
+    --------
+    >>> take_every_character()
+    >>> "γ ≥ 0.7, café".encode("ascii", "nearkin-plain")
+    b'g >= 0.7, caf\\xe9'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    words = "".join(_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in missing)
+    return words, error.end

@@ -1,0 +1,74 @@
+"""What kind the ids of documents are: decided from all of them, and kept apart from the names of documents.
+
+The *id* of a document is what the user gave, or nothing. Its *name* is always there and never that of another: the id,
+or the place of the document where it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class IdKind(IntEnum):
+    """What the ids of some documents are. Of several parts of a collection the greatest kind holds."""
+
+    NONE = 0
+    """No document has an id."""
+    INTEGERS = 1
+    """Every id that is there is an integer of 64 bits."""
+    STRINGS = 2
+
+    @classmethod
+    def of(cls, ids: pa.Array) -> IdKind:
+        """The kind of the ids of a batch: documents without an id decide nothing.
+
+        Examples
+        --------
+        >>> IdKind.of(pa.array([7, None])).name, IdKind.of(pa.array([None], pa.large_string())).name
+        ('INTEGERS', 'NONE')
+        """
+        if ids.null_count == len(ids):
+            return cls.NONE
+        return cls.INTEGERS if pa.types.is_int64(ids.type) else cls.STRINGS
+
+    @classmethod
+    def joint(cls, kinds: Iterable[int]) -> IdKind:
+        """The kind of documents of several parts, from that of each.
+
+        Examples
+        --------
+        >>> IdKind.joint([IdKind.NONE, IdKind.INTEGERS]).name
+        'INTEGERS'
+        """
+        return cls(max(map(int, kinds), default=cls.NONE))
+
+
+def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind) -> pa.LargeStringArray | pa.Int64Array:
+    """The ids of documents, from the names that `preparing.prepare` gave them: null where one has no id.
+
+    Where no document has an id, the names are the ids.
+
+    Parameters
+    ----------
+    names : LargeStringArray
+    has_id : BooleanArray
+    kind : IdKind
+        Of all of them.
+
+    Examples
+    --------
+    >>> names, has_id = pa.array(["7", "a.jsonl:2"], pa.large_string()), pa.array([True, False])
+    >>> given_ids(names, has_id, IdKind.INTEGERS).to_pylist()
+    [7, None]
+    >>> given_ids(names, pa.array([False, False]), IdKind.NONE).to_pylist()
+    ['7', 'a.jsonl:2']
+    """
+    if kind == IdKind.NONE:
+        return names
+    if has_id.true_count < len(has_id):
+        names = pc.if_else(has_id, names, pa.scalar(None, names.type))
+    return names.cast(pa.int64()) if kind == IdKind.INTEGERS else names

@@ -1,0 +1,133 @@
+"""The values of the column that chooses survivors, as numbers: numbers as they are, dates and times by their moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.stages.documents.columns import holds_characters
+from nearkin.stages.documents.dates import microseconds_of_string, microseconds_of_strings, microseconds_of_times
+from nearkin.stages.documents.values import number_of
+
+_PLAIN_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
+_LIKE_DATE = r"^\s*[0-9]{4}-[0-9]{2}"
+
+
+@dataclass(slots=True)
+class KeepColumn:
+    """A column of one source, which holds numbers or dates; the first value that is either decides.
+
+    Numbers and dates cannot be compared: values of the other kind count as none, and are counted.
+
+    Parameters
+    ----------
+    name : str
+    holds_dates : bool or None
+        None until a value decides.
+    n_others : int
+        Values of the other kind that were met.
+
+    Examples
+    --------
+    >>> column = KeepColumn("created")
+    >>> column.of_json(pa.array(["1970-01-02", None, "soon"])).to_pylist()
+    [86400000000.0, None, None]
+    >>> column.of_value(2004), column.n_others
+    (None, 1)
+    """
+
+    name: str
+    holds_dates: bool | None = None
+    n_others: int = 0
+
+    def of_json(self, values: pa.Array) -> pa.DoubleArray:
+        """Values of a type of JSON or of a table: strings may be dates, and are never numbers."""
+        type_ = values.type
+        if holds_characters(type_):
+            return self._taken(microseconds_of_strings(_legible(values)), are_dates=True)
+        if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
+            return self._taken(microseconds_of_times(values), are_dates=True)
+        if pa.types.is_boolean(type_):
+            values = values.cast(pa.uint8())
+        return self._taken(pc.cast(values, pa.float64(), safe=False), are_dates=False)
+
+    def of_characters(self, values: pa.Array) -> pa.DoubleArray:
+        """Values of a file that holds characters alone: each may be a number, true or false, or a date."""
+        strings = _legible(values)
+        numbers, dates = numbers_of(strings), microseconds_of_strings(strings)
+        if self.holds_dates is None:
+            either = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
+            if either < 0:
+                return numbers
+            self.holds_dates = bool(dates[either].is_valid)
+        mine, others = (dates, numbers) if self.holds_dates else (numbers, dates)
+        self.n_others += pc.and_(others.is_valid(), mine.is_null()).true_count
+        return mine
+
+    def of_value(self, value: object) -> float | None:
+        """One value of JSON or of Python, by the rule of `of_json`."""
+        number = microseconds_of_string(value) if isinstance(value, str) else number_of(value)
+        if number is None:
+            return None
+        is_date = isinstance(value, str)
+        if self.holds_dates is None:
+            self.holds_dates = is_date
+        if self.holds_dates != is_date:
+            self.n_others += 1
+            return None
+        return number
+
+    def _taken(self, numbers: pa.DoubleArray, *, are_dates: bool) -> pa.DoubleArray:
+        """The numbers of some values, if they are of the kind of the column."""
+        n_there = len(numbers) - numbers.null_count
+        if self.holds_dates is None and n_there:
+            self.holds_dates = are_dates
+        if self.holds_dates in (None, are_dates):
+            return numbers
+        self.n_others += n_there
+        return pa.nulls(len(numbers), pa.float64())
+
+
+def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
+    """Characters as numbers; true and false are 1 and 0, what is no number is null.
+
+    Examples
+    --------
+    >>> numbers_of(pa.array(["2.5", "1e3", "TRUE", "x", "", None], pa.large_string())).to_pylist()
+    [2.5, 1000.0, 1.0, None, None, None]
+    """
+    try:
+        return strings.cast(pa.float64())
+    except pa.ArrowInvalid:
+        pass
+    is_plain = pc.match_substring_regex(strings, _PLAIN_NUMBER).fill_null(False)
+    numbers = pc.if_else(is_plain, strings, pa.scalar(None, strings.type)).cast(pa.float64())
+    # the rest one by one, but for dates, of which there may be very many
+    is_odd = pc.and_(strings.is_valid(), pc.invert(pc.or_(is_plain, pc.match_substring_regex(strings, _LIKE_DATE))))
+    is_odd = is_odd.fill_null(False)
+    told = [_number(word) for word in strings.filter(is_odd).to_pylist()]
+    return pc.replace_with_mask(numbers, is_odd, pa.array(told, pa.float64()))
+
+
+def _number(word: str) -> float | None:
+    """One number, by the same rule as a column of them."""
+    if word.strip().casefold() in ("true", "false"):
+        return float(word.strip().casefold() == "true")
+    try:
+        number: float = pa.scalar(word, pa.large_string()).cast(pa.float64()).as_py()
+    except pa.ArrowInvalid:
+        return None
+    return number
+
+
+def _legible(values: pa.Array) -> pa.LargeStringArray:
+    """Characters as strings; what is not UTF-8 is no number and no date, and null."""
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        raw = values.cast(pa.large_binary()).to_pylist()
+        return pa.array(
+            [None if value is None else value.decode("utf-8", "replace") for value in raw], pa.large_string()
+        )

@@ -1,0 +1,213 @@
+"""Ids keep the type of their column, in every table and for every reader, whatever single rows hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from functional.conftest import FAST, nearkin_here, write_jsonl
+
+BIG = 2**53 + 1
+"""The first integer that no 64-bit floating point number holds."""
+TEXTS = [FAST, f"{FAST} again", FAST.upper(), "something else about a lease of a house in the old town"]
+RECORDS = [{"id": BIG + 2 * i, "text": text} for i, text in enumerate(TEXTS)]
+IDS = [record["id"] for record in RECORDS]
+LINES = {
+    "jsonl": [json.dumps(record) for record in RECORDS],
+    "csv": ["id,text", *(f"{record['id']},{record['text']}" for record in RECORDS)],
+    "tsv": [f"{record['id']}\t{record['text']}" for record in RECORDS],
+}
+BROKEN = {"jsonl": '{"id": 4, "te', "csv": "4,a,b,c", "tsv": "no tab here"}
+WITHOUT_ID = {"jsonl": json.dumps({"text": FAST}), "csv": f",{FAST}", "tsv": f"\t{FAST}"}
+
+
+def written(folder: Path, suffix: str, more: Sequence[str] = (), *, is_first: bool = False) -> Path:
+    path = folder / f"in.{suffix}"
+    head, rows = (LINES[suffix][:1], LINES[suffix][1:]) if suffix == "csv" else ([], LINES[suffix])
+    path.write_text("\n".join([*head, *more, *rows] if is_first else [*head, *rows, *more]) + "\n")
+    return path
+
+
+def documents_of(*arguments: str | Path) -> pa.Table:
+    out = Path(arguments[0]).parent / "out"
+    ended = nearkin_here("dedup", *arguments, "--out", out, "-q", "--no-report", "--threshold", "0.5")
+    assert (ended.code, ended.err) == (0, "")
+    return pq.read_table(out / "documents.parquet")
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("row", [BROKEN, WITHOUT_ID], ids=["broken", "without an id"])
+@pytest.mark.parametrize("suffix", LINES)
+def test_a_row_without_an_id_leaves_integers_integers(tmp_path, suffix, row, is_first):
+    documents = documents_of(written(tmp_path, suffix, [row[suffix]], is_first=is_first))
+    assert documents.schema.field("id").type == pa.int64()
+    assert documents["id"].to_pylist() == ([None, *IDS] if is_first else [*IDS, None])
+    place = (2 if suffix == "csv" else 1) if is_first else len(LINES[suffix]) + 1
+    assert f"{tmp_path}/in.{suffix}:{place}" in documents["name"].to_pylist()
+
+
+@pytest.mark.parametrize("suffix", LINES)
+def test_a_repeated_id_stays_what_it_is(tmp_path, suffix):
+    path = written(tmp_path, suffix, [LINES[suffix][-1]])
+    documents = documents_of(path)
+    assert documents["id"].to_pylist() == [*IDS, IDS[-1]]
+    line = len(LINES[suffix]) + 1
+    assert documents["name"].to_pylist() == [*map(str, IDS), f"{IDS[-1]} ({path}:{line})"]
+    last = documents.slice(len(IDS)).to_pylist()[0]
+    assert (last["copy_of"], last["copy_of_row"]) == (IDS[-1], 3)
+    assert f"this document is called {last['name']}" in last["problem"]
+
+
+def test_groups_of_documents_without_ids_are_told_apart_by_rows(tmp_path):
+    records = [{"id": 9, "text": "a"}, *({"text": text} for text in (FAST, FAST, TEXTS[3], TEXTS[3]))]
+    documents = documents_of(write_jsonl(tmp_path / "in.jsonl", records))
+    assert documents["id"].to_pylist() == [9, None, None, None, None]
+    assert documents["group"].to_pylist() == [9, None, None, None, None]
+    assert documents["group_row"].to_pylist() == [0, 1, 1, 3, 3]
+
+
+def test_one_string_makes_a_column_of_strings(tmp_path):
+    documents = documents_of(written(tmp_path, "jsonl", [json.dumps({"id": "x", "text": "one"})]))
+    assert documents["id"].to_pylist() == [*map(str, IDS), "x"]
+    assert documents["group"].type == pa.large_string()
+
+
+def test_a_table_says_the_type_itself(tmp_path):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"id": pa.array([BIG, None, BIG], pa.int64()), "text": [FAST, FAST, None]}), path)
+    assert documents_of(path)["id"].to_pylist() == [BIG, None, BIG]
+    pq.write_table(pa.table({"id": ["1", None, "2"], "text": [FAST, FAST, None]}), path)
+    assert documents_of(path, "--overwrite")["id"].to_pylist() == ["1", None, "2"]
+
+
+@pytest.mark.parametrize(
+    ("more", "ids"),
+    [
+        ({"more.jsonl": '{"text": "no id at all"}\n'}, [*IDS, None]),
+        ({"more.jsonl": '{"id": "x", "text": "a string"}\n'}, [*map(str, IDS), "x"]),
+        ({"more.jsonl": '{"id": null, "text": "no id here"}\n'}, [*IDS, None]),
+        ({"more/a.txt": "a file is called after its name"}, [*map(str, IDS), "a.txt"]),
+    ],
+    ids=["without a column of ids", "strings", "without an id", "files"],
+)
+def test_one_rule_for_several_inputs(tmp_path, more, ids):
+    ((name, content),) = more.items()
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content)
+    given = path.parent if path.suffix == ".txt" else path
+    assert documents_of(written(tmp_path, "jsonl"), given)["id"].to_pylist() == ids
+
+
+def test_documents_without_any_id_are_named_after_their_places(tmp_path):
+    path = write_jsonl(tmp_path / "in.jsonl", [{"text": text} for text in TEXTS])
+    documents = documents_of(path)
+    assert documents["id"].to_pylist() == documents["name"].to_pylist() == [f"{path}:{i}" for i in range(1, 5)]
+
+
+def test_each_column_against_another_collection_has_the_type_of_what_it_holds(tmp_path):
+    other = write_jsonl(tmp_path / "other.jsonl", [{"id": "x", "text": FAST}, {"text": TEXTS[3]}, {"text": TEXTS[3]}])
+    documents = documents_of(written(tmp_path, "jsonl"), "--against", other)
+    assert documents["id"].to_pylist() == IDS
+    assert documents["copy_of"].to_pylist() == ["x", None, "x", None]
+    assert documents["copy_of_row"].to_pylist() == [4, None, 4, 5]
+    pairs = pq.read_table(tmp_path / "out/pairs.parquet").to_pylist()
+    assert {(pair["id_a"], pair["row_a"]) for pair in pairs} == set(zip(IDS, range(4)))
+    assert {(pair["id_b"], pair["row_b"], pair["name_b"]) for pair in pairs} == {
+        ("x", 4, "x"), (None, 5, f"{other}:2"),
+    }  # fmt: skip
+
+
+# -- pandas -----------------------------------------------------------------------------------------------------------
+
+ID_COLUMNS = {"id", "group", "copy_of", "id_a", "id_b", "principal", "left_id"}
+IDS_OF = {
+    "documents.parquet": ("id", "group", "copy_of", "group_row", "copy_of_row"),
+    "pairs.parquet": ("id_a", "id_b", "row_a", "row_b"),
+    "groups.parquet": ("group", "principal", "group_row"),
+    "problems.parquet": ("id", "line"),
+    "families.parquet": ("id", "principal", "row", "n_differences", "line_principal", "line_member"),
+}
+
+
+@pytest.fixture
+def numbered(tmp_path) -> Path:
+    """Integers that floating point does not hold, and rows without an id."""
+    return written(tmp_path, "jsonl", [BROKEN["jsonl"], WITHOUT_ID["jsonl"]])
+
+
+def assert_integers(table: pandas.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        assert pandas.api.types.is_integer_dtype(table[column].dtype), column
+        if column in ID_COLUMNS:
+            assert {int(one) for one in table[column].dropna()} <= set(IDS), column
+
+
+def test_pandas_reads_integers_from_the_tables_of_a_run(tmp_path, numbered):
+    nearkin_here("families", numbered, "--out", tmp_path / "out", "--threshold", "0.5", "-q").assert_clean()
+    for name, columns in IDS_OF.items():
+        assert_integers(pandas.read_parquet(tmp_path / "out" / name), columns)
+        assert_integers(pq.read_table(tmp_path / "out" / name).to_pandas(), columns)
+    documents = pandas.read_parquet(tmp_path / "out/documents.parquet")
+    assert documents["group"].tolist()[:3] == [BIG + 2] * 3
+    assert documents["copy_of"].isna().tolist() == [True, True, False, True, True, False]
+    nearkin_here(
+        "regroup", tmp_path / "out", "--threshold", "0.6", "--out", tmp_path / "again", "-q", "--no-report"
+    ).assert_clean()
+    for name in ("documents.parquet", "pairs.parquet", "groups.parquet"):
+        assert_integers(pandas.read_parquet(tmp_path / "again" / name), IDS_OF[name])
+
+
+def test_pandas_reads_integers_from_signatures_and_neighbours(tmp_path, numbered):
+    signatures, pairs = tmp_path / "sig", tmp_path / "near"
+    nearkin_here("sign", numbered, "--out", signatures, "-q").assert_clean()
+    nearkin_here("neighbours", signatures, "--distance", "60", "--out", pairs, "-q").assert_clean()
+    assert_integers(pandas.read_parquet(signatures), ("id", "line"))
+    found = pandas.read_parquet(pairs)
+    assert_integers(found, ("id_a", "id_b", "row_a", "row_b", "distance"))
+    assert found["id_b"].isna().any()
+    names = pandas.read_parquet(signatures)["name"]
+    assert set(names[found["row_b"]]) > {f"{numbered}:6"}
+
+
+def test_pandas_reads_integers_from_pairs_of_two_collections(tmp_path, numbered):
+    other = write_jsonl(tmp_path / "other.jsonl", [{"id": f"n{i}", "text": text} for i, text in enumerate(TEXTS)])
+    out = tmp_path / "out"
+    nearkin_here("pairs", "--left", numbered, "--right", other, "--out", out, "-q").assert_clean()
+    pairs = pandas.read_parquet(out / "pairs.parquet")
+    assert_integers(pairs, ("left_id", "left_row", "right_row"))
+    assert set(pairs["right_id"]) <= {"n0", "n1", "n2", "n3"}
+    documents = pandas.read_parquet(out / "documents.parquet")
+    assert_integers(documents, ("row", "best_row", "n_pairs"))
+    names = documents.set_index(["side", "row"])["name"]
+    assert names["left", 5] == f"{numbered}:6"
+    lines = (out / "pairs.tsv").read_text().splitlines()[1:]
+    told = {tuple(line.split("\t")[1:3]) for line in lines}
+    assert told == {
+        (names["left", left], names["right", right]) for left, right in zip(pairs.left_row, pairs.right_row)
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "dicts"])
+def test_tables_in_memory(kind):
+    records = [*RECORDS, {"id": None, "text": None}]
+    given = {
+        "pandas": lambda: pandas.DataFrame(records, dtype=object).astype({"id": "Int64"}),
+        "arrow": lambda: pa.Table.from_pylist(records),
+        "dicts": lambda: records,
+    }[kind]()
+    result = nearkin.dedup(given, threshold=0.5)
+    tables = [result.documents, result.pairs, result.groups]
+    if kind != "pandas":
+        tables = [table.to_pandas() for table in tables]
+    for name, table in zip(("documents", "pairs", "groups"), tables, strict=True):
+        assert_integers(table, IDS_OF[f"{name}.parquet"])
+    assert tables[0]["id"].isna().tolist() == [False] * 4 + [True]
+    assert tables[0]["group"][2] == BIG + 2

@@ -1,0 +1,134 @@
+"""Who survives: the first in the order of the command line, the oldest and the newest by their dates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from functional.conftest import FAST, nearkin_here, results, run_here, write_jsonl
+from in_process import InProcess
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup import inputs as dedup_inputs
+from nearkin.workflows.dedup import job
+from nearkin.workflows.dedup.on_spark.job import find
+from nearkin.workflows.dedup.options import DedupOptions, Resources
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Three files with one text, and a folder of two with the same."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("b", "c", "a"):
+        write_jsonl(
+            tmp_path / f"{name}.jsonl", [{"id": name, "text": FAST}, {"id": f"{name}2", "text": f"{FAST} {name}"}]
+        )
+    (tmp_path / "shards").mkdir()
+    for name in ("2", "1"):
+        write_jsonl(tmp_path / "shards" / f"{name}.jsonl", [{"id": f"shard {name}", "text": FAST}])
+    return ["b.jsonl", "c.jsonl", "a.jsonl"]
+
+
+def kept(*inputs: str, **options: object) -> list[str]:
+    run_here(list(inputs), Path("out"), **options)
+    table = pq.read_table("out/documents.parquet")
+    same = table.filter(pa.compute.equal(table["n_characters"], len(FAST)))
+    principals = set(same["group"].to_pylist())
+    for path in Path("out").iterdir():
+        path.unlink()
+    return sorted(principals)
+
+
+def test_the_first_is_the_first_on_the_command_line(files):
+    assert kept(*files, keep="first") == ["b"]
+    assert kept(*files[::-1], keep="first") == ["a"]
+    assert kept("c.jsonl", "[ab].jsonl", keep="first") == ["c"]
+    assert kept("[ab].jsonl", "c.jsonl", keep="first") == ["a"]  # sorted inside a pattern
+    assert kept("shards", *files, keep="first") == ["shard 1"]  # and inside a folder
+    assert kept("b.jsonl", "a.jsonl", "b.jsonl", keep="first") == ["b"]  # named twice, read where it was named first
+
+
+def test_otherwise_the_order_does_not_matter(files):
+    for options in ({}, {"keep": "shortest"}):
+        run_here(files, Path("one"), **options)
+        run_here(files[::-1], Path("other"), **options)
+        assert results(Path("one")) == results(Path("other"))
+        for folder in (Path("one"), Path("other")):
+            for path in folder.iterdir():
+                path.unlink()
+
+
+def test_another_order_is_another_run(files):
+    ended = nearkin_here("dedup", *files, "--out", "out", "--keep", "first", "-q", "--no-report")
+    assert ended.code == 0
+    kept_ids = pq.read_table("out/documents.parquet")["id"].to_pylist()
+    assert kept_ids == ["b", "b2", "c", "c2", "a", "a2"]
+    again = nearkin_here("regroup", "out", "--threshold", "0.99", "-q", "--no-report")
+    assert again.code == 0
+    assert pq.read_table("out/threshold-0.99/documents.parquet")["group"].to_pylist()[0] == "b"
+
+
+@pytest.mark.parametrize("keep", ["first", "max:created", "min:created"])
+def test_the_engines_agree(tmp_path, files, keep):
+    stamps = {"b": "2004-02-03T10:00:00+01:00", "c": "2004-02-03", "a": "2004-02-04"}
+    for name, stamp in stamps.items():
+        record = {"id": name, "text": FAST, "created": stamp}
+        write_jsonl(tmp_path / f"{name}.jsonl", [record, {"id": f"{name}2", "text": f"{FAST} {name}"}])
+    options = DedupOptions.of(keep=keep, threshold=0.8, shingle="words:3")
+    sources = resolve_sources(files, in_order=keep == "first").sources
+    tables = []
+    for name, finder in (("local", job.find), ("spark", find)):
+        (tmp_path / name / "work").mkdir(parents=True)
+        meter = Meter(Silent())
+        inputs = dedup_inputs.file_inputs(sources, keep_column=options.keep.column, encoding="utf-8")
+        more = (InProcess(),) if name == "spark" else ()
+        found = finder(
+            inputs, None, options, tmp_path / name / "work", *more, on_error="skip", resources=Resources(1), meter=meter
+        )
+        job.write(found, tmp_path / name, meter)
+        tables.append((tmp_path / name / "documents.parquet").read_bytes())
+    assert tables[0] == tables[1]
+    group = pq.read_table(tmp_path / "local/documents.parquet")["group"].to_pylist()[0]
+    assert group == {"first": "b", "max:created": "a", "min:created": "c"}[keep]
+
+
+RECORDS = [
+    {"id": "old", "text": FAST, "created": "2003-12-31T23:59:59"},
+    {"id": "new", "text": FAST, "created": "2004-02-03T10:00:00Z"},
+    {"id": "newer", "text": FAST, "created": "2004-02-03T09:30:00-01:00"},
+    {"id": "nobody knows", "text": FAST, "created": None},
+]
+
+
+@pytest.mark.parametrize(("keep", "expected"), [("max:created", "newer"), ("min:created", "old")])
+def test_dates_in_strings_choose(tmp_path, keep, expected):
+    path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", keep, "--no-report")
+    assert ended.code == 0
+    assert "created: 1 of 4 documents have no date in it; they come after all that have one" in ended.err
+    assert pq.read_table(tmp_path / "out/documents.parquet")["group"].to_pylist() == [expected] * 4
+    for table in (RECORDS, pa.Table.from_pylist(RECORDS), pa.Table.from_pylist(RECORDS).to_pandas()):
+        documents = nearkin.dedup(table, keep=keep).documents
+        assert set(documents["group"].to_pylist() if isinstance(documents, pa.Table) else documents["group"]) == {
+            expected
+        }
+
+
+def test_a_mixture_is_explained(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({**record, "created": value}) + "\n"
+            for record, value in zip(RECORDS, [2004, "2004-02-03", 5, None])
+        )
+    )
+    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", "max:created", "-q")
+    assert ended.code == 3
+    assert "holds numbers (2004) and dates ('2004-02-03'), which cannot be compared" in ended.err
+    assert not (tmp_path / "out").exists()

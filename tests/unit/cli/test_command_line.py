@@ -1,0 +1,87 @@
+"""Every command looks at the names of files first; streams take every character."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from nearkin.cli import commands  # noqa: F401  (registers the commands)
+from nearkin.cli.align import align
+from nearkin.cli.command_line import CommandLine, take_every_character
+from nearkin.cli.shell import app, lab, sql
+from nearkin.errors import OutputError, SourceError
+
+NO_FILES = {("remove", "ids"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")}
+"""Lists of strings that are not names of files."""
+OUTPUTS = ("out", "html", "missed", "cache")
+
+
+def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for group in (app, lab, sql, align):
+        assert isinstance(group, CommandLine)
+        for one in group.registered_commands:
+            assert one.callback is not None
+            yield one.name or one.callback.__name__, one.callback
+
+
+def kinds(annotation: object) -> set[object]:
+    """The types among those of a parameter, ``Annotated`` and unions taken apart."""
+    inner = get_args(annotation)
+    if annotation is Path or annotation == list[str] or not inner:
+        return {annotation if annotation != list[str] else "strings"}
+    return set().union(*(kinds(one) for one in inner))
+
+
+def places() -> list[tuple[str, str, Callable[..., Any], bool]]:
+    found = []
+    for command, function in registered():
+        for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+            its_kinds = kinds(parameter.annotation)
+            are_strings = "strings" in its_kinds
+            if Path in its_kinds or (are_strings and (command, name) not in NO_FILES):
+                found.append((command, name, function, are_strings))
+    return found
+
+
+@pytest.mark.parametrize(("command", "name", "function", "are_strings"), places(), ids=lambda value: str(value)[:20])
+def test_no_command_begins_with_an_object_store(command, name, function, are_strings):
+    """The wrapped function is never called: it would miss its other arguments."""
+    url = "s3://bucket/folder/x"
+    with pytest.raises(OutputError if name in OUTPUTS else SourceError, match=r"s3://bucket/folder/x: object stores"):
+        function(**{name: [url] if are_strings else Path(url)})
+    if name in OUTPUTS:
+        with pytest.raises(OutputError, match=rf"x\\xff: the name is not valid UTF-8. Choose another --{name}."):
+            function(**{name: Path("folder/x\udcff")})
+
+
+def test_there_are_places_to_look_at():
+    assert len(places()) > 60
+    assert {"dedup", "signatures", "copy", "train", "audit"} <= {command for command, *_ in places()} | {"audit"}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_stream_takes_every_character(encoding):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding, write_through=True)
+    take_every_character(stream)
+    stream.write("jaccard ≥ 0.7 … caf\u00e9 家 \udcff")
+    written = raw.getvalue().decode(encoding)
+    assert (
+        written
+        == {
+            "ascii": "jaccard >= 0.7 ... caf\\xe9 \\u5bb6 \\udcff",
+            "latin-1": "jaccard >= 0.7 ... café \\u5bb6 \\udcff",
+            "utf-8": "jaccard ≥ 0.7 … café 家 \\udcff",
+        }[encoding]
+    )
+
+
+def test_what_a_user_chose_for_errors_stays():
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", errors="ignore")
+    take_every_character(stream)
+    assert stream.errors == "ignore"

@@ -1,0 +1,96 @@
+"""Results of Nearkin in a folder of documents are left out, and named; what is named outright is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.own_results import is_own
+from nearkin.stages.documents.sources import resolve_sources
+
+
+def finished(folder: Path) -> None:
+    (folder / "manifest.json").write_text(json.dumps({"nearkin": "0.1.0", "command": "dedup"}))
+
+
+def measured(folder: Path) -> None:
+    (folder / "summary.json").write_text(json.dumps({"nearkin": "0.1.0"}))
+
+
+def unfinished(folder: Path) -> None:
+    (folder / ".work").mkdir()
+    (folder / ".work/run.json").write_text("{}")
+
+
+def stored(folder: Path) -> None:
+    (folder / "nearkin.sqlite").write_bytes(b"SQLite format 3\0")
+
+
+def foreign(folder: Path) -> None:
+    (folder / "manifest.json").write_text(json.dumps({"name": "an app", "version": 2}))
+
+
+def broken(folder: Path) -> None:
+    (folder / "manifest.json").write_text('{"nearkin": ')
+
+
+@pytest.fixture
+def documents(tmp_path, monkeypatch) -> Callable[..., None]:
+    """A folder of documents with a folder of something in it."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(fill: Callable[[Path], None]) -> None:
+        for name in ("docs/a.txt", "docs/deep/b.txt", "docs/deep/out/report.txt", "docs/deep/out/kept/a.txt"):
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"The text of {name}.")
+        fill(Path("docs/deep/out"))
+
+    return make
+
+
+def read(*arguments: str) -> tuple[list[str], list[str]]:
+    found = resolve_sources(arguments)
+    told = [guess for guess in found.guesses if "results of Nearkin" in guess]
+    return [source.path for source in found.sources], told
+
+
+@pytest.mark.parametrize("fill", [finished, measured, unfinished, stored])
+def test_results_are_left_out_and_named(documents, fill):
+    documents(fill)
+    told = "results of Nearkin are not read: docs/deep/out. Name them to read them"
+    assert read("docs") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs: {told}"])
+    assert read("docs/**") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs/**: {told}"])
+    assert read("docs/*/*") == (["docs/deep/b.txt"], [f"docs/*/*: {told}"])
+    assert read("do*/d*") == (["docs/deep/b.txt"], [f"docs/deep: {told}"])
+
+
+@pytest.mark.parametrize("fill", [finished, stored])
+def test_what_is_named_is_read(documents, fill):
+    documents(fill)
+    assert "docs/deep/out/report.txt" in read("docs/deep/out")[0]
+    assert read("docs/deep/out/r*.txt") == (["docs/deep/out/report.txt"], [])
+    assert read("docs/deep/out/report.txt") == (["docs/deep/out/report.txt"], [])
+    assert read("docs/deep/out/kept") == (["docs/deep/out/kept/a.txt"], [])
+
+
+@pytest.mark.parametrize("fill", [foreign, broken])
+def test_what_others_wrote_is_read(documents, fill):
+    documents(fill)
+    assert not is_own("docs/deep/out")
+    paths, told = read("docs")
+    assert (len(paths), told) == (5, [])
+
+
+def test_a_folder_of_results_alone(documents):
+    documents(finished)
+    Path("docs/a.txt").unlink()
+    Path("docs/deep/b.txt").unlink()
+    with pytest.raises(
+        SourceError, match=r"holds no files .hidden ones are not read, and results of Nearkin in it are"
+    ):
+        read("docs")

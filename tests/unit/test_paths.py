@@ -1,0 +1,70 @@
+"""Names of files, and why the system refuses one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from nearkin.errors import OutputError, SourceError
+from nearkin.paths import check_input, check_output, why
+
+URLS = [
+    "s3://bucket/x",
+    "gs://b",
+    "hdfs:///x",
+    "https://host/a.jsonl",
+    "abfss://c@a.dfs.core.windows.net/x",
+    "file:///x",
+]
+PATHS = ["x", "/x", "./s3/x", "a:b", "C:/x", "s3:", "x:y/z", "über/x", "a//b", "-"]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_urls_are_refused_as_they_were_typed(url):
+    for place in (url, Path(url)):
+        with pytest.raises(SourceError, match=r"not supported yet\. Copy the files to this machine") as caught:
+            check_input(place)
+        assert isinstance(place, Path) or str(caught.value).startswith(f"{url}: ")
+        with pytest.raises(OutputError, match=r"not supported yet\. Write to a path of this machine"):
+            check_output(place)
+
+
+def test_a_password_is_not_told():
+    with pytest.raises(SourceError) as caught:
+        check_input("s3://key:hidden-word@bucket/x")
+    assert "hidden-word" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_paths_pass(path):
+    for place in (path, Path(path)):
+        check_input(place)
+        check_output(place)
+
+
+def test_inputs_may_have_any_name():
+    check_input(Path("x\udcff"))
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "disk quota"), (errno.EFBIG, "ulimit -f"),
+        (errno.EROFS, "read-only"), (errno.EMFILE, "ulimit -n"), (errno.ENFILE, "too many open files"),
+        (errno.EACCES, "permission denied"), (errno.ENOTDIR, "Not a directory"),
+    ],
+)  # fmt: skip
+def test_why(number, words):
+    assert words in why(OSError(number, os.strerror(number)))
+
+
+def test_why_by_what_libraries_make_of_it(monkeypatch):
+    assert "ulimit -f" in why(OSError("Error writing bytes to file. Detail: [errno 27] File too large"))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY,) * 2)
+    assert "the disk is full" in why(OSError("10000 requested and 512 written"))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 20, 1 << 20))
+    assert "ulimit -f" in why(OSError("10000 requested and 512 written"))
