@@ -11,12 +11,22 @@ import typer
 
 from nearkin.cli.engine_options import check_engine
 from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
     from nearkin.cli.plan_words import Machine
     from nearkin.planning.pair_search import Question
     from nearkin.workflows.pairing.forecast import Forecast
+    from nearkin.workflows.signing.texts import Reading
 
 _asked = partial(typer.Option, rich_help_panel="What is searched", show_default=False)
 _fixed = partial(typer.Option, rich_help_panel="What is fixed", show_default=False)
@@ -25,7 +35,10 @@ _told = partial(typer.Option, rich_help_panel="Output", show_default=False)
 _sample = partial(typer.Option, rich_help_panel="Documents to calibrate by", show_default=False)
 
 _CORPUS = "A corpus to clean, instead"
-_OF_BOTH = {"--threshold", "--recall", "--text", "--machine", "--engine", "--json"}
+_OF_BOTH = {
+    "--threshold", "--recall", "--text", "--machine", "--engine", "--json",
+    "--on-error", "--max-unreadable", "--max-document-size",
+}  # fmt: skip
 _corpus = partial(typer.Option, rich_help_panel=_CORPUS, show_default=False)
 
 Left = Annotated[
@@ -130,9 +143,6 @@ the sample.
   nearkin plan --documents 1B --sample some.parquet --engine spark --machine cores=512
 """
 
-Samples = tuple[tuple[list[str], str | None], tuple[list[str], str | None]]
-"""Of each side the files and the column of the text."""
-
 
 @app.command(help=_HELP)
 def plan(
@@ -158,6 +168,9 @@ def plan(
     corpus_sample: CorpusSample = None,
     shingle: CorpusShingle = None,
     measure: CorpusMeasure = None,
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     engine: PlanEngine = "local",
     figure: Figure = None,
     paper: Paper = False,
@@ -169,8 +182,10 @@ def plan(
     from nearkin.cli.plan_words import parse_machine
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.signing.texts import Reading
 
     check_engine(engine)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
     given, wanted = _given(context), parse_machine(machine, Resources(0).n_threads)
     if _is_of_corpus(given):
         from nearkin.cli.plan_corpus import Chosen, plan_corpus
@@ -180,7 +195,7 @@ def plan(
                 "Of a corpus --machine is cores=N, and says how large the cluster of --engine spark is."
             )
         options = Chosen(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
-        plan_corpus(documents, corpus_sample or (), text, options, wanted, engine, as_json=as_json)
+        plan_corpus(documents, corpus_sample or (), text, options, rules, wanted, engine, as_json=as_json)
         return
     if figure is not None:
         _check_figure(figure, overwrite=overwrite)
@@ -195,11 +210,12 @@ def plan(
         return
     threshold, recall = 0.3 if threshold is None else threshold, 0.9 if recall is None else recall
     PairOptions(threshold=threshold, recall=recall)  # refuses what is no share, with a hint
-    samples = None
+    samples: tuple[Reading, Reading] | None = None
     if sample_left or sample_right or table:
         if not (sample_left and sample_right):
             raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
-        samples = (sample_left, left_text or text), (sample_right, right_text or text)
+        sides = (sample_left, left_text or text), (sample_right, right_text or text)
+        samples = tuple(Reading(inputs, None, column, rules=rules) for inputs, column in sides)  # type: ignore[assignment]
     question, sampled = _question((left, right), threshold, recall, terms, wanted, samples, table, is_quiet=as_json)
     fixed = Fixed(method=method, bits=bits, distance=distance, permutations=permutations, window=window)
     plan_pairs(question, sampled, fixed, wanted, figure, engine, as_json=as_json)
@@ -238,7 +254,7 @@ def _question(
     recall: float,
     terms: str | None,
     machine: Machine,
-    samples: Samples | None,
+    samples: tuple[Reading, Reading] | None,
     table: Path | None,
     *,
     is_quiet: bool,
@@ -266,7 +282,7 @@ def _question(
 
 
 def _forecast(
-    samples: Samples,
+    samples: tuple[Reading, Reading],
     table: Path | None,
     counts: tuple[str | None, str | None],
     threshold: float,
@@ -283,9 +299,8 @@ def _forecast(
     from nearkin.workflows.pairing.forecast import forecast
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
-    from nearkin.workflows.signing.texts import Reading
 
-    left, right = (Reading(inputs, None, text) for inputs, text in samples)
+    left, right = samples
     n_left, n_right = (
         None if count is None else parse_count(count, name) for count, name in zip(counts, ("--left", "--right"))
     )

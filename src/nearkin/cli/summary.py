@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from nearkin.cli.printing import table
 
+_MOST_DAMAGED = 5
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
     ("too_short", "too short", "less than a shingle, like no other"),
@@ -51,6 +52,10 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
 
 def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
     """What to know about documents of the input."""
+    is_kept = any(name.startswith("kept/") for name in manifest.get("files", ()))
+    warn_of_damage(
+        console, manifest.get("damaged_files", ()), "The results and kept have" if is_kept else "The results have"
+    )
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)
@@ -58,6 +63,22 @@ def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
         console.print(
             f"[yellow]{n_problems - n_unreadable:,} have an id that was used before: they have names of their own",
             highlight=False,
+        )
+
+
+def warn_of_damage(console: Console, damaged: Sequence[Mapping[str, Any]], who: str) -> None:
+    """Files of which only a part was used; ``who`` says what lacks the rest, such as "The results have"."""
+    for one in damaged[:_MOST_DAMAGED]:
+        place = f", line {one['line']:,}" if "line" in one else ""
+        console.print(
+            f"[bold red]Incomplete: {escape(str(one['path']))}{place}: {escape(str(one['problem']))}. {who} only what "
+            "comes before.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if len(damaged) > _MOST_DAMAGED:
+        console.print(
+            f"[bold red]Incomplete: {len(damaged) - _MOST_DAMAGED:,} more files are damaged.", highlight=False
         )
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
     from nearkin.collection.verifying import Verified
+    from nearkin.stages.documents.rules import ReadingRules
 
 Answer = TypeVar("Answer")
 
@@ -148,6 +149,7 @@ class Collection:
         text: str | None = None,
         id: str | None = None,
         threads: int = 1,
+        max_unreadable: float | str = 0.5,
     ) -> Added:
         """Add documents: all of them, or, if anything fails, none. What is there already is not stored again.
 
@@ -161,33 +163,38 @@ class Collection:
             the wave, ``wave 1:1``, ….
         threads : int
             At least 1.
+        max_unreadable : float or str
+            Maximum share of documents that may be unreadable, such as 0.01 or "1%".
 
         Raises
         ------
+        DocumentError, SourceError
+            More documents are unreadable, or all are; nothing is added.
         CollectionBusyError
             Another process is writing.
         OutputError
             The disk is full.
         """
         from nearkin.collection.incoming import Incoming
+        from nearkin.stages.documents.rules import ReadingRules
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
         batches = read_table(documents, text=text, doc_id=id)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
-        return self.add_incoming(incoming, wave=wave, threads=threads)
+        rules = ReadingRules.of(max_unreadable=max_unreadable)
+        return self.add_incoming(incoming, wave=wave, threads=threads, rules=rules)
 
     def add_incoming(
-        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, stops_at_problems: bool = False
+        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules | None = None
     ) -> Added:
         """The same for batches as readers of files give them."""
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise ParameterError.of("threads", "add", "an int >= 1", threads)
         from nearkin.collection.adding import add
+        from nearkin.stages.documents.rules import ReadingRules
 
-        added = add(
-            self._store, self.counting, incoming, wave=wave, threads=threads, stops_at_problems=stops_at_problems
-        )
+        added = add(self._store, self.counting, incoming, wave=wave, threads=threads, rules=rules or ReadingRules())
         try:
             self.settle()
         except (NearkinError, OSError) as error:  # what was added is stored all the same

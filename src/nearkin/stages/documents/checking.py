@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS
+from nearkin.stages.documents.formats import WITHOUT_COLUMNS
 from nearkin.stages.documents.keeping import check_has_columns, check_keep_records
-from nearkin.stages.documents.parquet import check_schema, open_parquet
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.table_columns import check_schema
+from nearkin.stages.documents.table_files import TABLES, table_at
 from nearkin.stages.documents.values import in_words
 
 
@@ -28,8 +29,8 @@ def check_columns(
 ) -> None:
     """Look whether each source has its columns of text, of ids and to keep by, and whether they can serve.
 
-    Only the beginning of a file is looked at, of Parquet the schema; of a pipe nothing is taken. Files that are one
-    document are not opened.
+    Only the beginning of a file is looked at, of Parquet and Arrow the schema; of a pipe nothing is taken. Files that
+    are one document are not opened.
 
     Parameters
     ----------
@@ -52,18 +53,23 @@ def check_columns(
         if source.format in WITHOUT_COLUMNS:
             if keep_column is not None:
                 check_has_columns(source.name, source.format)
-        elif source.format == "parquet":
-            _check_parquet(source, keep_column)
-        else:
-            _check_records(source, _first_records(source, encoding, stdin), keep_column)
+            continue
+        try:
+            if source.format in TABLES:
+                _check_table(source, keep_column)
+            else:
+                _check_records(source, _first_records(source, encoding, stdin), keep_column)
+        except TruncatedInputError:
+            if not source.takes_damaged:
+                raise
 
 
-def _check_parquet(source: Source, keep_column: str | None) -> None:
-    """By the schema alone."""
-    if source.path == STDIN or source.text is None:
+def _check_table(source: Source, keep_column: str | None) -> None:
+    """By the schema alone; nothing is taken from a pipe."""
+    if source.text is None or source.path == STDIN or not Path(source.path).is_file():
         return
-    with open_parquet(source.path, source.name) as parquet:
-        check_schema(source.name, parquet.schema_arrow, source.text, source.id, keep_column)
+    with table_at(source.format, source.path, source.name) as table:
+        check_schema(source.name, table.schema, source.text, source.id, keep_column)
 
 
 def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:

@@ -7,20 +7,20 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.streams import Compression
+from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
+from nearkin.stages.documents.folders import files_of, is_shard, left_out, without_company
+from nearkin.stages.documents.formats import Format
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.table_files import TABLES, readable_as
 
-Format = Literal["jsonl", "parquet", "csv", "tsv", "lines", "file", "wikipedia"]
-WITHOUT_COLUMNS = ("lines", "file", "wikipedia")
-"""Formats whose texts and ids have their places."""
 STDIN = "-"
+_FIRST_BYTES = 1 << 10
 _FORMAT_OF_SUFFIX: dict[str, Format] = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    **{suffix: kind.format for kind in TABLES.values() for suffix in kind.suffixes},
 }  # fmt: skip
-_COMPRESSION_OF_SUFFIX: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bzip2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,75 +46,61 @@ def find(argument: str, file_format: str | None, guesses: list[str]) -> Iterator
     elif os.path.lexists(argument) or not glob.has_magic(argument):
         yield Found(argument, argument)
     else:
-        matches = sorted(glob.iglob(argument, recursive=True))
-        files = [match for match in matches if not os.path.isdir(match)]
-        # "corpus/*" over folders alone means what is in them; with files beside them "**" would name all twice.
-        if not files:
-            for match in matches:
-                yield from _find_in_folder(match, file_format, guesses)
-        if not matches:
-            brackets = " Where a name holds [, escape it as [[]." if "[" in argument else ""
-            raise SourceError(
-                f"{argument}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
-            )
-        for match in files:
-            yield Found(match, match)
+        yield from _find_by_pattern(argument, file_format, guesses)
+
+
+def _find_by_pattern(pattern: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
+    """The files that match, without those that only accompany tables."""
+    matches = sorted(glob.iglob(pattern, recursive=True))
+    files = [match for match in matches if not os.path.isdir(match)]
+    # "corpus/*" over folders alone means what is in them; with files beside them "**" would name all twice.
+    if not files:
+        for match in matches:
+            yield from _find_in_folder(match, file_format, guesses)
+    if not matches:
+        brackets = " Where a name holds [, escape it as [[]." if "[" in pattern else ""
+        raise SourceError(
+            f"{pattern}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
+        )
+    if file_format != "file":
+        files, company = without_company(files, _is_table)
+        guesses += left_out(pattern, company)
+    for match in files:
+        yield Found(match, match)
 
 
 def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
-    """Every file below a folder: a document each, unless all are of structured formats."""
-    inside = _walk(folder)
-    paths = inside.paths
-    if not paths:
-        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read).")
-    if inside.n_hidden:
-        guesses.append(
-            f"{folder}: hidden files and folders are not read ({inside.n_hidden:,} whose names begin with a dot)"
-        )
-    n_structured = sum(by_suffix(path)[0] is not None for path in paths)
-    if file_format not in (None, "file") or (file_format is None and n_structured == len(paths)):
-        for path in paths:
+    """Every file below a folder: tables, or a document each."""
+    found = files_of(folder, file_format, _is_table)
+    guesses += found.notes
+    if found.are_tables:
+        for path in found.paths:
             yield Found(path, path)
         return
-    if n_structured and file_format is None:
-        guesses.append(
-            f"{folder}: each of its {len(paths)} files is read as one text, although {n_structured} have the suffix of "
-            "a table; name those on their own to read them as tables"
-        )
-    for path in paths:
+    for path in found.paths:
         yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), "file")
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """The regular files below a folder, sorted, and how many hidden files and folders were passed over."""
-
-    paths: list[str]
-    n_hidden: int
-
-
-def _walk(folder: str) -> _Inside:
-    """What is below a folder. Links to folders are not followed, so no loop of them can hold us up."""
-
-    def refuse(error: OSError) -> None:
-        raise SourceError(f"{error.filename}: the folder cannot be read: {error.strerror}.") from error
-
-    paths: list[str] = []
-    n_hidden = 0
-    for where, folders, files in os.walk(folder, onerror=refuse):
-        n_hidden += sum(name.startswith(".") for name in (*folders, *files))
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            path = os.path.join(where, name)
-            if not name.startswith(".") and os.path.isfile(path):
-                paths.append(path)
-    return _Inside(sorted(paths), n_hidden)
+def _is_table(path: str) -> bool:
+    """Whether a file has the suffix of a table; of a shard without a suffix, whether it holds one."""
+    if by_suffix(path)[0] is not None:
+        return True
+    if not is_shard(path):
+        return False
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            compression = compression_of(raw.read(MAGIC_BYTES))
+            raw.seek(0)
+            first = ByteStream(raw, compression).read(_FIRST_BYTES)
+    except (OSError, StreamFault):
+        return False  # told when it is read
+    return readable_as(first) is not None or first.lstrip().startswith(b'{"')
 
 
 def by_suffix(path: str) -> tuple[Format | None, Compression]:
     """The format and the compression that a file's name tells of."""
     stem, suffix = os.path.splitext(path.lower())
-    compression = _COMPRESSION_OF_SUFFIX.get(suffix, "none")
+    compression = COMPRESSION_OF_SUFFIX.get(suffix, "none")
     if compression != "none":
         suffix = os.path.splitext(stem)[1]
     return _FORMAT_OF_SUFFIX.get(suffix), compression

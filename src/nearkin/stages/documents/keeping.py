@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import check_column, missing_column
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS
+from nearkin.stages.documents.formats import WITHOUT_COLUMNS
 
 RULE = "the column that chooses what to keep holds numbers, true and false, dates or times"
 

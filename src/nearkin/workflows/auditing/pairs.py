@@ -18,6 +18,7 @@ from nearkin.planning.audit import estimate_recall
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
@@ -89,7 +90,7 @@ def _texts(side: Mapping[str, Any]) -> Texts:
     ------
     SourceError
     """
-    inputs = [SignedInput(Source(**one["source"]), one["changed_ns"]) for one in side["inputs"]]
+    inputs = [SignedInput(Source.stored(one["source"]), one["changed_ns"]) for one in side["inputs"]]
     for one in inputs:
         path = Path(one.source.path)
         if not path.exists():
@@ -99,7 +100,8 @@ def _texts(side: Mapping[str, Any]) -> Texts:
         if SignedInput.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
     sources = tuple(one.source for one in inputs)
-    return Texts(sources, file_inputs(sources, keep_column=None, encoding=side["encoding"]), "skip")
+    files = file_inputs(sources, keep_column=None, encoding=side["encoding"])
+    return Texts(sources, files, ReadingRules.of_finished_run())
 
 
 def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:

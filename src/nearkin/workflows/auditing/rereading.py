@@ -17,6 +17,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, file_inputs
 
@@ -99,7 +100,14 @@ def changed(name: str) -> SourceError:
     return SourceError(f"{name} is not what it was when the run read it. Run again, and audit that run.")
 
 
-def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, progress: Progress) -> Reread:
+def reread(
+    files: Sequence[Mapping[str, Any]],
+    encoding: str,
+    reading: Mapping[str, Any],
+    *,
+    threads: int,
+    progress: Progress,
+) -> Reread:
     """What was read, to be read again.
 
     Parameters
@@ -108,6 +116,8 @@ def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, p
         As the manifest lists them.
     encoding : str
         Of the run.
+    reading : mapping
+        How it read, as the manifest says; empty for runs of older versions.
     threads : int
     progress : Progress
 
@@ -125,7 +135,7 @@ def reread(files: Sequence[Mapping[str, Any]], encoding: str, *, threads: int, p
             raise changed(one["path"])
         progress.advance(int(one["size_bytes"]))
     progress.finish()
-    sources = [_source(one, encoding) for one in files]
+    sources = [_source(one, encoding, reading) for one in files]
     n_documents = np.array([one["n_documents"] for one in files], np.int64)
     inputs = file_inputs(sources, keep_column=None, encoding=encoding)
     last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
@@ -151,10 +161,21 @@ def _check_there(one: Mapping[str, Any]) -> None:
         raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
 
 
-def _source(one: Mapping[str, Any], encoding: str) -> Source:
+def _source(one: Mapping[str, Any], encoding: str, reading: Mapping[str, Any]) -> Source:
     path, name = one["path"], one.get("name") or one["path"]
-    if one["format"] == "file":
-        return Source(path, name, "file", by_suffix(path)[1], None, None, one["size_bytes"])
-    found = resolve_sources([path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding)
-    (source,) = found.sources
-    return replace(source, text=one["text"], id=one["id"])
+    asked = {name: reading[name] for name in ("max_document_bytes",) if name in reading}
+    if reading:
+        asked["is_forced"] = reading["format"] == "file"
+    stored = {
+        "path": path, "name": name, "format": one["format"], "compression": by_suffix(path)[1], "text": one["text"],
+        "id": one["id"], "size_bytes": one["size_bytes"], **asked,
+    }  # fmt: skip
+    source = Source.stored(stored)
+    if source.format == "file":
+        return source
+    found = resolve_sources(
+        [path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding,
+        rules=ReadingRules.of_finished_run(),
+    )  # fmt: skip
+    (seen,) = found.sources
+    return replace(source, compression=seen.compression, delimiter=seen.delimiter)

@@ -79,8 +79,9 @@ class StoredRun:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
             table = pq.read_table(directory / "documents.parquet", columns=list(_COLUMNS))
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
-            inputs = reread(manifest["inputs"], encoding, threads=threads, progress=progress)
-            others = reread(against, encoding, threads=threads, progress=progress) if against else None
+            reading = manifest.get("reading", {})
+            inputs = reread(manifest["inputs"], encoding, reading, threads=threads, progress=progress)
+            others = reread(against, encoding, reading, threads=threads, progress=progress) if against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))

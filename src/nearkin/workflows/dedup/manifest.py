@@ -15,6 +15,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
+from nearkin.workflows.dedup.readable import damaged_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def build(
         "stages": stages(costs),
         "seeds": {"sketch": options.seed},
         "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
+        "damaged_files": damaged_files(result.places),
         "has_integer_ids": pa.types.is_integer(result.places.ids.type),
     }
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Never, TypeGuard, cast, get_args
+from typing import Never, TypeGuard, cast, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
 from nearkin.records import Measure
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import parse_size as parse_size
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
-
-OnError = Literal["skip", "stop"]
 
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
@@ -152,26 +150,6 @@ class Resources:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
-
-
-def parse_size(text: str) -> int:
-    """Bytes from a size such as ``2GiB``, ``500MB`` or ``1073741824``.
-
-    Raises
-    ------
-    ParameterError
-        For anything else.
-
-    Examples
-    --------
-    >>> parse_size("2GiB"), parse_size("1.5 MB")
-    (2147483648, 1500000)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", text, re.IGNORECASE)
-    if not found:
-        raise ParameterError.of("memory", "dedup", "a size such as 2GiB or 500MB", text)
-    base = 1024 if found[3] else 1000
-    return int(float(found[1]) * base ** (" kmgt".index(found[2].lower()) if found[2] else 0))
 
 
 def in_percent(value: object) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +18,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Resources
@@ -40,6 +41,8 @@ class Files:
         Of text files, lines, CSV and TSV.
     stdin : binary file or None
         Instead of the process's own standard input.
+    rules : ReadingRules
+        What happens to documents and files that cannot be read.
     """
 
     inputs: Sequence[str]
@@ -49,6 +52,11 @@ class Files:
     doc_id: str | None = None
     encoding: str = "utf-8"
     stdin: BinaryIO | None = field(default=None, compare=False)
+    rules: ReadingRules = field(default_factory=ReadingRules)
+
+    def reading(self) -> dict[str, object]:
+        """How the files were read, for the manifest: what reading them again depends on, and what was put up with."""
+        return {"format": self.file_format, **asdict(self.rules)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,7 @@ class Sourced:
             "command": command,
             "parameters": options.in_words(),
             "encoding": self.files.encoding,
+            "max_document_bytes": self.files.rules.max_document_bytes,
             "inputs": _listed(self.found.sources),
             "against": _listed(self.others.sources),
         }
@@ -127,6 +136,7 @@ def _resolve(
         text_optional=is_against,
         encoding=files.encoding,
         stdin=files.stdin,
+        rules=files.rules,
     )
     for guess in found.guesses:
         progress.say(guess)

@@ -17,6 +17,7 @@ from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.columns import Columns
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import guess_columns, read_table
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
@@ -75,6 +76,7 @@ def dedup(
     seed: int | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
+    max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> DedupResult:
     """Find the near-duplicates among documents in memory; every pair reported is verified by its exact similarity.
@@ -93,6 +95,8 @@ def dedup(
         0 for one a processor.
     memory : str or int
         What to stay under, such as "2GiB".
+    max_unreadable : float or str
+        Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Told what is being done.
 
@@ -104,6 +108,8 @@ def dedup(
     ------
     ParameterError
         For a parameter that breaks its rule.
+    DocumentError, SourceError
+        More documents are unreadable, or all are.
 
     Examples
     --------
@@ -121,6 +127,7 @@ def dedup(
         normalise=normalise, seed=seed,
     )  # fmt: skip
     resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
+    rules = ReadingRules.of(max_unreadable=max_unreadable)
     meter = Meter(progress or Silent())
     mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
     for guess in dict.fromkeys(guess for columns in (mine, theirs) if columns is not None for guess in columns.guesses):
@@ -130,7 +137,7 @@ def dedup(
     others = None if against is None else [TableInput(tuple(read_table(against, text=text, doc_id=id)), "against")]
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         out = Path(folder)
-        result = job.find(inputs, others, options, out, on_error="skip", resources=resources, meter=meter)
+        result = job.find(inputs, others, options, out, rules=rules, resources=resources, meter=meter)
         job.write(result, out, meter)
         described = [_described(one, mine) for one in inputs], [_described(one, theirs) for one in others or ()]
         written = manifest.build(result, options, *described, meter.costs, preset=preset)

@@ -146,7 +146,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(SignedInput(Source(**one["source"]), one["changed_ns"]) for one in about["inputs"]),
+            tuple(SignedInput(Source.stored(one["source"]), one["changed_ns"]) for one in about["inputs"]),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:
