@@ -25,6 +25,7 @@ from nearkin.errors import DocumentError, EngineError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
@@ -134,7 +135,7 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
         others = dedup_inputs.file_inputs(
             resolve_sources(theirs, text_optional=True).sources, keep_column=None, encoding="utf-8"
         )
-    found = finder(inputs, others, options, out / "work", on_error="skip", resources=Resources(2), meter=meter)
+    found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
     counted = found.verified.n_candidates, found.n_not_compared, found.estimated_missed, str(found.plan)
@@ -263,7 +264,12 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
 def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
     case = cases()["broken records"]
     with pytest.raises(DocumentError, match=r"mine-0\.jsonl:2"):
-        found_by(case, tmp_path, "tasks", lambda *asked, **how: in_this_process(*asked, **(how | {"on_error": "stop"})))
+        found_by(
+            case,
+            tmp_path,
+            "tasks",
+            lambda *asked, **how: in_this_process(*asked, **(how | {"rules": ReadingRules("stop")})),
+        )
 
 
 def test_what_is_read_twice(tmp_path):
@@ -275,7 +281,7 @@ def test_what_is_read_twice(tmp_path):
     [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, keep_column=None, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
-    reading = Reading(spool, DedupOptions.of().normalise, "skip")
+    reading = Reading(spool, DedupOptions.of().normalise, ReadingRules())
     given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)

@@ -25,6 +25,7 @@ from nearkin.errors import DocumentError, EngineError, FingerprintError, Nearkin
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup import inputs
@@ -283,7 +284,9 @@ def test_any_documents(tmp_path_factory, files, method, is_numbered):
 
 # -- what is refused, and what goes wrong -----------------------------------------------------------------------------
 
-BAD = Case({"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"on_error": "stop"})
+BAD = Case(
+    {"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"rules": ReadingRules("stop")}
+)
 
 
 @pytest.mark.parametrize("options", [{}, WEIGHTED])

@@ -37,26 +37,28 @@ def identity(path: str) -> str:
     return path if path == STDIN else os.path.realpath(path)
 
 
-def find(argument: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
-    """The files that one argument names."""
+def find(argument: str, file_format: str | None, guesses: list[str], without: Path | None = None) -> Iterator[Found]:
+    """The files that one argument names; none of a folder ``without`` inside of a folder."""
     if argument == STDIN:
         yield Found(STDIN, STDIN)
     elif os.path.isdir(argument):
-        yield from _find_in_folder(argument, file_format, guesses)
+        yield from _find_in_folder(argument, file_format, guesses, without)
     elif os.path.lexists(argument) or not glob.has_magic(argument):
         yield Found(argument, argument)
     else:
-        yield from _find_by_pattern(argument, file_format, guesses)
+        yield from _find_by_pattern(argument, file_format, guesses, without)
 
 
-def _find_by_pattern(pattern: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
+def _find_by_pattern(
+    pattern: str, file_format: str | None, guesses: list[str], without: Path | None
+) -> Iterator[Found]:
     """The files that match, without those that only accompany tables."""
     matches = sorted(glob.iglob(pattern, recursive=True))
     files = [match for match in matches if not os.path.isdir(match)]
     # "corpus/*" over folders alone means what is in them; with files beside them "**" would name all twice.
     if not files:
         for match in matches:
-            yield from _find_in_folder(match, file_format, guesses)
+            yield from _find_in_folder(match, file_format, guesses, without)
     if not matches:
         brackets = " Where a name holds [, escape it as [[]." if "[" in pattern else ""
         raise SourceError(
@@ -69,9 +71,9 @@ def _find_by_pattern(pattern: str, file_format: str | None, guesses: list[str]) 
         yield Found(match, match)
 
 
-def _find_in_folder(folder: str, file_format: str | None, guesses: list[str]) -> Iterator[Found]:
+def _find_in_folder(folder: str, file_format: str | None, guesses: list[str], without: Path | None) -> Iterator[Found]:
     """Every file below a folder: tables, or a document each."""
-    found = files_of(folder, file_format, _is_table)
+    found = files_of(folder, file_format, _is_table, without)
     guesses += found.notes
     if found.are_tables:
         for path in found.paths:

@@ -52,7 +52,9 @@ class FolderFiles:
     notes: tuple[str, ...]
 
 
-def files_of(folder: str, file_format: str | None, is_table: Callable[[str], bool]) -> FolderFiles:
+def files_of(
+    folder: str, file_format: str | None, is_table: Callable[[str], bool], without: Path | None = None
+) -> FolderFiles:
     """The files below a folder that are documents, or hold some.
 
     Parameters
@@ -62,13 +64,15 @@ def files_of(folder: str, file_format: str | None, is_table: Callable[[str], boo
         That the user named: of all files. "file" takes every file as one text.
     is_table : callable
         Whether a file has the name of a table, or is a shard that holds one.
+    without : Path, optional
+        A folder inside that is not looked into: what is there will be replaced.
 
     Raises
     ------
     SourceError
         There is no document, or tables and other files are mixed; the folder cannot be read, or is a Delta table.
     """
-    found = _walk(folder)
+    found = _walk(folder, without)
     notes = list(_said_of_hidden(folder, found))
     if not found.paths:
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read).")
@@ -139,25 +143,35 @@ def is_shard(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """The regular files below a folder, sorted; how many hidden ones there are; links that lead nowhere."""
+    """The regular files below a folder, sorted; how many hidden ones there are; links that lead nowhere.
+
+    ``passed`` is the folder that was not to be looked into, if it is there.
+    """
 
     paths: list[str]
     n_hidden: int
     dangling: list[str]
+    passed: str | None
 
 
-def _walk(folder: str) -> _Inside:
+def _walk(folder: str, without: Path | None) -> _Inside:
     """What is below a folder. Links to folders are not followed, so no loop of them can hold us up."""
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"{error.filename}: the folder cannot be read: {error.strerror}.") from error
 
+    place = None if without is None else os.path.realpath(without)
     paths: list[str] = []
     dangling: list[str] = []
-    n_hidden = 0
+    n_hidden, passed = 0, None
     for where, folders, files in os.walk(folder, onerror=refuse):
         n_hidden += sum(name.startswith(".") for name in (*folders, *files))
         folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in folders:
+            if place is not None and os.path.realpath(os.path.join(where, name)) == place:
+                passed = os.path.join(where, name)
+                folders.remove(name)
+                break
         for name in files:
             path = os.path.join(where, name)
             if name.startswith("."):
@@ -166,12 +180,14 @@ def _walk(folder: str) -> _Inside:
                 paths.append(path)
             elif os.path.islink(path) and not os.path.exists(path):
                 dangling.append(path)
-    return _Inside(sorted(paths), n_hidden, sorted(dangling))
+    return _Inside(sorted(paths), n_hidden, sorted(dangling), passed)
 
 
 def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
     if found.n_hidden:
         yield f"{folder}: hidden files and folders are not read ({found.n_hidden:,} whose names begin with a dot)"
+    if found.passed is not None:
+        yield f"{found.passed}: not read; the results of this command go there"
     if found.dangling:
         n = len(found.dangling)
         lead = "1 link leads to a file that is not there" if n == 1 else f"{n:,} links lead to files that are not there"

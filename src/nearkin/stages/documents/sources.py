@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
@@ -127,6 +128,7 @@ def resolve_sources(
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
     rules: ReadingRules | None = None,
+    without: Path | None = None,
 ) -> SourceSet:
     """Find the files that the arguments name, and how each is to be read.
 
@@ -147,6 +149,8 @@ def resolve_sources(
         Standard input; only looked at, nothing is taken from it.
     rules : ReadingRules, optional
         Which files are taken although they are damaged, and how long a document may be.
+    without : Path, optional
+        A folder whose files are no input although it lies in a folder that is.
 
     Raises
     ------
@@ -171,7 +175,7 @@ def resolve_sources(
         arguments = [one for one in arguments if one not in marks]
         guesses += left_out("the arguments", marks)
     for argument in arguments:
-        for one in find(argument, file_format, guesses):
+        for one in find(argument, file_format, guesses, without):
             known = found.setdefault(identity(one.path), one)
             if known is not one:
                 repeated.append(max(one.path, known.path))

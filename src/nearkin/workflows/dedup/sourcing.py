@@ -137,6 +137,7 @@ def _resolve(
         encoding=files.encoding,
         stdin=files.stdin,
         rules=files.rules,
+        without=out,
     )
     for guess in found.guesses:
         progress.say(guess)
