@@ -25,7 +25,7 @@ FILE_MAGIC = b"ARROW1\0\0"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 _END_OF_STREAM = STREAM_MAGIC + bytes(4)
 _MOST_ROWS = 1 << 16
-_ERRORS = (pa.ArrowException, OSError, EOFError)
+_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
 
 
 class ArrowTable:
@@ -33,6 +33,7 @@ class ArrowTable:
 
     def __init__(self, reader: _Reader, name: str) -> None:
         self._reader = reader
+        self._name = name
         self._first: pa.RecordBatch | None = None
         self.schema: pa.Schema = reader.schema
         self.note = None if reader.has_end else f"{name}: has no mark of its end; whoever wrote it may have broken off"
@@ -95,6 +96,8 @@ class ArrowTable:
             except StreamFault as broken:
                 broken.line = row
                 fault = broken
+            except (pa.ArrowException, UnicodeDecodeError) as error:  # views of strings inside of lists, damaged
+                raise SourceError(f"{self._name}: cannot be copied: {error}.") from error
         if fault is not None:
             raise fault
 
@@ -114,6 +117,7 @@ class _Reader:
         self.size_bytes = size_bytes
         self.is_file = is_file
         self.schema: pa.Schema = opened.schema  # type: ignore[attr-defined]
+        _ = self.schema.names
         self.has_end = is_file or not size_bytes or _ends_as_streams_do(source, size_bytes)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -136,20 +140,31 @@ class _Reader:
     def n_bytes_read(self) -> int:
         """About how much of the file that was."""
         if not self.is_file:
-            return int(self._source.tell())
+            return int(self._source.tell()) if self.size_bytes else 0
         n_batches: int = self._opened.num_record_batches  # type: ignore[attr-defined]
         return self.size_bytes * self._n_read // max(n_batches, 1)
 
     def codec(self) -> str | None:
-        """The compression of the first batch."""
-        self._source.seek(len(FILE_MAGIC) if self.is_file else 0)
-        try:
-            for message in pa.ipc.MessageReader.open_stream(self._source):
-                if message.type == "record batch":
-                    return _codec_of(memoryview(message.metadata))
-        except (*_ERRORS, struct.error):
+        """The compression of the first batch, as its message says."""
+        if not self.size_bytes:
             return None
-        return None
+        place = self._source.tell()
+        try:
+            return _codec_of(self._first_message())
+        except (*_ERRORS, struct.error, IndexError):
+            return None  # told when the batch is read
+        finally:
+            self._source.seek(place)
+
+    def _first_message(self) -> memoryview:
+        """What the message of the first record batch says, without its body."""
+        if self.is_file:
+            self._source.seek(_first_block(self._source, self.size_bytes))
+            _, n_bytes = struct.unpack("<ii", self._source.read(8))
+            return memoryview(self._source.read(n_bytes))
+        self._source.seek(0)
+        messages = pa.ipc.MessageReader.open_stream(self._source)
+        return next((memoryview(one.metadata) for one in messages if one.type == "record batch"), memoryview(b""))
 
 
 @contextmanager
@@ -225,7 +240,7 @@ def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
     for column in columns:
         try:
             column.validate(full=True)
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             if "UTF8" not in str(error):  # inside of a list or a struct, which nobody reads; offsets were right
                 raise _damaged(error) from error
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
@@ -242,26 +257,52 @@ def _as_bytes(column: pa.Array) -> pa.Array:
     return column if kind is None else column.view(kind)
 
 
-def _codec_of(metadata: memoryview) -> str | None:
-    """The compression that the message of a record batch names: `Message`, `RecordBatch`, `BodyCompression`.
+class _FlatBuffer:
+    """Tables of FlatBuffers, as far as they are needed: each begins with the way back to where its fields are.
 
-    Source: "Message.fbs" of Apache Arrow; a table of FlatBuffers begins with the way back to where its fields are.
+    Source: "Message.fbs" and "File.fbs" of Apache Arrow.
     """
 
-    def field(table: int, number: int) -> int:
-        """Where a field stands; 0 where it is left out."""
-        fields = table - struct.unpack_from("<i", metadata, table)[0]
-        (n_bytes,) = struct.unpack_from("<H", metadata, fields)
-        at = 4 + 2 * number
-        offset = struct.unpack_from("<H", metadata, fields + at)[0] if at < n_bytes else 0
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self.root = self._followed(0)
+
+    def number(self, kind: str, place: int) -> int:
+        """An integer at a place."""
+        (value,) = struct.unpack_from(kind, self.data, place)
+        return int(value)
+
+    def _followed(self, place: int) -> int:
+        return place + self.number("<I", place)
+
+    def field(self, table: int, number: int) -> int:
+        """Where a field of a table stands; 0 where it is left out."""
+        fields, at = table - self.number("<i", table), 4 + 2 * number
+        offset = self.number("<H", fields + at) if at < self.number("<H", fields) else 0
         return table + offset if offset else 0
 
-    def followed(place: int) -> int:
-        return int(place + struct.unpack_from("<I", metadata, place)[0]) if place else 0
+    def below(self, table: int, number: int) -> int:
+        """Where the table or vector begins that a field refers to; 0 where it is left out."""
+        place = self.field(table, number)
+        return self._followed(place) if place else 0
 
-    batch = followed(field(followed(0), 2))
-    compression = followed(field(batch, 3)) if batch else 0
+
+def _codec_of(message: memoryview) -> str | None:
+    """The compression that the message of a record batch names; a codec that is left out is LZ4."""
+    buffer = _FlatBuffer(message)
+    batch = buffer.below(buffer.root, 2)
+    compression = buffer.below(batch, 3) if batch else 0
     if not compression:
         return None
-    codec = field(compression, 0)
-    return "zstd" if codec and metadata[codec] == 1 else "lz4"
+    codec = buffer.field(compression, 0)
+    return "zstd" if codec and message[codec] == 1 else "lz4"
+
+
+def _first_block(source: pa.NativeFile, size_bytes: int) -> int:
+    """Where the first record batch of a file begins, as the footer says."""
+    source.seek(size_bytes - 10)
+    (n_bytes,) = struct.unpack("<i", source.read(4))
+    source.seek(size_bytes - 10 - n_bytes)
+    buffer = _FlatBuffer(memoryview(source.read(n_bytes)))
+    blocks = buffer.below(buffer.root, 3)
+    return buffer.number("<q", blocks + 4)

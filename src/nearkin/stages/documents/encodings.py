@@ -30,7 +30,8 @@ WINDOW_BYTES = 1 << 20
 WIDE = ("utf-16", "utf-32")
 _FEWEST_ZEROS = 4
 _BINARY_BYTES = 1 << 12
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+# Not among them: those that stand between the fields of load files, and the escape of East Asian encodings.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
 _BLANKS = np.frombuffer(b" \r\n", np.uint8)
 
 

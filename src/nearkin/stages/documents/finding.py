@@ -65,7 +65,7 @@ def _find_by_pattern(
             f"{pattern}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
         )
     if file_format != "file":
-        files, company = without_company(files, _is_table)
+        files, company = without_company(pattern, files, _is_table)
         guesses += left_out(pattern, company)
     for match in files:
         yield Found(match, match)

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 
-_MARKS = re.compile(r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)\b.*|.*\.crc", re.DOTALL)
+_MARKS = re.compile(
+    r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL
+)
 """Written by programs beside any output, texts too; never documents."""
 _COMPANY = re.compile(
     r"(readme|licen[cs]e|copying|notice|changelog|contributing|citation|code_of_conduct|authors)([._-].*)?"
@@ -88,14 +90,15 @@ def files_of(
             raise _mixture(folder, tables, others)
     read = tables or rest
     if not read:
-        raise SourceError(f"{folder}: the folder holds no documents: {left_out(folder, found.paths)[0]}.")
+        raise SourceError(f"{folder}: the folder holds no documents, only marks: {_named(folder, found.paths)}.")
     notes += left_out(folder, sorted({*found.paths} - {*read}))
     return FolderFiles(tuple(read), bool(tables), tuple(notes))
 
 
-def without_company(paths: Sequence[str], is_table: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+def without_company(pattern: str, paths: Sequence[str], is_table: Callable[[str], bool]) -> tuple[list[str], list[str]]:
     """The files that a pattern matches, and those of them that only accompany tables."""
-    rest = [path for path in paths if not is_mark(path)]
+    named = set(Path(pattern).parts)
+    rest = [path for path in paths if not any(is_mark(part) for part in Path(path).parts if part not in named)]
     tables = [path for path in rest if is_table(path)]
     read = {*rest} - (_company(rest, tables, is_forced=False) if tables else set())
     return [path for path in paths if path in read], [path for path in paths if path not in read]

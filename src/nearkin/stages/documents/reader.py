@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.columns import choose_columns, sample_of_table
+from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.delimited import read_delimited
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
@@ -169,9 +170,13 @@ def _read(
     # A file that is one document is decoded when all of it is there; XML says its encoding itself.
     encoding_of_stream = "utf-8" if source.format in ("file", "wikipedia") else encoding
     is_pipe = source.path == STDIN or not Path(source.path).is_file()
+    compression = source.compression
+    if source.format == "file" and compression == "none" and not is_pipe:  # nobody looked at it yet
+        compression = compression_of(raw.read(MAGIC_BYTES))
+        raw.seek(0)
     stream = ByteStream(
         raw,
-        source.compression,
+        compression,
         encoding=encoding_of_stream,
         progress=progress,
         max_line_bytes=source.max_document_bytes,

@@ -16,9 +16,9 @@ from nearkin.stages.documents.keeping import check_keep_type, keep_values
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python
 from nearkin.stages.documents.rules import too_long
 
+_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 RowMask = Callable[[I64], Bool]
 """Which rows of a table, numbered from 1, are kept."""
-_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,25 @@ class Wanted:
 
 
 def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
-    """The kept rows of a batch; Arrow filters no views of strings, so that these take a way round."""
-    if not any(field.type in _WITHOUT_VIEWS for field in batch.schema):
-        return batch.filter(pa.array(is_kept))
-    columns = [
-        column.cast(_WITHOUT_VIEWS.get(column.type, column.type)).filter(pa.array(is_kept)).cast(column.type)
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    """The kept rows of a batch."""
+    mask = pa.array(is_kept)
+    try:
+        return batch.filter(mask)
+    except pa.ArrowNotImplementedError:
+        columns = [_filtered_column(column, mask) for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
+    """Arrow filters no views of strings: they take a way round, those inside of lists and structs through Python."""
+    without_views = _WITHOUT_VIEWS.get(column.type)
+    if without_views is not None:
+        return column.cast(without_views).filter(mask).cast(column.type)
+    try:
+        return column.filter(mask)
+    except pa.ArrowNotImplementedError:
+        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+        return pa.array([column[row].as_py() for row in rows], column.type)
 
 
 def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
