@@ -6,6 +6,7 @@ believes the offsets that such a file holds: nothing is read of an array before 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import struct
 from collections.abc import Iterator
@@ -117,7 +118,9 @@ class _Reader:
         self.size_bytes = size_bytes
         self.is_file = is_file
         self.schema: pa.Schema = opened.schema  # type: ignore[attr-defined]
-        _ = self.schema.names
+        _ = self.schema.names  # decodes them
+        with contextlib.suppress(pa.ArrowException):  # of types that have no empty arrays
+            self.schema.empty_table()  # decodes the names inside of structs
         self.has_end = is_file or not size_bytes or _ends_as_streams_do(source, size_bytes)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -160,8 +163,8 @@ class _Reader:
         """What the message of the first record batch says, without its body."""
         if self.is_file:
             self._source.seek(_first_block(self._source, self.size_bytes))
-            _, n_bytes = struct.unpack("<ii", self._source.read(8))
-            return memoryview(self._source.read(n_bytes))
+            _, n_bytes = struct.unpack("<iI", self._source.read(8))
+            return memoryview(self._source.read(min(n_bytes, self.size_bytes)))
         self._source.seek(0)
         messages = pa.ipc.MessageReader.open_stream(self._source)
         return next((memoryview(one.metadata) for one in messages if one.type == "record batch"), memoryview(b""))
@@ -301,8 +304,8 @@ def _codec_of(message: memoryview) -> str | None:
 def _first_block(source: pa.NativeFile, size_bytes: int) -> int:
     """Where the first record batch of a file begins, as the footer says."""
     source.seek(size_bytes - 10)
-    (n_bytes,) = struct.unpack("<i", source.read(4))
-    source.seek(size_bytes - 10 - n_bytes)
-    buffer = _FlatBuffer(memoryview(source.read(n_bytes)))
+    (n_bytes,) = struct.unpack("<I", source.read(4))
+    source.seek(max(size_bytes - 10 - n_bytes, 0))
+    buffer = _FlatBuffer(memoryview(source.read(min(n_bytes, size_bytes))))
     blocks = buffer.below(buffer.root, 3)
-    return buffer.number("<q", blocks + 4)
+    return min(max(buffer.number("<q", blocks + 4), 0), size_bytes)

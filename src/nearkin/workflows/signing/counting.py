@@ -29,6 +29,15 @@ def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, thre
     SourceError, DocumentError
         None of the documents can be read, or more than the rules allow cannot.
     """
+    found, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
+    check_readable(documents, texts.rules)
+    return found
+
+
+def count_all_texts(
+    texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter
+) -> tuple[Statistics, list[pa.RecordBatch]]:
+    """The statistics of texts, which may be a part of all, and what is known of each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
     names, documents = pa.array(texts.names, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
@@ -42,8 +51,7 @@ def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, thre
         for counted, about in map_ordered(count, texts.raw_batches(progress), threads=threads):
             growing.add(counted)
             documents.append(about)
-    check_readable(documents, texts.rules)
-    return growing.frozen()
+    return growing.frozen(), documents
 
 
 def merge(paths: Sequence[Path], out: Path) -> Statistics:

@@ -15,7 +15,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.workflows.dedup.on_spark.notes import Notes, passed_on, tell
-from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.counting import count_all_texts
 from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
 
@@ -66,7 +66,8 @@ class Counting:
         """See `Task`."""
         notes = Notes()
         texts = texts_of(task_input(blocks), self.rules)
-        found = collect(texts, self.options.features, self.options.normalise, threads=1, meter=Meter(notes))
+        features, normalise = self.options.features, self.options.normalise
+        found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)
