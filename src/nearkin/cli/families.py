@@ -106,7 +106,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         f"{manifest['parameters']['shingle']}",
         highlight=False,
     )
-    print_warnings(console, manifest)
+    print_warnings(console, manifest, out)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
     rate = counts["documents"] / total_s if total_s else 0
     console.print(f"{total_s:.1f} s, {rate:,.0f} documents a second", highlight=False)

@@ -35,7 +35,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
         f"[bold]{counts['documents']:,} documents: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
-    print_warnings(console, manifest)
+    print_warnings(console, manifest, out)
     console.print(
         f"{counts['groups']:,} groups, from {counts['pairs_of_exact_copies']:,} exact copies and {counts['pairs']:,} "
         f"verified pairs at {parameters['measure']} ≥ {parameters['threshold']} on {parameters['shingle']}"
@@ -50,12 +50,10 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
     )
 
 
-def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
+def print_warnings(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """What to know about documents of the input."""
-    is_kept = any(name.startswith("kept/") for name in manifest.get("files", ()))
-    warn_of_damage(
-        console, manifest.get("damaged_files", ()), "The results and kept have" if is_kept else "The results have"
-    )
+    who = "The results and the kept corpus have" if (out / "kept").exists() else "The results have"
+    warn_of_damage(console, manifest.get("damaged_files", ()), who)
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.compression import StreamFault
 
-_MARK, _MISSING = "damaged file: ", "; what comes after is missing"
+DAMAGED = "damaged file"
+"""The kind of such a problem, where problems are counted by kinds."""
+_MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
 
 
 def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None = None) -> TruncatedInputError:

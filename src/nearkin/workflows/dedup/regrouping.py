@@ -234,8 +234,7 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> dict[str, object]:
     """As of the run, but for what another cut changes."""
     names = ["made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan"]
-    if "encoding" in run.manifest:  # it is not in those of earlier versions
-        names.append("encoding")
+    names += [name for name in ("encoding", "reading", "damaged_files") if name in run.manifest]  # not in older ones
     counts = run.manifest["counts"]
     n_not_compared = counts["pairs_not_compared"] if isinstance(counts, dict) else 0
     n_missed = missed(found_probability(matches, run.plan))

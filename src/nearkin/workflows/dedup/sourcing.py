@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +24,8 @@ from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_s
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.standard_input import is_pipe
+
+_MOST_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +176,12 @@ def _state(found: SourceSet, others: SourceSet) -> dict[str, object]:
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
-    """The files, named while they are few.
+    """The files, each with its state while they are few, so that a changed one can be named.
 
-    How they are read, how large they are and when they were changed is told as one digest.
+    How all are read, how large they are and when they were changed is told as one digest.
     """
     told = hashlib.sha256()
+    files = {}
     for source in sources:
         changed = (0, 0)
         with contextlib.suppress(OSError):
@@ -185,11 +189,10 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
             changed = (0, 0) if is_pipe(source) else (found.st_mtime_ns, found.st_size)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
-    return {
-        "n_files": len(sources),
-        "first": [printable(source.path) for source in sources[:5]],
-        "state": told.hexdigest()[:16],
-    }
+        if len(sources) <= _MOST_NAMED:
+            moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
+            files[printable(source.path)] = f"{changed[1]:,} bytes, changed {moment}"
+    return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}
 
 
 def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
