@@ -18,6 +18,7 @@ import zstandard
 import nearkin
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from made_up_prose import Prose
+from nearkin.errors import DocumentError
 
 PROSE = Prose(4)
 RECORDS = [{"id": f"d{i}", "text": PROSE.text(60)} for i in range(120)]
@@ -418,6 +419,8 @@ def test_tables_in_memory_with_such_bytes() -> None:
         found = nearkin.dedup(documents)
         counts = found.manifest["counts"]
         assert (counts["documents"], counts["unreadable"], counts["kept"]) == (5, 1, 4)  # type: ignore[index]
+        with pytest.raises(DocumentError, match=r"^table:2: .*--on-error stop"):
+            nearkin.dedup(documents, on_error="stop")
 
 
 # -- formats that are read ---------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
     from nearkin.collection.verifying import Verified
-    from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.stages.documents.rules import OnError, ReadingRules
 
 Answer = TypeVar("Answer")
 
@@ -149,6 +149,7 @@ class Collection:
         text: str | None = None,
         id: str | None = None,
         threads: int = 1,
+        on_error: OnError = "skip-documents",
         max_unreadable: float | str = 0.5,
     ) -> Added:
         """Add documents: all of them, or, if anything fails, none. What is there already is not stored again.
@@ -163,6 +164,8 @@ class Collection:
             the wave, ``wave 1:1``, ….
         threads : int
             At least 1.
+        on_error : {"skip-documents", "skip", "stop"}
+            "stop": raise an error at the first document that cannot be stored; else it is left out and listed.
         max_unreadable : float or str
             Maximum share of documents that may be unreadable, such as 0.01 or "1%".
 
@@ -182,7 +185,7 @@ class Collection:
         source = pa.scalar("table", pa.large_string())
         batches = read_table(documents, text=text, doc_id=id)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
-        rules = ReadingRules.of(max_unreadable=max_unreadable)
+        rules = ReadingRules.of(on_error, max_unreadable)
         return self.add_incoming(incoming, wave=wave, threads=threads, rules=rules)
 
     def add_incoming(

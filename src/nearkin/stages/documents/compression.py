@@ -174,9 +174,6 @@ def _unzstd(pull: Pull) -> Pull:
     return pull_out
 
 
-_Decoder = bz2.BZ2Decompressor | lzma.LZMADecompressor
-
-
 def _xz_decoder() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
 

@@ -16,8 +16,9 @@ _LEAST_TAGS = 3
 _LEAST_ELEMENTS = 3
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
 _RTF = re.compile(rb"\{\\rtf\d?")
+# The comments are matched once and for all, (?>…): each way to split many of them would be tried where no page follows.
 _HTML = re.compile(
-    rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL
+    rb"(?:<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _TAG = re.compile(
     rb"</?(?:html|head|body|title|meta|link|script|style|div|p|a|span|table|h1|main|section)\b", re.IGNORECASE

@@ -125,10 +125,12 @@ def parse_share(given: str | float) -> float:
     >>> parse_share("1%"), parse_share("0.01"), parse_share(0.5)
     (0.01, 0.01, 0.5)
     """
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        raise _bad_share(given)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", str(given))
-    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    share = -1.0
+    if isinstance(given, str):
+        if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given):
+            share = float(found[1]) / (100 if found[2] else 1)
+    elif isinstance(given, int | float) and not isinstance(given, bool):
+        share = float(given)
     if not 0 <= share <= 1:
         raise _bad_share(given)
     return share

@@ -23,9 +23,9 @@ class OneDocument:
     source: str
 
 
-def read_one_text(path: Path, encoding: str = "utf-8") -> str:
+def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
     """The text of a file that is one document; see `read_one_document`."""
-    return read_one_document(path, encoding).text
+    return read_one_document(path, encoding, rules).text
 
 
 def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:

@@ -17,7 +17,7 @@ from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.columns import Columns
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.tables import guess_columns, read_table
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
@@ -76,6 +76,7 @@ def dedup(
     seed: int | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
+    on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> DedupResult:
@@ -95,6 +96,8 @@ def dedup(
         0 for one a processor.
     memory : str or int
         What to stay under, such as "2GiB".
+    on_error : {"skip-documents", "skip", "stop"}
+        "stop": raise an error at the first document that is unreadable; else it is left out and listed.
     max_unreadable : float or str
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
@@ -109,7 +112,7 @@ def dedup(
     ParameterError
         For a parameter that breaks its rule.
     DocumentError, SourceError
-        More documents are unreadable, or all are.
+        More documents are unreadable, or all are; or one is, and that stops the run.
 
     Examples
     --------
@@ -127,7 +130,7 @@ def dedup(
         normalise=normalise, seed=seed,
     )  # fmt: skip
     resources = Resources(threads, parse_size(memory) if isinstance(memory, str) else memory)
-    rules = ReadingRules.of(max_unreadable=max_unreadable)
+    rules = ReadingRules.of(on_error, max_unreadable)
     meter = Meter(progress or Silent())
     mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
     for guess in dict.fromkeys(guess for columns in (mine, theirs) if columns is not None for guess in columns.guesses):

@@ -182,6 +182,7 @@ PLAIN = [
     b"<html> is the outermost element of a page.",
     b"<!DOCTYPE html> is how a page begins; then comes <html>.",
     b"<3 you all",
+    b"<!-- a remark -->\n" * 2000 + b"<htm is how no page begins.",
     b"<name> wrote: it was",
     b"<s>It was a dark night.</s>\n<s>The rain fell.</s>\n<s>It fell in torrents.</s>\n",
     b"<b>Note</b> that it <i>was</i> a <u>dark</u> night",

@@ -97,7 +97,7 @@ def test_a_file_cut_short_hands_out_what_was_whole():
         assert "truncated in line" in fault
     _, found, fault = read(text + "</wrong>")
     assert len(found) == 2
-    assert "not well-formed XML in line 5, column" in fault
+    assert "the XML is not well-formed in line 5, column" in fault
 
 
 BOMB = '<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'

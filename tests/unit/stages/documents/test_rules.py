@@ -7,7 +7,8 @@ from nearkin.stages.documents.rules import ReadingRules, parse_share, parse_size
 
 
 @pytest.mark.parametrize(
-    ("given", "share"), [("1%", 0.01), ("0.01", 0.01), (" 50 % ", 0.5), (".5", 0.5), (0, 0.0), (1, 1.0), ("100%", 1.0)]
+    ("given", "share"),
+    [("1%", 0.01), ("0.01", 0.01), (" 50 % ", 0.5), (".5", 0.5), (0, 0.0), (1, 1.0), (1e-5, 1e-5), ("100%", 1.0)],
 )
 def test_shares(given: str | float, share: float) -> None:
     assert parse_share(given) == pytest.approx(share)
