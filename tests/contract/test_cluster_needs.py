@@ -14,6 +14,7 @@ from nearkin.planning.cluster_needs import ClusterNeeds
 from nearkin.planning.pair_search import Question, predict
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.forecast import forecast
 from nearkin.workflows.dedup.inputs import file_inputs
@@ -41,7 +42,9 @@ def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, 
     stages, work = InProcess(), folder / "work"
     work.mkdir()
     inputs = file_inputs(resolve_sources([path]).sources, keep_column=None, encoding="utf-8")
-    found = find(inputs, None, options, work, stages, on_error="skip", resources=Resources(2), meter=Meter(Silent()))  # type: ignore[arg-type]  # it does what Stages does
+    found = find(
+        inputs, None, options, work, stages, rules=ReadingRules(), resources=Resources(2), meter=Meter(Silent())
+    )  # type: ignore[arg-type]  # it does what Stages does
     return on_spark.cluster_needs(told, options, 2), stages, found.verified.n_candidates
 
 

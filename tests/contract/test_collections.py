@@ -10,7 +10,14 @@ import pyarrow as pa
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, SourceError, UnknownDocumentError
+from nearkin.errors import (
+    CollectionBusyError,
+    CollectionError,
+    DocumentError,
+    ParameterError,
+    SourceError,
+    UnknownDocumentError,
+)
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
@@ -199,7 +206,7 @@ def test_an_id_with_nul_is_told_as_a_problem(collection):
 def test_an_id_that_is_too_long_for_an_index_is_told_as_a_problem(collection):
     chance = random.Random(1)
     long = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=k)) for k in (2_800, 9_000, 100_000)]
-    added = collection.add([*((doc_id, "text") for doc_id in long), ("short", "text")])
+    added = collection.add([*((doc_id, "text") for doc_id in long), ("short", "text")], max_unreadable="75%")
     assert (added.n_new, added.n_problems) == (1, 3)
     assert current(collection) == {"short": "text"}
 
@@ -233,7 +240,15 @@ def test_a_text_of_5_mb(collection):
 
 
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_stored(collection):
-    added = collection.add([("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")])
+    documents = [("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")]
+    with pytest.raises(
+        DocumentError, match=r"^4 of 5 documents cannot be read: 80%, more than the 50% of --max-unread"
+    ):
+        collection.add(documents)
+    with pytest.raises(SourceError, match=r"^None of the 4 documents can be read"):
+        collection.add(documents[:4], max_unreadable=1.0)
+    assert (current(collection), collection.info().n_problems) == ({}, 0)
+    added = collection.add(documents, max_unreadable=0.8)
     assert (added.n_new, added.n_problems) == (1, 4)
     assert current(collection) == {"e": "good"}
     assert collection.info().n_problems == 4

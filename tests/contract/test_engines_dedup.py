@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pickle
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,10 +23,11 @@ from functional.conftest import some_records
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
-from nearkin.errors import DocumentError, EngineError, SourceError
+from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
@@ -34,6 +37,7 @@ from nearkin.workflows.dedup.on_spark.reading import Reading
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.on_spark.task_input import TaskInput
 from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.readable import damaged_files
 
 Records = Sequence[Mapping[str, object]]
 
@@ -166,7 +170,7 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
         others = dedup_inputs.file_inputs(
             resolve_sources(theirs, text_optional=True).sources, keep_column=None, encoding="utf-8"
         )
-    found = finder(inputs, others, options, out / "work", on_error="skip", resources=Resources(2), meter=meter)
+    found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
     counted = found.verified.n_candidates, found.n_not_compared, found.estimated_missed, str(found.plan)
@@ -298,7 +302,68 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
 def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
     case = cases()["broken records"]
     with pytest.raises(DocumentError, match=r"mine-0\.jsonl:2"):
-        found_by(case, tmp_path, "tasks", lambda *asked, **how: in_this_process(*asked, **(how | {"on_error": "stop"})))
+        found_by(
+            case,
+            tmp_path,
+            "tasks",
+            lambda *asked, **how: in_this_process(*asked, **(how | {"rules": ReadingRules("stop")})),
+        )
+
+
+FINDERS = {"local": lambda *asked, **how: job.find(*asked, **how), "tasks": in_this_process}
+FINE = named([Prose(9).text(40) for _ in range(30)])
+
+
+def written_as(folder: Path, name: str, data: bytes) -> list[str]:
+    (folder / name).write_bytes(data)
+    return [str(folder / name)]
+
+
+def found_in(folder: Path, mine: list[str], theirs: list[str], engine: str, rules: ReadingRules):
+    """What an engine finds in files that it reads by some rules."""
+    work = folder / engine
+    work.mkdir()
+    sides = [
+        dedup_inputs.file_inputs(resolve_sources(paths, rules=rules).sources, keep_column=None, encoding="utf-8")
+        for paths in (mine, theirs)
+        if paths
+    ]
+    others = sides[1] if theirs else None
+    how = {"rules": rules, "resources": Resources(2), "meter": Meter(Silent())}
+    return FINDERS[engine](sides[0], others, DedupOptions.of(), work, **how)
+
+
+@pytest.mark.parametrize("engine", FINDERS)
+def test_a_file_that_is_cut_is_refused_or_taken_by_both(engine, tmp_path):
+    data = gzip.compress("".join(json.dumps(one) + "\n" for one in FINE).encode())
+    paths = written_as(tmp_path, "a.jsonl.gz", data[: len(data) * 3 // 4])
+    with pytest.raises(TruncatedInputError, match=r"a\.jsonl\.gz: the gzip stream is truncated, after \d+ documents\."):
+        found_in(tmp_path, paths, [], engine, ReadingRules())
+    shutil.rmtree(tmp_path / engine)
+    found = found_in(tmp_path, paths, [], engine, ReadingRules("skip"))
+    (damaged,) = damaged_files(found.places)
+    assert damaged == {"path": paths[0], "line": len(found.corpus), "problem": "the gzip stream is truncated"}
+    assert found.places.ids.to_pylist()[:-1] == [f"d{i}" for i in range(len(found.corpus) - 1)]
+    assert 5 < len(found.corpus) < 31
+
+
+@pytest.mark.parametrize("engine", FINDERS)
+@pytest.mark.parametrize("is_against", [False, True])
+def test_too_much_that_is_unreadable_is_refused_by_both(engine, is_against, tmp_path):
+    fine = "".join(json.dumps(one) + "\n" for one in FINE[:2]).encode()
+    bad = written_as(tmp_path, "bad.jsonl", fine + b"{broken\n" * 3)
+    good = written_as(tmp_path, "good.jsonl", fine)
+    mine, theirs = (good, bad) if is_against else (bad, [])
+    side = "--against: " if is_against else ""
+    message = rf"^{side}3 of 5 documents cannot be read: 60%, more than the 50% of --max-unreadable\. .*bad\.jsonl:3: "
+    with pytest.raises(DocumentError, match=message):
+        found_in(tmp_path, mine, theirs, engine, ReadingRules())
+    shutil.rmtree(tmp_path / engine)
+    assert len(found_in(tmp_path, mine, theirs, engine, ReadingRules(max_unreadable=0.6)).corpus) == 5 + 2 * is_against
+    none = written_as(tmp_path, "none.jsonl", b"{broken\n" * 3)
+    shutil.rmtree(tmp_path / engine)
+    with pytest.raises(SourceError, match=rf"^{side}None of the 3 documents can be read"):
+        found_in(tmp_path, good if is_against else none, none if is_against else [], engine, ReadingRules("skip", 1.0))
 
 
 def test_what_is_read_twice(tmp_path):
@@ -310,7 +375,7 @@ def test_what_is_read_twice(tmp_path):
     [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, keep_column=None, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
-    reading = Reading(spool, DedupOptions.of().normalise, "skip")
+    reading = Reading(spool, DedupOptions.of().normalise, ReadingRules())
     given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)

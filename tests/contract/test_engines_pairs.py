@@ -26,6 +26,7 @@ from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import collecting, verifying
@@ -370,7 +371,7 @@ def test_an_empty_side_is_refused_in_the_same_words(right, in_this_process, tmp_
 def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
     case = Case(BY_VECTORS, **MIXED)
     given = case.given(tmp_path)
-    given = replace(given, right=replace(given.right, on_error="stop"))
+    given = replace(given, right=replace(given.right, rules=ReadingRules("stop")))
     for name, cluster in (("local", None), ("tasks", in_this_process)):
         with pytest.raises(DocumentError, match=r"[03]\.jsonl:1: .*--on-error stop"):
             tables_of(case, given, tmp_path / name, cluster)

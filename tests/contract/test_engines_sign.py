@@ -21,10 +21,19 @@ import wikipedia_dumps
 from functional.conftest import nearkin_here, some_records
 from in_process import InProcess
 from nearkin.engines.spark.session import Cluster
-from nearkin.errors import DocumentError, EngineError, FingerprintError, NearkinError, ParameterError, SourceError
+from nearkin.errors import (
+    DocumentError,
+    EngineError,
+    FingerprintError,
+    NearkinError,
+    ParameterError,
+    SourceError,
+    TruncatedInputError,
+)
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup import inputs
@@ -129,12 +138,13 @@ def dumps() -> dict[str, bytes]:
 
 def cases() -> dict[str, Case]:
     ones = {f"{i:02}.jsonl": lines({"id": i, "text": PROSE[i:]}) for i in range(12)}
-    unreadable = {"a.jsonl": lines({"id": 1, "text": None}), "b.jsonl": b"{broken\n5\n", "in/c.txt": b"\0\1\2"}
     return {
         "of every kind": Case(records_in(3)),
         "counted, of every kind": Case(records_in(4), WEIGHTED),
-        "several formats": Case(several_formats()),
-        "several formats, counted": Case(several_formats(), WEIGHTED | {"density": 0.5, "seed": 3}),
+        "several formats": Case(several_formats(), reading={"rules": ReadingRules("skip")}),
+        "several formats, counted": Case(
+            several_formats(), WEIGHTED | {"density": 0.5, "seed": 3}, {"rules": ReadingRules("skip")}
+        ),
         "words": Case(
             records_in(2), {"features": Words(2), "bits": 1024, "seed": 2**64 - 1, "normalise": Normalisation()}
         ),
@@ -146,8 +156,6 @@ def cases() -> dict[str, Case]:
         "all equal": Case({f"{i}.jsonl": named([PROSE] * 50) for i in range(3)}, WEIGHTED),
         "all empty": Case({f"{i}.jsonl": named([""] * 9) for i in range(2)}),
         "all empty, counted": Case({f"{i}.jsonl": named([""] * 9) for i in range(2)}, WEIGHTED),
-        "none readable": Case(unreadable, reading=NAMED),
-        "none readable, counted": Case(unreadable, WEIGHTED, NAMED),
         "one document": Case({"a.jsonl": named(["one"])}),
         "no document": Case({"a.jsonl": b""}),
         "no document, counted": Case({"a.jsonl": b"", "b.jsonl": b""}, WEIGHTED),
@@ -272,18 +280,55 @@ some_texts = st.lists(st.text("ab cdé", max_size=12) | st.none(), max_size=12)
 @given(st.lists(some_texts, min_size=1, max_size=5), st.sampled_from(list(METHODS)), st.booleans())
 def test_any_documents(tmp_path_factory, files, method, is_numbered):
     records = [[{"id": i if is_numbered else f"d{i}", "text": text} for i, text in enumerate(texts)] for texts in files]
-    case = Case({f"{i}.jsonl": lines(*some) for i, some in enumerate(records)}, {"method": method, "bits": 16}, NAMED)
+    reading = NAMED | {"rules": ReadingRules(max_unreadable=1.0)}
+    case = Case({f"{i}.jsonl": lines(*some) for i, some in enumerate(records)}, {"method": method, "bits": 16}, reading)
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "stages_on", lambda *asked: contextlib.nullcontext(InProcess()))
         patch.setattr(counting, "_BYTES_A_TASK", 20)
-        found = told_of(case, folder, "tasks", NO_CLUSTER)
-    assert_same(found, told_of(case, folder, "local"))
+        found = told_or_refused(case, folder, "tasks", NO_CLUSTER)
+    expected = told_or_refused(case, folder, "local")
+    if isinstance(expected, str):
+        assert found == expected
+    else:
+        assert_same(found, expected)
+
+
+def told_or_refused(case: Case, folder: Path, name: str, *cluster: object) -> Told | str:
+    """What is told, or why nothing is: none of the documents can be read."""
+    try:
+        return told_of(case, folder, name, *cluster)
+    except SourceError as error:
+        return str(error)
+
+
+DAMAGED = several_formats()
+UNREADABLE = {"a.jsonl": lines({"id": "a"}, {"id": "b", "text": "b"}), "b.jsonl": b"{\n{\n"}
+
+
+@pytest.mark.parametrize("options", [{}, WEIGHTED], ids=["signed", "counted"])
+@pytest.mark.parametrize(
+    ("files", "error", "message"),
+    [
+        (DAMAGED, TruncatedInputError, r"f\.jsonl\.gz: the gzip stream is truncated, after 4 documents"),
+        (UNREADABLE, DocumentError, "^3 of 4 documents cannot be read: 75%, more than the 50% of --max-unreadable"),
+        ({"b.jsonl": b"{\n{\n"}, SourceError, "^None of the 2 documents can be read"),
+    ],
+    ids=["damaged", "most unreadable", "none readable"],
+)
+def test_what_is_refused_is_refused_by_both(files, error, message, options, tmp_path, in_process):
+    case = Case(files, options, {} if files is DAMAGED else NAMED)
+    for cluster in ((), (NO_CLUSTER,)):
+        with pytest.raises(error, match=message):
+            told_of(case, tmp_path, "tasks" if cluster else "local", *cluster)
+        assert not list(tmp_path.glob("*.parquet"))
 
 
 # -- what is refused, and what goes wrong -----------------------------------------------------------------------------
 
-BAD = Case({"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"on_error": "stop"})
+BAD = Case(
+    {"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"rules": ReadingRules("stop")}
+)
 
 
 @pytest.mark.parametrize("options", [{}, WEIGHTED])

@@ -124,7 +124,8 @@ def test_the_table_of_the_other_set(tmp_path):
     assert nearkin_here("dedup", mine, "--against", theirs, "--out", tmp_path / "out", "-q").code == 0
     table = pq.read_table(tmp_path / "out/against.parquet")
     assert columns(tmp_path / "out/against.parquet") == {
-        "id": pa.int64(), "result": pa.string(), "n_documents": pa.int64(), "most_similar": pa.int64(),
+        "id": pa.int64(), "name": pa.large_string(), "row": pa.int64(), "result": pa.string(),
+        "n_documents": pa.int64(), "most_similar": pa.int64(), "most_similar_row": pa.int64(),
         "similarity": pa.float64(), "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(),
         "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
     }  # fmt: skip

@@ -113,7 +113,10 @@ def test_files_may_be_packed_or_in_other_encodings(texts, tmp_path):
     train(packed, wide, out=tmp_path / "b.table")
     assert (tmp_path / "a.table").read_bytes() == (tmp_path / "b.table").read_bytes()
     packed.write_bytes(packed.read_bytes()[:-9])
-    assert "packed.de.gz and" in refused(tmp_path, packed, english, code=3)
+    assert "packed.de.gz and" in refused(tmp_path, packed, english, code=13)
+    assert "the gzip stream is truncated" in refused(tmp_path, packed, english, "--on-error", "skip-documents", code=13)
+    told = json.loads(train(packed, english, "--on-error", "skip", out=tmp_path / "c.table")[0])
+    assert [one["problem"] for one in told["damaged_files"]] == ["the gzip stream is truncated"]
 
 
 def test_threads_change_nothing(texts, tmp_path):
@@ -161,8 +164,8 @@ def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):
     path = tmp_path / "a.tmx"
     whole = tmx(list(zip(GERMAN, ENGLISH, strict=True)))
     path.write_text(whole[:-40])
-    message = refused(tmp_path, path, code=3)
-    assert "cut short in line 8" in message
+    message = refused(tmp_path, path, code=13)
+    assert "the XML is truncated in line 8" in message
     assert "4 pairs of sentences were read before it; --on-error skip goes on with these alone" in message
     told = json.loads(train(path, "--on-error", "skip", out=tmp_path / "a.table")[0])
     assert told["pairs_read"] == 4

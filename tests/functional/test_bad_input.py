@@ -130,14 +130,18 @@ def test_a_file_that_breaks_off(tmp_path):
     whole = write_jsonl(tmp_path / "whole", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
     path = tmp_path / "in.jsonl.gz"
     path.write_bytes(gzip.compress(whole.read_bytes(), mtime=0)[:-4000])
-    assert dedup(path, tmp_path).code == 0
+    refused = dedup(path, tmp_path)
+    assert_refused(refused, 13, f"{path}: the gzip stream is truncated, after ", "--on-error skip")
+    assert not (tmp_path / "out/manifest.json").exists()
+    assert dedup(path, tmp_path, "--on-error", "skip", "--resume").code == 0
     found = counts(tmp_path)
+    assert f"after {found['documents'] - 1:,} documents" in refused.err
     assert found["unreadable"] == 1
     assert 100 < found["documents"] < 2001
     (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
     assert problem["source"] == str(path)
     stopped = nearkin_here("dedup", path, "--out", tmp_path / "b", "--on-error", "stop", "-q")
-    assert_refused(stopped, 4, f"{path}:{problem['line']}", problem["problem"])
+    assert_refused(stopped, 13, f"{path}: the gzip stream is truncated")
 
 
 def test_nothing_can_be_read(tmp_path):
@@ -164,7 +168,9 @@ def test_files_without_text_among_texts(tmp_path):
     (folder / "a.txt").write_text(FAST)
     for name in ("b.pdf", "c.pdf"):
         (folder / name).write_bytes(b"%PDF-1.7 and so on")
-    assert dedup(folder, tmp_path).code == 0
+    refused = dedup(folder, tmp_path)
+    assert_refused(refused, 4, "2 of 3 documents cannot be read: 66.67%", "b.pdf:1: a PDF file", "--max-unreadable")
+    assert dedup(folder, tmp_path, "--max-unreadable", "67%").code == 0
     assert verdicts(tmp_path)["b.pdf"] == "unreadable"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest["problems"] == {"a PDF file, not text; extract its text first": 2}
@@ -254,9 +260,10 @@ def test_values_to_keep_by_that_are_no_numbers(tmp_path):
 
 
 def test_a_parquet_file_that_is_none(tmp_path):
-    for content in (b"PAR1 and nothing else", b"nonsense", b"", b"PAR1" + bytes(100) + b"PAR1"):
+    damaged = (b"PAR1 and nothing else", b"", b"PAR1" + bytes(100) + b"PAR1")
+    for content, code in ((b"nonsense", 3), *((content, 13) for content in damaged)):
         (tmp_path / "in.parquet").write_bytes(content)
-        assert_refused(dedup(tmp_path / "in.parquet", tmp_path), 3, "in.parquet")
+        assert_refused(dedup(tmp_path / "in.parquet", tmp_path), code, "in.parquet")
 
 
 def test_a_compressed_file_that_is_none(tmp_path):
@@ -313,6 +320,10 @@ WRONG_OPTIONS = [
     (["--memory", "-5GB"], "2GiB"),
     (["--threads", "-1"], "threads"),
     (["--on-error", "ignore"], "skip or stop"),
+    (["--max-unreadable", "50"], "50 percent is 50%"),
+    (["--max-unreadable", "some"], "--max-unreadable"),
+    (["--max-document-size", "large"], "2GiB"),
+    (["--max-document-size", "0"], "--max-document-size must"),
     (["--resume", "--overwrite"], "exclude each other"),
     (["--format", "docx"], "jsonl"),
     (["--encoding", "klingon"], "klingon"),

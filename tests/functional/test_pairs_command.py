@@ -299,13 +299,14 @@ def test_files_that_are_cut(corpus, tmp_path):
     for name, pack in (("cut.jsonl.gz", gzip.compress), ("cut.jsonl.bz2", partial(bz2.compress, compresslevel=1))):
         packed = pack(lines.encode() * 20)
         (tmp_path / name).write_bytes(packed[: len(packed) // 2])
-        told = json.loads(
-            nearkin("pairs", *sides(corpus)[:2], "--right", tmp_path / name, "--table", corpus.table, "--json", "--out",
-                    tmp_path / name.replace(".", "-"))[0]
-        )  # fmt: skip
+        given = ["--left", corpus.left, "--right", tmp_path / name, "--table", corpus.table]
+        assert "stream is truncated, after" in refused(*given, "--out", tmp_path / "o", code=13)
+        out = tmp_path / name.replace(".", "-")
+        told = json.loads(nearkin("pairs", *given, "--on-error", "skip", "--json", "--out", out)[0])
         assert told["right"]["n_unreadable"] == 1
-        given = ["--left", corpus.left, "--right", tmp_path / name, "--table", corpus.table, "--on-error", "stop"]
-        assert "cut" in refused(*given, "--out", tmp_path / "o", code=4)
+        (damaged,) = told["right"]["damaged_files"]
+        assert (damaged["path"], damaged["line"]) == (str(tmp_path / name), told["right"]["n_documents"])
+        assert nearkin("audit", out, "--sample", "20", "--json")  # which reads the same part again
 
 
 def test_ids_that_come_twice(corpus, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from functional.conftest import FAST
-from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.errors import DocumentError, NearkinError, ParameterError, SourceError
 
 RECORDS = [
     {"id": 3, "text": FAST, "stars": 1.0},
@@ -159,7 +159,12 @@ def test_what_are_no_documents(wrong):
 
 
 def test_bad_documents_among_good_ones():
-    result = nearkin.dedup([FAST, None, "half \ud800", FAST + " again", b"caf\xe9"])
+    documents = [FAST, None, "half \ud800", FAST + " again", b"caf\xe9"]
+    with pytest.raises(
+        DocumentError, match=r"^3 of 5 documents cannot be read: 60%, more than the 50% of --max-unread"
+    ):
+        nearkin.dedup(documents)
+    result = nearkin.dedup(documents, max_unreadable="60%")
     assert result.documents["reason"].to_pylist() == [
         "near-duplicate", "unreadable", "unreadable", "unique", "unreadable",
     ]  # fmt: skip

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import Cache, ChosenAlphabet, ChosenIndex, DocIds, Json, Place, Wave, WaveToRemove
-from nearkin.cli.options import Encoding, Format, Id, Inputs, OnError, Quiet, Text, Threads
+from nearkin.cli.options import Encoding, Format, Id, Inputs, Quiet, Text, Threads
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
@@ -50,7 +60,9 @@ def add(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     cache: Cache = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -66,7 +78,8 @@ def add(
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.signing.texts import Reading
 
-    reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    reading = Reading(inputs, file_format, text, id, encoding, rules)
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         texts = reading.opened(bars)  # before the collection is made: a wrong name leaves nothing behind
@@ -78,12 +91,19 @@ def add(
             cache=cache,
             progress=bars,
         ) as opened:
-            added = add_files(opened, texts, on_error=reading.on_error, wave=wave, resources=resources, progress=bars)
-    tell(lambda: asdict(added), lambda console: _show(console, added), as_json=as_json, quiet=quiet)
+            added = add_files(opened, texts, wave=wave, resources=resources, progress=bars)
+    damaged = texts.damaged_files
+    tell(
+        lambda: asdict(added) | {"damaged_files": damaged},
+        lambda console: _show(console, added, damaged),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
-def _show(console: Console, added: Added) -> None:
+def _show(console: Console, added: Added, damaged: Sequence[Mapping[str, object]]) -> None:
     from nearkin.cli.printing import shown
+    from nearkin.cli.summary import warn_of_damage
 
     came = added.n_documents
     changed = f"{added.n_new_versions:,} changed"
@@ -111,6 +131,7 @@ def _show(console: Console, added: Added) -> None:
             highlight=False,
             soft_wrap=True,
         )
+    warn_of_damage(console, damaged, "The wave has")
 
 
 @app.command(help=_REMOVE)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.reading_rules import MOST_UNREADABLE, MaxUnreadable
 from nearkin.cli.shell import Commands
 from nearkin.nouns import counted
 
@@ -113,14 +114,14 @@ _TargetColumn = Annotated[
     str | None, _input("--target-column", help="Of a table. [dim]default: the one named after the language[/]")
 ]
 _Format = Annotated[
-    str | None, _input("--format", help="tmx, csv, tsv, parquet or jsonl. [dim]default: from the name[/]")
+    str | None, _input("--format", help="tmx, csv, tsv, parquet, arrow or jsonl. [dim]default: from the name[/]")
 ]
 _OnError = Annotated[
     str,
     typer.Option(
         "--on-error",
-        help="stop: a broken line, or a file that breaks off, ends the run, and nothing is written. skip: broken lines "
-        "are left out and counted; of a file that breaks off, what was read is used.",
+        help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: leave out and count "
+        "broken lines. skip: also use what comes before the damage of a file.",
         rich_help_panel="Input",
     ),
 ]
@@ -128,7 +129,8 @@ _OnErrorLine = Annotated[
     str,
     typer.Option(
         "--on-error",
-        help="stop: a line that is no entry ends the run. skip: such lines are left out and counted.",
+        help="stop: stop at a line that is no entry. skip-documents: leave out and count such lines. skip: also use "
+        "what comes before the damage of a file.",
         rich_help_panel="Input",
     ),
 ]
@@ -155,6 +157,7 @@ def train(
     file_format: _Format = None,
     encoding: Encoding = "utf-8",
     on_error: _OnError = "stop",
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
     aligner: _Aligner = "auto",
     iterations: _Iterations = 5,
     stem: _Stem = False,
@@ -170,6 +173,7 @@ def train(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions, save
@@ -179,7 +183,8 @@ def train(
     check_free(out, overwrite=overwrite, inputs=parallel)
     corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
     pruning = Pruning(least_probability, most_translations)
-    options = AlignOptions(aligner, iterations, stem, pruning, on_error)  # type: ignore[arg-type]  # it checks them
+    rules = ReadingRules.of(on_error, max_unreadable)
+    options = AlignOptions(aligner, iterations, stem, pruning, rules)  # type: ignore[arg-type]  # it checks them
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(f"aligned by {options.chosen().fingerprint}")
         resources = Resources.of(threads, memory)
@@ -189,6 +194,8 @@ def train(
 
 
 def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
+    from nearkin.cli.summary import warn_of_damage
+
     say = partial(console.print, highlight=False, soft_wrap=True)
     say(f"[bold]{counted(aligned.n_pairs, 'pair')} of sentences[/], {counted(aligned.n_word_pairs, 'pair')} of words")
     for n, why in (
@@ -198,6 +205,7 @@ def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
     ):
         if n:
             say(f"[yellow]{n:,} {why} and were left out")
+    warn_of_damage(console, aligned.damaged_files, "The table is of")
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
         steps = " → ".join(f"{one:,.1f}" for one in perplexities)

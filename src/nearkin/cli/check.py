@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
+from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
@@ -78,6 +79,7 @@ def check(
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     as_json: Json = False,
 ) -> None:
     """Check a document in."""
@@ -86,6 +88,7 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.signatures.similarity_index import TOLERANCE
     from nearkin.workflows.collection.one_text import read_one_document
 
@@ -97,7 +100,7 @@ def check(
     options = CheckOptions(threshold, containment, method, own_tolerance, limit)  # type: ignore[arg-type]  # it checks
     if store and doc_id is None and str(file) == "-":
         raise ParameterError("What comes from standard input has no name: give --id to store it.")
-    document = read_one_document(file, encoding)
+    document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     name = document.doc_id if doc_id is None else doc_id
     under = CheckIn(name, wave, document.source, only_new) if store else None
     with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:

@@ -17,7 +17,6 @@ from nearkin.cli.options import (
     Memory,
     MinShared,
     Normalise,
-    OnError,
     Out,
     Overwrite,
     Preset,
@@ -31,6 +30,15 @@ from nearkin.cli.options import (
     Threads,
     Threshold,
     WriteKept,
+)
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
 )
 from nearkin.cli.shell import app
 
@@ -62,7 +70,9 @@ def dedup(
     file_format: Format = None,
     encoding: Encoding = "utf-8",
     against: Against = None,
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     preset: Preset = None,
     threshold: Threshold = None,
     measure: Measure = None,
@@ -97,8 +107,9 @@ def dedup(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
         normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
-    files = Files(inputs, against or (), file_format, text, id, encoding)
-    delivery = Delivery(on_error, resume, overwrite, write_kept, report)  # type: ignore[arg-type]  # it checks on_error
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    files = Files(inputs, against or (), file_format, text, id, encoding, rules=rules)
+    delivery = Delivery(resume, overwrite, write_kept, report)
     resources, cluster = Resources.of(threads, memory), cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))

@@ -15,13 +15,21 @@ from nearkin.cli.options import (
     Inputs,
     Json,
     Memory,
-    OnError,
     Out,
     Overwrite,
     Quiet,
     Resume,
     Text,
     Threads,
+)
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
 )
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
@@ -50,7 +58,9 @@ def families(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     threshold: FamilyThreshold = None,
     shingle: FamilyShingle = None,
     as_json: Json = False,
@@ -67,8 +77,9 @@ def families(
     from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.families.files import families_files
 
-    files = Files(inputs, (), file_format, text, id, encoding)
-    delivery = Delivery(on_error, resume, overwrite)  # type: ignore[arg-type]  # it checks on_error
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    files = Files(inputs, (), file_format, text, id, encoding, rules=rules)
+    delivery = Delivery(resume, overwrite)
     resources = Resources.of(threads, memory)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = families_files(
@@ -97,7 +108,7 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
         + "".join(f", {counts[name]:,} {name}" for name in ("empty", "unreadable") if counts[name]),
         highlight=False,
     )
-    print_warnings(console, manifest)
+    print_warnings(console, manifest, out)
     total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
     rate = counts["documents"] / total_s if total_s else 0
     console.print(f"{total_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)

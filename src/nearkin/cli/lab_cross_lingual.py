@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.options import Id, JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
+from nearkin.cli.reading_rules import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
 from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
@@ -69,6 +70,8 @@ def cross_lingual(
     out: Out,
     id: Id = None,
     translated: Translated = None,
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: MostDocuments = 5000,
     seed: LabSeed = 0,
     report: ReportAndFigures = True,
@@ -83,9 +86,11 @@ def cross_lingual(
     from nearkin.lab.cross_lingual.delivery import deliver
     from nearkin.lab.cross_lingual.documents import Columns
     from nearkin.lab.cross_lingual.experiment import Plan
+    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.workflows.dedup.options import Resources
 
-    plan = Plan(tuple(docs), tuple(table), Columns(left_column, right_column, id), translated, documents, seed)
+    columns = Columns(left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size))
+    plan = Plan(tuple(docs), tuple(table), columns, translated, documents, seed)
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(plan, out, resources=resources, report=report, overwrite=overwrite, progress=bars)

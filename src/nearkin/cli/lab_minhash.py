@@ -20,6 +20,15 @@ from nearkin.cli.options import (
     Threads,
     Title,
 )
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import lab
 
 if TYPE_CHECKING:
@@ -48,6 +57,9 @@ def minhash(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: Documents = 1000,
     report: ReportAndFigures = True,
     as_json: JsonSummary = False,
@@ -62,7 +74,8 @@ def minhash(
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
 
-    files = CorpusFiles(inputs, text, id, file_format, encoding, title)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    files = CorpusFiles(inputs, text, id, file_format, encoding, rules, title)
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

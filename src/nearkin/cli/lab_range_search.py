@@ -21,6 +21,15 @@ from nearkin.cli.options import (
     Text,
     Threads,
 )
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
@@ -66,6 +75,9 @@ def range_search(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: First = 100_000,
     alphabet: Alphabet = "latin",
     queries: Queries = 500,
@@ -89,7 +101,8 @@ def range_search(
     from nearkin.workflows.dedup.options import Resources
 
     plan = Plan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
-    files = RawFiles(inputs, text, id, file_format, encoding)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    files = RawFiles(inputs, text, id, file_format, encoding, rules)
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

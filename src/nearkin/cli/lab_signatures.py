@@ -19,6 +19,15 @@ from nearkin.cli.options import (
     Text,
     Threads,
 )
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
@@ -47,6 +56,9 @@ def signatures(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: Documents = 2000,
     report: ReportAndFigures = True,
     as_json: JsonSummary = False,
@@ -61,7 +73,8 @@ def signatures(
     from nearkin.lab.signatures.delivery import deliver
     from nearkin.workflows.dedup.options import Resources
 
-    files = RawFiles(inputs, text, id, file_format, encoding)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    files = RawFiles(inputs, text, id, file_format, encoding, rules)
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

@@ -24,8 +24,9 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="JSON Lines, Parquet, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia (all also .gz, .bz2 or .zst), "
-        "folders of text files, globs, - for standard input; a collection, or results of nearkin dedup.",
+        help="JSON Lines, Parquet, Arrow, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia, folders of text files or of "
+        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but Parquet and Arrow may "
+        "be compressed (.gz, .bz2, .xz, .zst).",
         show_default=False,
     ),
 ]
@@ -53,7 +54,8 @@ Format = Annotated[
     str | None,
     _input(
         "--format",
-        help="jsonl, parquet, csv, tsv, lines, file or wikipedia. [dim]default: from the name and the first bytes[/]",
+        help="jsonl, parquet, arrow, csv, tsv, lines (ID<TAB>TEXT), text-lines (a document per line), file (a document "
+        "per file) or wikipedia. [dim]default: from the name and the first bytes[/]",
         show_default=False,
     ),
 ]
@@ -66,10 +68,6 @@ Against = Annotated[
         "repeated.",
         show_default=False,
     ),
-]
-OnError = Annotated[
-    str,
-    _input(help="skip: a document that cannot be read is listed and left out. stop: it ends the run."),
 ]
 
 # -- What is a near-duplicate -----------------------------------------------------------------------------------------

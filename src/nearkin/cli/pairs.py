@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
-from nearkin.cli.options import Encoding, Format, Json, OnError, Out, Overwrite, Quiet, Report, Resume, Threads
+from nearkin.cli.options import Encoding, Format, Json, Out, Overwrite, Quiet, Report, Resume, Threads
 from nearkin.cli.pair_options import (
     Agreement,
     Bits,
@@ -40,6 +40,15 @@ from nearkin.cli.pair_options import (
     Translate,
     WantedRecall,
     Window,
+)
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
 )
 from nearkin.cli.shell import app
 from nearkin.nouns import agreeing, counted
@@ -88,7 +97,9 @@ def pairs(
     right_id: RightId = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     threshold: PairThreshold = 0.3,
     recall: WantedRecall = 0.9,
     top: Top = None,
@@ -127,8 +138,10 @@ def pairs(
     from nearkin.workflows.pairing.options import PairOptions
     from nearkin.workflows.signing.texts import Reading
 
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+
     def reading(inputs: list[str], own_text: str | None, own_id: str | None) -> Reading:
-        return Reading(inputs, file_format, own_text or text, own_id or id, encoding, on_error)  # type: ignore[arg-type]
+        return Reading(inputs, file_format, own_text or text, own_id or id, encoding, rules)
 
     given = PairInput(
         reading(left, left_text, left_id), reading(right, right_text, right_id), table, left_language, right_language
@@ -140,7 +153,7 @@ def pairs(
         method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
     cluster = cluster_of(engine, master, conf)
-    translated = Reading(left_translated, None, None, None, encoding) if left_translated else None
+    translated = Reading(left_translated, None, None, None, encoding, rules) if left_translated else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
             given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
@@ -153,6 +166,7 @@ def pairs(
 def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """How many, what became of both sides, what was known, where to look."""
     from nearkin.cli.printing import shown, table
+    from nearkin.cli.summary import warn_of_damage
 
     counts, predicted = manifest["counts"], manifest["plan"]["predicted"]
     rows = table("documents", "with a pair", "compared", "too few terms", "unreadable", "side", numbers=5)
@@ -163,6 +177,8 @@ def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
             f"{facts['n_few_terms']:,}", f"{facts['n_unreadable']:,}", side,
         )  # fmt: skip
     console.print(rows)
+    for side in ("left", "right"):
+        warn_of_damage(console, manifest[side]["damaged_files"], f"--{side} has")
     top = manifest["parameters"]["top"]
     console.print(
         f"[bold]{counted(counts['pairs'], 'pair')}[/] with a cosine of {manifest['parameters']['threshold']} or more"

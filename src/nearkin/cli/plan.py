@@ -11,6 +11,15 @@ import typer
 
 from nearkin.cli.engine_options import check_engine
 from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
 from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
@@ -27,7 +36,10 @@ _told = partial(typer.Option, rich_help_panel="Output", show_default=False)
 _sample = partial(typer.Option, rich_help_panel="Documents to calibrate by", show_default=False)
 
 _CORPUS = "A corpus to clean, instead"
-_OF_BOTH = {"--threshold", "--recall", "--text", "--machine", "--engine", "--json"}
+_OF_BOTH = {
+    "--threshold", "--recall", "--text", "--machine", "--engine", "--json",
+    "--on-error", "--max-unreadable", "--max-document-size",
+}  # fmt: skip
 _corpus = partial(typer.Option, rich_help_panel=_CORPUS, show_default=False)
 
 Left = Annotated[
@@ -172,6 +184,9 @@ def plan(
     corpus_sample: CorpusSample = None,
     shingle: CorpusShingle = None,
     measure: CorpusMeasure = None,
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     engine: PlanEngine = "local",
     figure: Figure = None,
     paper: Paper = False,
@@ -187,6 +202,7 @@ def plan(
     from nearkin.workflows.signing.texts import Reading
 
     check_engine(engine)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
     given, wanted = _given(context), parse_machine(machine, Resources(0).n_threads)
     if _is_of_corpus(given):
         from nearkin.cli.plan_corpus import Chosen, plan_corpus
@@ -196,7 +212,7 @@ def plan(
                 "Of a corpus --machine is cores=N, and says how large the cluster of --engine spark is."
             )
         options = Chosen(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
-        plan_corpus(documents, corpus_sample or (), text, options, wanted, engine, as_json=as_json)
+        plan_corpus(documents, corpus_sample or (), text, options, rules, wanted, engine, as_json=as_json)
         return
     if figure is not None:
         _check_figure(figure, overwrite=overwrite)
@@ -222,8 +238,8 @@ def plan(
     if terms is not None:
         raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
     samples = PairInput(
-        Reading(sample_left, None, left_text or text), Reading(sample_right, None, right_text or text), table,
-        left_language, right_language,
+        Reading(sample_left, None, left_text or text, rules=rules),
+        Reading(sample_right, None, right_text or text, rules=rules), table, left_language, right_language,
     )  # fmt: skip
     sampled = _forecast(samples, (left, right), chosen, wanted, is_quiet=as_json)
     plan_pairs(sampled, chosen, wanted, figure, engine, as_json=as_json)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from nearkin.cli.plan_words import Machine
     from nearkin.planning.cluster_needs import ClusterNeeds
+    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.workflows.dedup.forecast import Forecast
     from nearkin.workflows.dedup.options import DedupOptions
 
@@ -35,6 +36,7 @@ def plan_corpus(
     sample: Sequence[str],
     text: str | None,
     chosen: Chosen,
+    rules: ReadingRules,
     machine: Machine,
     engine: str,
     *,
@@ -56,7 +58,11 @@ def plan_corpus(
     options = DedupOptions.of(**chosen)
     with bars_shown(is_quiet=as_json) as bars:
         told = forecast(
-            Files(sample, text=text), options, n_documents=n_documents, resources=Resources(), progress=bars
+            Files(sample, text=text, rules=rules),
+            options,
+            n_documents=n_documents,
+            resources=Resources(),
+            progress=bars,
         )
     needs = cluster_needs(told, options, machine.cores) if engine == "spark" else None
     tell(

@@ -16,7 +16,6 @@ from nearkin.cli.options import (
     Inputs,
     JsonSummary,
     Method,
-    OnError,
     Online,
     OutFile,
     Overwrite,
@@ -26,6 +25,15 @@ from nearkin.cli.options import (
     StatisticsFile,
     Text,
     Threads,
+)
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
 )
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
@@ -68,7 +76,9 @@ def sign(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -94,7 +104,8 @@ def sign(
         bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
         seed, online,
     )  # fmt: skip
-    reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks on_error
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    reading = Reading(inputs, file_format, text, id, encoding, rules)
     cluster = cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
@@ -113,6 +124,7 @@ def sign(
 def _show(console: Console, signed: Signed, out: Path) -> None:
     """What was signed, how far online signatures drifted, what to do next."""
     from nearkin.cli.printing import shown
+    from nearkin.cli.summary import warn_of_damage
 
     told: Mapping[str, Any] = signed.summary()
     n_signed, n_distinct = told["signed"], told["distinct_signatures"]
@@ -128,6 +140,7 @@ def _show(console: Console, signed: Signed, out: Path) -> None:
         console.print(
             f"[yellow]{told['unreadable']:,} could not be read; why stands in the column problem", highlight=False
         )
+    warn_of_damage(console, signed.damaged_files, "The file of signatures has")
     if signed.drift:
         from nearkin.cli.printing import table
 

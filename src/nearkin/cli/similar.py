@@ -21,6 +21,7 @@ from nearkin.cli.collection_options import (
     Threshold,
     Tolerance,
 )
+from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
@@ -55,6 +56,7 @@ def similar(
     file: File = None,
     text: TextGiven = None,
     encoding: FileEncoding = "utf-8",
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     method: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
@@ -75,9 +77,10 @@ def similar(
     if sum(one is not None for one in (doc_id, file, text)) != 1:
         raise ParameterError("Name one thing that is asked for: DOC_ID, --file FILE or --text TEXT.")
     if file is not None:
+        from nearkin.stages.documents.rules import ReadingRules
         from nearkin.workflows.collection.one_text import read_one_text
 
-        text = read_one_text(file, encoding)
+        text = read_one_text(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     with (
         bars_shown(is_quiet=as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,

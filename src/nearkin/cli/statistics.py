@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,21 @@ from nearkin.cli.options import (
     Id,
     Inputs,
     JsonSummary,
-    OnError,
     OutFile,
     Overwrite,
     Quiet,
     RawNormalise,
     Text,
     Threads,
+)
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
 )
 from nearkin.cli.shell import app
 from nearkin.nouns import counted
@@ -53,7 +62,9 @@ def statistics(
     id: Id = None,
     file_format: Format = None,
     encoding: Encoding = "utf-8",
-    on_error: OnError = "skip",
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -72,10 +83,12 @@ def statistics(
 
     is_merge = inputs[0] == MERGE
     check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
+    damaged: Sequence[Mapping[str, object]] = ()
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
-        reading = Reading(inputs, file_format, text, id, encoding, on_error)  # type: ignore[arg-type]  # it checks it
+        rules = rules_of(on_error, max_unreadable, max_document_size)
+        reading = Reading(inputs, file_format, text, id, encoding, rules)
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.opened(bars)
             check_not_an_input(out, [source.path for source in texts.sources])
@@ -87,10 +100,16 @@ def statistics(
                 meter=Meter(bars),
             )
             save(found, out)
-    tell(lambda: _summary(found), lambda console: _show(console, found, out), as_json=as_json, quiet=quiet)
+            damaged = texts.damaged_files
+    tell(
+        lambda: _summary(found, damaged),
+        lambda console: _show(console, found, damaged, out),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
-def _summary(found: Statistics) -> dict[str, object]:
+def _summary(found: Statistics, damaged: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return {
         "command": "statistics",
         "documents": found.n_documents,
@@ -98,12 +117,15 @@ def _summary(found: Statistics) -> dict[str, object]:
         "occurrences": found.n_occurrences,
         "of": found.features,
         "fingerprint": found.fingerprint,
+        "damaged_files": list(damaged),
     }
 
 
-def _show(console: Console, found: Statistics, out: Path) -> None:
+def _show(console: Console, found: Statistics, damaged: Sequence[Mapping[str, object]], out: Path) -> None:
     from nearkin.cli.printing import shown
+    from nearkin.cli.summary import warn_of_damage
 
+    warn_of_damage(console, damaged, "The statistics are of")
     console.print(
         f"[bold]{counted(found.n_documents, 'document')}, {counted(len(found.hashes), 'feature')}, "
         f"{counted(found.n_occurrences, 'occurrence')}[/]\nStatistics {found.fingerprint} in [bold]{shown(out)}[/]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from nearkin.cli.printing import shown, table
 from nearkin.nouns import counted
 from nearkin.workflows.dedup.options import criterion_text
 
+_MOST_DAMAGED = 5
 _WHAT = (
     ("unique", "unique", "like no other, or its group's principal"),
     ("too_short", "too short", "less than a shingle, like no other"),
@@ -36,7 +37,7 @@ def print_summary(console: Console, manifest: Mapping[str, Any], out: Path) -> N
         f"[bold]{counted(counts['documents'], 'document')}: {counts['kept']:,} kept, {counts['dropped']:,} dropped[/]",
         highlight=False,
     )
-    print_warnings(console, manifest)
+    print_warnings(console, manifest, out)
     n_bridges = counts["bridges_refused"]
     bridges = f"; {counted(n_bridges, 'bridge')} between groups refused" if n_bridges else ""
     console.print(
@@ -78,8 +79,10 @@ def _print_against(console: Console, counts: Mapping[str, int], parameters: Mapp
         )
 
 
-def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
+def print_warnings(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
     """What to know about documents of the input."""
+    who = "The results and the kept corpus have" if (out / "kept").exists() else "The results have"
+    warn_of_damage(console, manifest.get("damaged_files", ()), who)
     n_unreadable, n_problems = manifest["counts"]["unreadable"], sum(manifest["problems"].values())
     if n_unreadable:
         console.print(f"[yellow]{n_unreadable:,} could not be read; why stands in problems.parquet", highlight=False)
@@ -90,6 +93,22 @@ def print_warnings(console: Console, manifest: Mapping[str, Any]) -> None:
             "number (row, group_row, row_a, …), not by id",
             highlight=False,
             soft_wrap=True,
+        )
+
+
+def warn_of_damage(console: Console, damaged: Sequence[Mapping[str, Any]], who: str) -> None:
+    """Files of which only a part was used; ``who`` says what lacks the rest, such as "The results have"."""
+    for one in damaged[:_MOST_DAMAGED]:
+        place = f", line {one['line']:,}" if "line" in one else ""
+        console.print(
+            f"[bold red]Incomplete: {shown(str(one['path']))}{place}: {shown(str(one['problem']))}. {who} only what "
+            "comes before.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if len(damaged) > _MOST_DAMAGED:
+        console.print(
+            f"[bold red]Incomplete: {counted(len(damaged) - _MOST_DAMAGED, 'more damaged file')}.", highlight=False
         )
 
 

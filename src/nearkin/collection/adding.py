@@ -18,6 +18,7 @@ from nearkin.collection.known_texts import KnownTexts, known_texts
 from nearkin.collection.loading import Load
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
 
 
@@ -70,7 +71,7 @@ def add(
     *,
     wave: str | None,
     threads: int,
-    stops_at_problems: bool,
+    rules: ReadingRules,
 ) -> Added:
     """Store documents; all of them, or, whatever happens, none.
 
@@ -83,12 +84,13 @@ def add(
         A name that is new, or that of a wave that is there and grows; "wave 1", "wave 2", … if not given.
     threads : int
         That count and sign.
-    stops_at_problems : bool
-        End at a document that cannot be read, and store nothing.
+    rules : ReadingRules
+        Whether a document that cannot be read ends the load, and how many may be unreadable.
 
     Raises
     ------
-    DocumentError
+    DocumentError, SourceError
+        See `ReadingRules`; nothing is stored.
     """
     wave = None if wave is None else checked_wave(wave)
 
@@ -98,11 +100,14 @@ def add(
 
     with store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
+        unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):
-            if stops_at_problems:
+            if rules.on_error == "stop":
                 _stop_at_problems(examined)
+            unreadable.take(examined)
             load.store(examined)
+        rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
         return _added(load)
 
 
@@ -130,3 +135,20 @@ def _stop_at_problems(examined: Examined) -> None:
                 f"{source}:{line}: {problem}. The run stops at bad documents because of --on-error stop; nothing was "
                 "stored."
             )
+
+
+@dataclass(slots=True)
+class _Unreadable:
+    """Documents of a load that cannot be stored, counted."""
+
+    n: int = 0
+    n_documents: int = 0
+    first: str = ""
+
+    def take(self, examined: Examined) -> None:
+        """Some documents more."""
+        self.n_documents += len(examined.problems)
+        for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
+            if problem is not None:
+                self.n += 1
+                self.first = self.first or f"{source}:{line}: {problem}"

@@ -24,6 +24,7 @@ from nearkin.collection.similar import StaleIndexError, similar
 from nearkin.collection.tolerance import Method, Tolerance
 from nearkin.errors import CollectionError, NearkinError, ParameterError
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
@@ -149,6 +150,8 @@ class Collection:
         text: str | None = None,
         id: str | None = None,
         threads: int = 1,
+        on_error: OnError = "skip-documents",
+        max_unreadable: float | str = 0.5,
     ) -> Added:
         """Add documents: all of them, or, if anything fails, none. What is there already is not stored again.
 
@@ -162,11 +165,16 @@ class Collection:
             the wave, ``wave 1:1``, ….
         threads : int
             At least 1.
+        on_error : {"skip-documents", "skip", "stop"}
+            "stop": raise at the first document that cannot be stored; else it is left out and listed.
+        max_unreadable : float or str
+            Maximum share of documents that may be unreadable, such as 0.01 or "1%".
 
         Raises
         ------
+        DocumentError, SourceError
+            More documents are unreadable, or all are; nothing is added.
         CollectionBusyError
-            Another process is writing.
         OutputError
             The disk is full.
         """
@@ -176,19 +184,18 @@ class Collection:
         source = pa.scalar("table", pa.large_string())
         batches = read_table(documents, text=text, doc_id=id)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
-        return self.add_incoming(incoming, wave=wave, threads=threads)
+        rules = ReadingRules.of(on_error, max_unreadable)
+        return self.add_incoming(incoming, wave=wave, threads=threads, rules=rules)
 
     def add_incoming(
-        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, stops_at_problems: bool = False
+        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules | None = None
     ) -> Added:
         """The same for batches as readers of files give them."""
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise ParameterError.of("threads", "add", "an int >= 1", threads)
         from nearkin.collection.adding import add
 
-        added = add(
-            self._store, self.counting, incoming, wave=wave, threads=threads, stops_at_problems=stops_at_problems
-        )
+        added = add(self._store, self.counting, incoming, wave=wave, threads=threads, rules=rules or ReadingRules())
         try:
             self.settle()
         except (NearkinError, OSError) as error:  # what was added is stored all the same

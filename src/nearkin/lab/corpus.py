@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import SourceError
+from nearkin.errors import DocumentError, SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.stored.resolving import resolve_inputs, without_password
@@ -34,6 +35,8 @@ class RawFiles:
     text, doc_id, file_format : str, optional
         As for ``nearkin dedup``.
     encoding : str
+    rules : ReadingRules
+        What happens to documents and files that cannot be read.
     """
 
     inputs: Sequence[str]
@@ -41,6 +44,7 @@ class RawFiles:
     doc_id: str | None = None
     file_format: str | None = None
     encoding: str = "utf-8"
+    rules: ReadingRules = field(default_factory=ReadingRules)
 
     @property
     def told(self) -> list[str]:
@@ -62,6 +66,7 @@ class RawFiles:
             doc_id=self.doc_id,
             encoding=self.encoding,
             stdin=None,
+            rules=self.rules,
             progress=progress,
         )
         for guess in found.guesses:
@@ -99,6 +104,37 @@ class RawDocuments:
         return np.flatnonzero(self.first_with_text == np.arange(len(self)))
 
 
+class Problems:
+    """Unreadable documents on the way, held against the rules.
+
+    Parameters
+    ----------
+    rules : ReadingRules
+    """
+
+    def __init__(self, rules: ReadingRules) -> None:
+        self._rules = rules
+        self._n = self._n_documents = 0
+        self._first = ""
+
+    def take(self, prepared: pa.RecordBatch, source_name: str) -> None:
+        """Some documents more; DocumentError at a bad one, if such stop the run."""
+        column = prepared["problem"]
+        self._n_documents += len(column)
+        if column.null_count == len(column):
+            return
+        row = column.is_valid().index(True).as_py()
+        where = f"{source_name}:{prepared['line'][row]}: {column[row]}"
+        if self._rules.on_error == "stop":
+            raise DocumentError(f"{where}. {STOPPED}")
+        self._n += len(column) - column.null_count
+        self._first = self._first or where
+
+    def check(self) -> None:
+        """Raise where too many cannot be read; see `ReadingRules.check_readable`."""
+        self._rules.check_readable(self._n, self._n_documents, self._first)
+
+
 def has_text(batch: pa.RecordBatch) -> pa.BooleanArray:
     """Which documents of a prepared batch have more than white space."""
     return pc.greater(pc.binary_length(pc.utf8_trim_whitespace(batch["text"])), 0)
@@ -111,14 +147,17 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
     ------
     SourceError
         Nothing can be read, or fewer than two of them have a text.
+    DocumentError
+        A document cannot be read, or more cannot be read than the rules allow.
     """
     parts: list[pa.RecordBatch] = []
+    problems = Problems(files.rules)
     n_left, n_without_text, n_unreadable = n_documents, 0, 0
     sources = files.sources(progress)
     for source in sources:
         if not n_left:
             break
-        for batch in batches_of(source, files.encoding):
+        for batch in batches_of(source, files.encoding, progress.say):
             prepared = prepare(batch, _AS_IT_CAME, source_name=source.name)
             is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
             seen = _up_to(is_readable, n_left)
@@ -128,9 +167,11 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
             n_left -= n_readable
             n_without_text += n_readable - len(good)
             n_unreadable += seen - n_readable
+            problems.take(prepared, source.name)
             parts.append(good.select(["doc_id", "text", "digest"]))
             if not n_left:
                 break
+    problems.check()
     if sum(map(len, parts)) < 2:
         raise SourceError(
             f"The experiment needs at least 2 documents with a text. {sources[0].name} has {sum(map(len, parts))} "
@@ -146,11 +187,11 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
     )
 
 
-def batches_of(source: Source, encoding: str) -> Iterator[pa.RecordBatch]:
+def batches_of(source: Source, encoding: str, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:
     """The documents of a source, a few at a time."""
     if isinstance(source, StoredSource):
         return (batch for batch, _ in source.documents.input(source.name, keep_column=None).batches(Silent()))
-    return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding)
+    return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding, note=note)
 
 
 def _up_to(is_readable: np.ndarray[tuple[int], np.dtype[np.bool_]], n_wanted: int) -> int:

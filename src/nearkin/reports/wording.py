@@ -10,6 +10,7 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.facts import RunFacts
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
+from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.normalisation import STEPS
 
 _MEANINGS = {
@@ -103,6 +104,13 @@ def headline(facts: RunFacts) -> str:
 
 def promises(facts: RunFacts) -> Iterator[Note]:
     """What a reader may rely on, and what not."""
+    if n_damaged := facts.problems.get(DAMAGED, 0):
+        yield Note(
+            f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
+            "The file ends before its end, or its rest is damaged. Only the documents before the damage were used:"
+            " neither these results nor a kept corpus have the rest. The input section below names each file.",
+            is_warning=True,
+        )
     if n_unreadable := facts.count("unreadable"):
         yield Note(
             f"{counted(n_unreadable, 'document')} could not be read",

@@ -15,6 +15,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
 from nearkin.spark.work import claimed, stages_in
 from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
@@ -93,6 +94,7 @@ def dedup_result(
     keep: Keep | str | None = None,
     normalise: Normalisation | Steps | None = None,
     seed: int | None = None,
+    max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> SparkDedupResult:
     """Find the near-duplicates among the rows of a data frame, and tell of pairs and counts, too.
@@ -113,6 +115,8 @@ def dedup_result(
         Of the names of the columns that are added.
     preset, threshold, measure, recall, shingle, group, keep, normalise, seed
         As on the command line; see `nearkin.DedupOptions`.
+    max_unreadable : float or str
+        Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Told what is being done.
 
@@ -124,6 +128,8 @@ def dedup_result(
     ------
     ParameterError
         For a parameter that breaks its rule, or ids that come twice.
+    DocumentError, SourceError
+        More documents are unreadable, or all are.
     EngineError
         Executors without Nearkin, or that do not see the folder; a cluster that gave up.
     OutputExistsError, ResumeError
@@ -140,12 +146,14 @@ def dedup_result(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
         normalise=normalise, seed=seed,
     )  # fmt: skip
+    rules = ReadingRules.of(max_unreadable=max_unreadable)
     columns = FrameColumns(text, id, options.keep.column)
     _check_columns(df, columns, prefix)
     spark, meter = df.sparkSession, Meter(progress or Silent())
     identity = {"command": "dedup", "parameters": options.in_words(), "columns": [text, id], "schema": df.dtypes}
     with claimed(spark, work, identity, resume=resume, of=_OF) as folder:
-        found = dedup_frame(df, columns, options, folder, stages_in(spark, folder, folder, meter), prefix=prefix)
+        stages = stages_in(spark, folder, folder, meter)
+        found = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules)
     manifest: dict[str, object] = {
         "nearkin": __version__,
         "command": "dedup",

@@ -10,7 +10,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
 from nearkin.spark.work import claimed, stages_in
-from nearkin.stages.documents.parquet import check_schema
+from nearkin.stages.documents.table_columns import check_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

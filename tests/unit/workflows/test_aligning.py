@@ -12,6 +12,7 @@ from nearkin.errors import FingerprintError, MissingExtraError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
 from nearkin.stages.translation.pairs import SentencePairs
@@ -44,10 +45,12 @@ def test_the_aligner_is_eflomal_where_it_is_installed(monkeypatch: pytest.Monkey
     assert AlignOptions("model-1", 9).chosen() == Model1(9)
 
 
-@pytest.mark.parametrize("options", [{"aligner": "giza"}, {"on_error": "ask"}, {"iterations": 0}])
+@pytest.mark.parametrize("options", [{"aligner": "giza"}, {"iterations": 0}])
 def test_options_that_break_their_rule(options) -> None:
     with pytest.raises(ParameterError):
         AlignOptions(**options)
+    with pytest.raises(ParameterError, match="must be skip-documents, skip or stop"):
+        AlignOptions(rules=ReadingRules("ask"))  # type: ignore[arg-type]
 
 
 def test_words_are_found_as_the_table_found_them() -> None:

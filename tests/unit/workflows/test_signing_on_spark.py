@@ -14,6 +14,7 @@ from nearkin.errors import SourceError
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
@@ -24,6 +25,9 @@ from nearkin.workflows.signing.on_spark.inputs import TaskInput, task_blocks, ta
 from nearkin.workflows.signing.on_spark.signing import Part
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.texts import Reading
+
+RULES = ReadingRules()
+
 
 RECORD = '{"id": "a", "text": "a few words of a lease"}\n'
 
@@ -45,7 +49,7 @@ def inputs_of(files: list[str]) -> list[TaskInput]:
 def test_the_files_of_a_folder_are_divided(files, monkeypatch):
     monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 2)
     assert [len(one.seen) for one in inputs_of(files)] == [1, 2, 2, 1]
-    assert [name for one in inputs_of(files) for name in texts_of(one, "skip").names] == [
+    assert [name for one in inputs_of(files) for name in texts_of(one, RULES).names] == [
         files[0], *(f"{i}.txt" for i in range(5)),
     ]  # fmt: skip
 
@@ -54,8 +58,8 @@ def test_paths_are_seen_from_every_directory(files, monkeypatch):
     monkeypatch.chdir(Path(files[0]).parent)
     found = inputs_of(["a.jsonl", "in"])
     monkeypatch.chdir("/")
-    assert [texts_of(one, "skip").sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
-    assert texts_of(found[0], "skip").names == ["a.jsonl"]
+    assert [texts_of(one, RULES).sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
+    assert texts_of(found[0], RULES).names == ["a.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -73,23 +77,23 @@ def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
     found = inputs_of(files)
     spoil(tmp_path / name)
     with pytest.raises(SourceError, match=rf"{Path(name).name}: is not the same file on the worker .*: {told}\. Every"):
-        texts_of(found[0 if name == "a.jsonl" else 1], "skip")
+        texts_of(found[0 if name == "a.jsonl" else 1], RULES)
 
 
 def test_a_worker_that_may_not_read(files, monkeypatch):
     found = inputs_of(files)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(SourceError, match="permission denied"):
-        texts_of(found[1], "skip")
+        texts_of(found[1], RULES)
     for one in inputs_of(files):  # what the driver may not read either is told in its place
-        texts_of(one, "skip")
+        texts_of(one, RULES)
 
 
 def test_features_are_added_up_wherever_they_meet(files):
     options = SigningOptions("weighted-topsig")
     tasks = task_blocks(resolve_sources(files).sources, "utf-8")
     for n_ranges in (1, 2, 7):
-        made = [block for task in tasks for block in Counting(options, "skip", n_ranges)(task.target, [task])]
+        made = [block for task in tasks for block in Counting(options, RULES, n_ranges)(task.target, [task])]
         assert {block.target for block in made} <= set(range(n_ranges))
         added = [
             block

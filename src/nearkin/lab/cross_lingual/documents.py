@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.signing.texts import Reading
 
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -23,11 +24,12 @@ LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Of a file: the two languages, and the id, which is guessed where it is not named."""
+    """Of a file: the two languages, and the id, which is guessed where it is not named; and how files are read."""
 
     left: str
     right: str
     doc_id: str | None = None
+    rules: ReadingRules = field(default_factory=ReadingRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,12 @@ def read_parallel(path: Path, columns: Columns, progress: Progress) -> ParallelD
     """
     if columns.left == columns.right:
         raise SourceError(f"{path}: both languages would be read from the column {columns.left!r}.")
-    ids, left = _texts(path, columns.left, columns.doc_id, progress)
-    _, right = _texts(path, columns.right, columns.doc_id, None)
+    ids, left = _texts(path, columns.left, columns, progress)
+    _, right = _texts(path, columns.right, columns, None)
     return ParallelDocuments._checked(str(path), ids, left, right)
 
 
-def read_translated(path: Path, doc_id: str | None, progress: Progress) -> Mapping[str, str]:
+def read_translated(path: Path, columns: Columns, progress: Progress) -> Mapping[str, str]:
     """Texts by id, of a translation that the user has.
 
     Raises
@@ -139,19 +141,19 @@ def read_translated(path: Path, doc_id: str | None, progress: Progress) -> Mappi
     SourceError
         The file cannot be read, or has no texts.
     """
-    ids, texts = _texts(path, None, doc_id, progress)
+    ids, texts = _texts(path, None, columns, progress)
     return dict(zip(ids.to_pylist(), texts.to_pylist(), strict=True))
 
 
 def _texts(
-    path: Path, column: str | None, doc_id: str | None, progress: Progress | None
+    path: Path, column: str | None, columns: Columns, progress: Progress | None
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
     """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
     watched = progress or Silent()
-    texts = Reading([str(path)], text=column, doc_id=doc_id).opened(watched)
+    texts = Reading([str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
     if not texts.can_be_read_again:
         raise SourceError(f"{path}: is read once for each language, which a pipe does not allow. Give a file.")
-    batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(Silent())]
+    batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]
     if not batches:
         raise SourceError(f"{path}: has no rows.")
     table = pa.Table.from_batches(batches).combine_chunks()

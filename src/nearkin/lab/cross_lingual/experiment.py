@@ -184,7 +184,7 @@ def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
     ParameterError
         No document of a file has enough terms.
     """
-    translated = {} if plan.translated is None else read_translated(plan.translated, plan.columns.doc_id, progress)
+    translated = {} if plan.translated is None else read_translated(plan.translated, plan.columns, progress)
     tables = {path: TranslationTable.read(path) for path in dict.fromkeys(plan.tables)}
     of_documents = plan.tables if len(plan.tables) > 1 else plan.tables * len(plan.documents)
     given = [

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import BATCH_BYTES, RawFiles, batches_of, has_text
+from nearkin.lab.corpus import BATCH_BYTES, Problems, RawFiles, batches_of, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS, StoredFormat
+from nearkin.stages.documents.formats import WITHOUT_COLUMNS, StoredFormat
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
@@ -29,7 +29,7 @@ class CorpusFiles(RawFiles):
 
     Parameters
     ----------
-    inputs, text, doc_id, file_format, encoding
+    inputs, text, doc_id, file_format, encoding, rules
         See `RawFiles`.
     title : str, optional
         A column whose value is put before the text, with a space between.
@@ -66,12 +66,15 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
     ------
     SourceError
         Nothing can be read, or fewer than two documents.
+    DocumentError
+        A document cannot be read, or more cannot be read than the rules allow.
     ParameterError
         A title is asked for where there are no columns, or of standard input, which can be read once only.
     """
     parts: list[pa.RecordBatch] = []
     n_have = n_empty = n_unreadable = 0
-    for batch, source_name in _batches(files.sources(progress), files):
+    problems = Problems(files.rules)
+    for batch, source_name in _batches(files.sources(progress), files, progress):
         prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
         is_readable = prepared["problem"].is_null()
         good = prepared.filter(pc.and_(is_readable, has_text(prepared))).slice(0, n_documents - n_have)
@@ -79,9 +82,11 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
         n_unreadable += len(seen) - seen["problem"].null_count
         n_empty += seen["problem"].null_count - len(good)
         n_have += len(good)
+        problems.take(seen, source_name)
         parts.append(good.select(["doc_id", "text"]))
         if n_have == n_documents:
             break
+    problems.check()
     if n_have < 2:
         raise SourceError(f"The experiment needs at least 2 documents with a text. {files.told[0]} has {n_have}.")
     table = pa.Table.from_batches(parts).combine_chunks()
@@ -94,11 +99,11 @@ def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
     return prepared.slice(0, prepared["line"].index(last_line).as_py() + 1)
 
 
-def _batches(sources: Sequence[Source], files: CorpusFiles) -> Iterator[tuple[pa.RecordBatch, str]]:
+def _batches(sources: Sequence[Source], files: CorpusFiles, progress: Progress) -> Iterator[tuple[pa.RecordBatch, str]]:
     """Batches of documents, the title before the text if there is one, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
-        texts = batches_of(source, files.encoding)
+        texts = batches_of(source, files.encoding, progress.say)
         if title_source is not None:
             texts = _titled(texts, read_batches(title_source, batch_bytes=BATCH_BYTES, encoding=files.encoding))
         yield from ((batch, source.name) for batch in texts)
@@ -111,7 +116,9 @@ def _with_titles(sources: Sequence[Source], files: CorpusFiles) -> Sequence[Sour
         raise ParameterError.of(
             "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
         )
-    found = resolve_sources(files.inputs, file_format=files.file_format, text=files.title, encoding=files.encoding)
+    found = resolve_sources(
+        files.inputs, file_format=files.file_format, text=files.title, encoding=files.encoding, rules=files.rules
+    )
     return found.sources
 
 

@@ -15,7 +15,9 @@ import pyarrow.json
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.records import I64
+from nearkin.stages.documents.columns import holds_characters
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rows import as_large_strings
 
 _OWNER = "lab similarity-index"
 
@@ -133,12 +135,13 @@ def _table(path: Path) -> pa.Table:
 
 def _strings(table: pa.Table, column: str) -> pa.LargeStringArray:
     """A column as texts."""
+    values = table[column].combine_chunks()
+    if holds_characters(values.type) and not pa.types.is_dictionary(values.type):
+        return as_large_strings(values)  # which replaces what is no UTF-8
     try:
-        values = table[column].cast(pa.large_string())
+        return values.cast(pa.large_string())
     except pa.ArrowException as error:
         raise SourceError(f"The column {column!r} holds no texts: {error}.") from error
-    combined: pa.LargeStringArray = values.combine_chunks()
-    return combined
 
 
 def _digests(texts: pa.LargeStringArray) -> I64:

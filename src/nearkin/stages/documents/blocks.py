@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.records import I64
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-
-MAX_RECORD_BYTES = 1 << 30
-"""A longer record is a problem row: it is skipped, not held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Block:
     first_line : int
         The number of the first, from 1.
     problem : str or None
-        Why there are no lines: one record is too long, or the rest of the file cannot be read.
+        Why there are no lines: one is too long.
     """
 
     data: memoryview
@@ -42,55 +40,74 @@ class Block:
         return cls(memoryview(b""), np.zeros(0, np.int64), line, problem)
 
 
-def too_long() -> str:
-    """The problem of a record over the limit."""
-    return f"the record is longer than {MAX_RECORD_BYTES >> 20} MiB"
-
-
-def read_blocks(stream: ByteStream, block_bytes: int) -> Iterator[Block]:
+def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[Block]:
     """Blocks of whole lines, about ``block_bytes`` each and more only where a line is longer.
 
-    Where the stream breaks off, what stands before the last newline is handed out, then the problem. A break before
-    the first byte raises :class:`StreamFault`.
+    A line of more than ``max_line_bytes`` is a block with a problem; no more than that is held of it.
+
+    Raises
+    ------
+    StreamFault
+        The stream breaks off; what stands before the last newline was handed out.
     """
     room = bytearray(block_bytes)
-    n_carried, line, n_read, is_skipping = 0, 1, 0, False  # the beginning of a line is carried until its end comes
+    n_carried, line = 0, 1  # the beginning of a line is carried until its end comes
     while True:
         try:
             n_new = stream.read_into(memoryview(room)[n_carried:])
         except StreamFault as fault:
-            if not n_read:
-                raise
-            yield Block.of_problem(line, str(fault))
-            return
-        n_read += n_new
+            fault.line = line
+            raise
         n_have = n_carried + n_new
         if not n_new:
-            if n_have and not is_skipping:
-                yield Block(memoryview(room)[:n_have], np.zeros(0, np.int64), line)
+            if n_have:
+                yield from _within(Block(memoryview(room)[:n_have], np.zeros(0, np.int64), line), max_line_bytes)
             return
-        start = 0
-        if is_skipping:
-            start = room.find(b"\n", 0, n_have) + 1
-            if not start:
-                n_carried = 0
-                continue
-            is_skipping, line = False, line + 1
-        stop = room.rfind(b"\n", max(n_carried, start), n_have) + 1
-        if stop:
-            data = memoryview(room)[start:stop]
+        start = room.rfind(b"\n", n_carried, n_have) + 1
+        if start:
+            data = memoryview(room)[:start]
             newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-            yield Block(data, newlines, line)
+            yield from _within(Block(data, newlines, line), max_line_bytes)
             line += len(newlines)
-        start = max(start, stop)
         n_carried = n_have - start
-        if n_carried > MAX_RECORD_BYTES:
-            yield Block.of_problem(line, too_long())
-            n_carried, is_skipping = 0, True
+        if n_carried > max_line_bytes:
+            n_carried += stream.skip_line()
+            yield Block.of_problem(line, too_long(n_carried, max_line_bytes))
+            n_carried, line = 0, line + 1
         elif n_carried > len(room) // 2 or len(room) > block_bytes:
             # Grown for one long line, and back to its size after it.
-            other = bytearray(max(block_bytes, min(2 * n_carried, MAX_RECORD_BYTES + block_bytes)))
+            other = bytearray(max(block_bytes, min(2 * n_carried, max_line_bytes + block_bytes)))
             other[:n_carried] = memoryview(room)[start:n_have]
             room = other
         elif start:
             room[:n_carried] = room[start:n_have]
+
+
+def _within(block: Block, max_line_bytes: int) -> Iterator[Block]:
+    """The block, each line that is too long as a block of its own with a problem."""
+    if len(block.data) <= max_line_bytes:
+        yield block
+        return
+    ends = block.newlines
+    if not len(ends) or ends[-1] + 1 < len(block.data):
+        ends = np.append(ends, len(block.data))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    first = 0
+    for index in np.flatnonzero(ends - starts > max_line_bytes).tolist():
+        if first < index:
+            yield _part(block, first, index, starts)
+        n_bytes = int(ends[index] - starts[index])
+        yield Block.of_problem(block.first_line + index, too_long(n_bytes, max_line_bytes))
+        first = index + 1
+    if first < len(starts):
+        yield _part(block, first, len(starts), starts)
+
+
+def _part(block: Block, first: int, stop: int, starts: I64) -> Block:
+    """Some of the lines of a block."""
+    if first == 0 and stop == len(starts):
+        return block
+    start = int(starts[first])
+    end = int(starts[stop]) if stop < len(starts) else len(block.data)
+    within = block.newlines[first:stop] - start
+    return Block(block.data[start:end], within, block.first_line + first)

@@ -8,18 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS
-from nearkin.stages.documents.keeping import (
-    check_has_columns,
-    check_keep_records,
-    check_one_kind,
-)
-from nearkin.stages.documents.parquet import check_first_to_keep_by, check_schema, open_parquet
+from nearkin.stages.documents.formats import WITHOUT_COLUMNS
+from nearkin.stages.documents.keeping import check_has_columns, check_keep_records, check_one_kind
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.table_columns import check_schema
+from nearkin.stages.documents.table_files import TABLES, check_first_to_keep_by, table_at
 from nearkin.stages.documents.values import in_words
 
 
@@ -32,8 +29,8 @@ def check_columns(
 ) -> None:
     """Look whether each source has its columns of text, of ids and to keep by, and whether they can serve.
 
-    Only the beginning of a file is looked at, of Parquet the schema; of a pipe nothing is taken. Files that are one
-    document are not opened.
+    Only the beginning of a file is looked at, of Parquet and Arrow the schema; of a pipe nothing is taken. Files that
+    are one document are not opened.
 
     Parameters
     ----------
@@ -59,24 +56,31 @@ def check_columns(
             if keep_column is not None:
                 check_has_columns(source.name, source.format)
             continue
-        if source.format == "parquet":
-            holds_dates = _check_parquet(source, keep_column)
-        else:
-            holds_dates = _check_records(source, _first_records(source, encoding, stdin), keep_column)
+        try:
+            if source.format in TABLES:
+                holds_dates = _check_table(source, keep_column)
+            else:
+                holds_dates = _check_records(source, _first_records(source, encoding, stdin), keep_column)
+        except TruncatedInputError:
+            if not source.takes_damaged:
+                raise
+            continue
         if holds_dates is not None:
             kinds[source.name] = holds_dates
     if keep_column is not None:
         check_one_kind(kinds, keep_column)
 
 
-def _check_parquet(source: Source, keep_column: str | None) -> bool | None:
-    """By the schema; where strings must be dates, by the first rows, too. Whether the column to keep by holds dates."""
-    if source.path == STDIN or source.text is None:
+def _check_table(source: Source, keep_column: str | None) -> bool | None:
+    """By the schema; where strings must be dates, by the first rows, too. Whether the column to keep by holds dates.
+
+    Nothing is taken from a pipe.
+    """
+    if source.text is None or source.path == STDIN or not Path(source.path).is_file():
         return None
-    with open_parquet(source.path, source.name) as parquet:
-        schema = parquet.schema_arrow
-        check_schema(source.name, schema, source.text, source.id, keep_column)
-        return None if keep_column is None else check_first_to_keep_by(parquet, source.name, keep_column)
+    with table_at(source.format, source.path, source.name) as table:
+        check_schema(source.name, table.schema, source.text, source.id, keep_column)
+        return None if keep_column is None else check_first_to_keep_by(table, source.name, keep_column)
 
 
 def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:

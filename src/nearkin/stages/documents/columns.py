@@ -38,6 +38,14 @@ PART_NAMES = frozenset(
 _FEW_WORDS = 3
 _WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
 
+WITHOUT_CHECK = {
+    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
+}  # fmt: skip
+"""Types of strings, and the type of bytes that each can be seen as without being read."""
+_ARE_BINARY = (
+    pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -125,7 +133,7 @@ def sample_of_table(table: pa.Table) -> Sample:
     without_values = []
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
-            values = [value for value in column.slice(0, 20).to_pylist() if value is not None]
+            values = [value for value in _characters(column.slice(0, 20)) if value is not None]
             mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
             mean_words[name] = _mean_words(map(_n_words, values))
             ids.add(name)
@@ -137,15 +145,39 @@ def sample_of_table(table: pa.Table) -> Sample:
     return Sample(tuple(table.schema.names), lengths, frozenset(ids), mean_words=mean_words)
 
 
+def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
+    """Values of strings, or of bytes; bytes that are no UTF-8 stand in strings all the same."""
+    values: list[bytes | None] = []
+    for chunk in column.chunks:
+        plain = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+        plain = plain.dictionary_decode() if pa.types.is_dictionary(plain.type) else plain
+        values += as_binary(plain).to_pylist()
+    is_binary = any(check(value_type(column.type)) for check in _ARE_BINARY)
+    if is_binary:
+        return list(values)
+    return [None if value is None else value.decode("utf-8", "replace") for value in values]
+
+
+def as_binary(values: pa.Array) -> pa.Array:
+    """Characters of any type as large_binary, not checked: a string may hold bytes that are no UTF-8."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.large_binary())
+    if values.type in WITHOUT_CHECK:
+        values = values.view(WITHOUT_CHECK[values.type])
+    return values.cast(pa.large_binary())
+
+
+def value_type(type_: pa.DataType) -> pa.DataType:
+    """The type of the values, without a dictionary or an extension around them."""
+    if isinstance(type_, pa.BaseExtensionType):
+        type_ = type_.storage_type
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
 def holds_characters(type_: pa.DataType) -> bool:
     """Whether a column of this type can hold texts."""
-    if pa.types.is_dictionary(type_):
-        type_ = type_.value_type
-    checks = (
-        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
-        pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
-    )  # fmt: skip
-    return any(check(type_) for check in checks)
+    type_ = value_type(type_)
+    return type_ in WITHOUT_CHECK or any(check(type_) for check in _ARE_BINARY)
 
 
 def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str | None) -> Columns:

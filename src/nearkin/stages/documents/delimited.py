@@ -17,7 +17,7 @@ import pyarrow.csv
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.record_runs import Run, Scanned, Scanner, read_runs
+from nearkin.stages.documents.record_runs import Run, Scanned, Scanner
 from nearkin.stages.documents.rows import (
     IdType,
     Piece,
@@ -26,6 +26,7 @@ from nearkin.stages.documents.rows import (
     integers_or_strings,
     one_batch,
 )
+from nearkin.stages.documents.run_reader import read_runs
 from nearkin.stages.documents.streams import ByteStream
 
 _SLOW_RECORDS = 8
@@ -53,6 +54,7 @@ def read_delimited(
     doc_id: str | None,
     keep: KeepColumn | None,
     batch_bytes: int,
+    max_document_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of documents, one for each block of records.
 
@@ -63,7 +65,7 @@ def read_delimited(
     """
     layout: _Layout | None = None
     ids = IdType()
-    for runs in read_runs(stream, scanner, batch_bytes):
+    for runs in read_runs(stream, scanner, batch_bytes, max_document_bytes):
         if layout is None:
             header, runs = split_header(runs, scanner, name)
             layout = _Layout(
@@ -85,13 +87,7 @@ def split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str
     taken = first.scanned[0] if first.scanned is not None else scanner.scan(first.data, int(first.starts[0]))
     if taken.problem is not None:
         raise SourceError(f"{name}: the header in line {first.lines[0]} cannot be read: {taken.problem}.")
-    rest = Run(
-        first.data,
-        first.starts[1:],
-        first.ends[1:],
-        first.lines[1:],
-        None if first.scanned is None else first.scanned[1:],
-    )
+    rest = first.part(1, len(first))
     return [value.decode("utf-8", "replace") for value in taken.fields], [rest, *runs[1:]]
 
 
@@ -116,8 +112,7 @@ def _read_run(run: Run, layout: _Layout) -> Iterator[Piece]:
         yield _piece_of_scanned(scanned, run.lines.tolist(), layout)
     else:
         for first, stop in pairwise((0, len(run) // 2, len(run))):
-            part = Run(run.data, run.starts[first:stop], run.ends[first:stop], run.lines[first:stop])
-            yield from _read_run(part, layout)
+            yield from _read_run(run.part(first, stop), layout)
 
 
 def _read_fast(run: Run, layout: _Layout) -> Piece | None:

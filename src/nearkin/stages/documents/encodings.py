@@ -29,6 +29,9 @@ BYTE_ORDER_MARKS = (
 WINDOW_BYTES = 1 << 20
 WIDE = ("utf-16", "utf-32")
 _FEWEST_ZEROS = 4
+_BINARY_BYTES = 1 << 12
+# Not among them: those that stand between the fields of load files, and the escape of East Asian encodings.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
 _BLANKS = np.frombuffer(b" \r\n", np.uint8)
 
 
@@ -158,9 +161,24 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
     except UnicodeDecodeError as error:
         if not is_utf8(encoding):
             return f"neither valid UTF-8 nor valid {encoding}"
+        if looks_binary(data):
+            return "binary data, not text"
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
         return f"{place}; if it is older Western text, add --encoding cp1252"
     return None
+
+
+def looks_binary(data: bytes) -> bool:
+    r"""Whether the beginning of some data has characters that no text has.
+
+    Examples
+    --------
+    >>> looks_binary(b"words\n"), looks_binary("Wörter".encode("cp1252")), looks_binary(b"\x00\x01\x02\x03abc")
+    (False, False, True)
+    """
+    head = data[:_BINARY_BYTES]
+    n_controls = len(head) - len(head.translate(None, _CONTROLS))
+    return n_controls > len(head) // 50
 
 
 def looks_like_utf16(data: bytes) -> str | None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
+from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.langlinks import read_langlinks
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
@@ -27,7 +28,12 @@ _LONGEST_TITLE = 1 << 10
 
 
 def interwiki_links(
-    dump: Path, language: str, *, langlinks: Path | None = None, progress: Progress = no_progress
+    dump: Path,
+    language: str,
+    *,
+    langlinks: Path | None = None,
+    takes_damaged: bool = False,
+    progress: Progress = no_progress,
 ) -> pa.Table:
     """The articles of a dump that are linked to one of another language, and its title there.
 
@@ -39,6 +45,9 @@ def interwiki_links(
         The code of the other edition, such as "en".
     langlinks : Path, optional
         The dump of the table ``langlinks`` of the same edition and day, SQL, which may be packed.
+    takes_damaged : bool
+        Use the links before the damage of a file; else damage is an error, as a part of the links would be taken for
+        all.
     progress : callable, optional
         Told the bytes of the files that were consumed since the last call.
 
@@ -52,7 +61,9 @@ def interwiki_links(
     Raises
     ------
     SourceError
-        A file cannot be read, breaks off, or is none of these; the message says where.
+        A file cannot be read, or is none of these; the message says where.
+    TruncatedInputError
+        A file is truncated or damaged.
     ParameterError
         The language is no code of an edition.
 
@@ -75,12 +86,12 @@ def interwiki_links(
         raise ParameterError.of("language", "interwiki_links", "the code of an edition, such as 'en'", language)
     others: dict[int, list[str]] = {}
     if langlinks is not None:
-        with _opened(langlinks, progress) as stream:
+        with _opened(langlinks, progress, takes_damaged=takes_damaged) as stream:
             for page, other in read_langlinks(stream, str(langlinks), language):
                 others.setdefault(page, []).append(other)
     titles: list[str] = []
     found: list[str] = []
-    with _opened(dump, progress) as stream:
+    with _opened(dump, progress, takes_damaged=takes_damaged) as stream:
         for title, number, inline in _articles(stream, str(dump), language):
             linked = (*others.get(number, ()), *inline) if number is not None else inline
             distinct = dict.fromkeys(normal for other in linked if (normal := _title(other)))
@@ -90,8 +101,8 @@ def interwiki_links(
 
 
 @contextmanager
-def _opened(path: Path, progress: Progress) -> Iterator[ByteStream]:
-    """A file, unpacked; a break in it is an error here, as a part of the links would be taken for all."""
+def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[ByteStream]:
+    """A file, unpacked; where it breaks off, the block ends, or that is an error."""
     head = head_of_file(str(path), str(path), "utf-8")
     if head.fault is not None:
         raise SourceError(f"{path}: this is {head.fault}.")
@@ -103,7 +114,8 @@ def _opened(path: Path, progress: Progress) -> Iterator[ByteStream]:
         try:
             yield ByteStream(raw, head.compression, progress=progress)
         except StreamFault as fault:
-            raise SourceError(f"{path}: cannot be read: {fault}.") from fault
+            if not takes_damaged:
+                raise truncated_input(str(path), fault) from fault
 
 
 def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[str, int | None, list[str]]]:
@@ -115,7 +127,7 @@ def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[st
         try:
             page = next(pages, None)
         except StreamFault as fault:
-            raise SourceError(f"{name}: cannot be read after line {reader.line:,}: {fault}.") from fault
+            raise StreamFault(f"{fault}, after line {reader.line:,}") from fault
         if page is None:
             return
         if not page.namespace and not page.is_redirect and page.problem is None:

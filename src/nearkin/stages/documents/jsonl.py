@@ -96,12 +96,18 @@ class _Lines:
 
 
 def read_jsonl(
-    stream: ByteStream, *, text: str, doc_id: str | None, keep: KeepColumn | None, batch_bytes: int
+    stream: ByteStream,
+    *,
+    text: str,
+    doc_id: str | None,
+    keep: KeepColumn | None,
+    batch_bytes: int,
+    max_document_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of documents, one for each block of lines that is not blank throughout."""
     wanted = _Wanted(text, doc_id, keep)
     ids = IdType()
-    for block in read_blocks(stream, batch_bytes):
+    for block in read_blocks(stream, batch_bytes, max_document_bytes):
         if block.problem is not None:
             yield one_batch([problem_piece(block.first_line, block.problem)], ids)
             continue

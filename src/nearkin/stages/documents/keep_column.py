@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.stages.documents.columns import holds_characters
+from nearkin.stages.documents.columns import as_binary, holds_characters
 from nearkin.stages.documents.dates import microseconds_of_string, microseconds_of_strings, microseconds_of_times
 from nearkin.stages.documents.values import number_of
 
@@ -124,10 +124,9 @@ def _number(word: str) -> float | None:
 
 def _legible(values: pa.Array) -> pa.LargeStringArray:
     """Characters as strings; what is not UTF-8 is no number and no date, and null."""
+    raw = as_binary(values)  # as strings they would not be checked
     try:
-        return values.cast(pa.large_string())
+        return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        raw = values.cast(pa.large_binary()).to_pylist()
-        return pa.array(
-            [None if value is None else value.decode("utf-8", "replace") for value in raw], pa.large_string()
-        )
+        decoded = [None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
+        return pa.array(decoded, pa.large_string())

@@ -11,7 +11,7 @@ from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import check_column, holds_characters, missing_column
 from nearkin.stages.documents.dates import microseconds_of_string
-from nearkin.stages.documents.finding import WITHOUT_COLUMNS
+from nearkin.stages.documents.formats import WITHOUT_COLUMNS
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
 

@@ -15,20 +15,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from nearkin.errors import OutputError, SourceError
-from nearkin.formats.parquet import is_damage, table_writer
+from nearkin.errors import OutputError, SourceError, TruncatedInputError
+from nearkin.formats.parquet import table_writer
 from nearkin.paths import why
 from nearkin.records import I64
+from nearkin.stages.documents.arrow_ipc import ArrowTable
 from nearkin.stages.documents.blocks import read_blocks
+from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
+from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.delimited import split_header
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.packing import packed
-from nearkin.stages.documents.parquet import open_parquet
+from nearkin.stages.documents.parquet import ParquetTable, damaged
 from nearkin.stages.documents.parquet_levels import codecs_of, levels_of
-from nearkin.stages.documents.record_runs import read_runs, scanner_of
+from nearkin.stages.documents.record_runs import scanner_of
+from nearkin.stages.documents.run_reader import read_runs
 from nearkin.stages.documents.sniffing import head_of_stream, told_delimiter, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
+from nearkin.stages.documents.table_columns import filtered
+from nearkin.stages.documents.table_files import TABLES, table_at
 from nearkin.stages.documents.wikipedia_kept import copy_kept_pages
 
 _BLOCK_BYTES = 8 << 20
@@ -36,13 +42,14 @@ _ROW_GROUP_BYTES = 64 << 20
 _SUFFIX = {
     "jsonl": ".jsonl",
     "parquet": ".parquet",
+    "arrow": ".arrow",
     "csv": ".csv",
     "tsv": ".tsv",
     "lines": ".txt",
+    "text-lines": ".txt",
     "file": ".txt",
     "wikipedia": ".xml",
 }
-_PACKED_SUFFIX = {"none": "", "gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2"}
 Mask = NDArray[np.bool_]
 
 
@@ -57,9 +64,10 @@ def write_kept(
 ) -> list[Path]:
     """Write what is kept of each source in the form it came in.
 
-    JSON Lines and ID<TAB>TEXT keep their lines byte for byte, CSV and TSV their header and records, Parquet its rows
-    with all columns, a dump of Wikipedia the pages of the articles, text files are copied; what was compressed is
-    compressed again.
+    JSON Lines and other lines keep their lines byte for byte, CSV and TSV their header and records, Parquet and Arrow
+    their rows with all columns, a dump of Wikipedia the pages of the articles, text files are copied; what was
+    compressed is compressed again. Of a damaged file that is taken, the copy has what comes before the damage, and is
+    whole itself.
 
     A source of which nothing is kept is written too, empty or with its header, except a text file. Under ``out`` the
     files lie as they do under the folder that all sources share. What is on disk under its own name is whole: each
@@ -98,7 +106,7 @@ def write_kept(
     written = []
     for index, (source, name) in enumerate(zip(sources, relative_names(sources), strict=True)):
         mask = kept_lines(index)
-        if source.format == "file" and not mask[1:2].any():
+        if (source.format == "file" and not mask[1:2].any()) or _is_lost(source):
             progress(source.size_bytes)
             continue
         target = _target(out, name)
@@ -106,6 +114,17 @@ def write_kept(
             _copy_kept(source, mask, raw, file, progress, encoding)
         written.append(target)
     return written
+
+
+def _is_lost(source: Source) -> bool:
+    """Whether this is a table that was taken although it is so damaged that nothing of it can be read."""
+    if not source.takes_damaged or source.format not in TABLES or source.path == STDIN:
+        return False
+    try:
+        with table_at(source.format, source.path, source.name):
+            return False
+    except TruncatedInputError:
+        return True
 
 
 def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
@@ -124,7 +143,7 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
     taken: set[str] = set()
     for source, path in zip(sources, paths, strict=True):
         if path is None:
-            name = PurePosixPath(f"stdin{_SUFFIX[source.format]}{_PACKED_SUFFIX[source.compression]}")
+            name = PurePosixPath(f"stdin{_SUFFIX[source.format]}{SUFFIX_OF_COMPRESSION[source.compression]}")
         else:
             name = PurePosixPath(path.relative_to(shared).as_posix())
         unique, n_tried = name, 1
@@ -205,23 +224,44 @@ def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progr
     if source.format == "file":
         shutil.copyfileobj(raw, file, _BLOCK_BYTES)
         progress(source.size_bytes)
-    elif source.format == "parquet":
-        _copy_rows(source, mask, raw, file)
-        progress(source.size_bytes)
-    else:
-        encoding = "utf-8" if source.format == "wikipedia" else encoding  # XML says it itself
-        stream = ByteStream(raw, source.compression, encoding=encoding, progress=progress)
-        with packed(file, source.compression) as sink:
-            try:
-                sink.write(stream.byte_order_mark())
-                if source.format in ("csv", "tsv"):
-                    _copy_records(source, mask, stream, sink)
-                elif source.format == "wikipedia":
-                    copy_kept_pages(stream, source.name, lambda line: line < len(mask) and bool(mask[line]), sink.write)
-                else:
-                    _copy_lines(mask, stream, sink)
-            except StreamFault as fault:
-                raise SourceError(f"{source.name}: cannot be read: {fault}.") from fault
+        return
+    try:
+        if source.format in TABLES:
+            _copy_table(source, mask, raw, file)
+            progress(source.size_bytes)
+        else:
+            encoding = "utf-8" if source.format == "wikipedia" else encoding  # XML says it itself
+            stream = ByteStream(
+                raw, source.compression, encoding=encoding, progress=progress, max_line_bytes=source.max_document_bytes
+            )
+            _copy_stream(source, mask, stream, file)
+    except StreamFault as fault:
+        n_lost = int(mask[fault.line or len(mask) :].sum())
+        if n_lost:  # another column than those that were read
+            raise TruncatedInputError(
+                f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be copied. Get the file "
+                "again, or omit --write-kept."
+            ) from fault
+        if not source.takes_damaged:
+            raise truncated_input(source.name, fault, int(mask.sum())) from fault
+
+
+def _copy_stream(source: Source, mask: Mask, stream: ByteStream, file: IO[bytes]) -> None:
+    """The kept part of a source that is no table; a fault is raised when the copy of what comes before is whole."""
+    fault: StreamFault | None = None
+    with packed(file, source.compression) as sink:
+        try:
+            sink.write(stream.byte_order_mark())
+            if source.format in ("csv", "tsv"):
+                _copy_records(source, mask, stream, sink)
+            elif source.format == "wikipedia":
+                copy_kept_pages(stream, source.name, lambda line: line < len(mask) and bool(mask[line]), sink.write)
+            else:
+                _copy_lines(mask, stream, sink, source.max_document_bytes)
+        except StreamFault as broken:
+            fault = broken
+    if fault is not None:
+        raise fault
 
 
 def _is_kept(mask: Mask, lines: I64) -> Mask:
@@ -231,9 +271,9 @@ def _is_kept(mask: Mask, lines: I64) -> Mask:
     return kept
 
 
-def _copy_lines(mask: Mask, stream: ByteStream, sink: _Sink) -> None:
+def _copy_lines(mask: Mask, stream: ByteStream, sink: _Sink, max_line_bytes: int) -> None:
     """Kept lines, those side by side in one go."""
-    for block in read_blocks(stream, _BLOCK_BYTES):
+    for block in read_blocks(stream, _BLOCK_BYTES, max_line_bytes):
         if block.problem is not None:
             continue
         ends = block.newlines + 1
@@ -249,7 +289,7 @@ def _copy_records(source: Source, mask: Mask, stream: ByteStream, sink: _Sink) -
     delimiter = source.delimiter or told_delimiter(head_of_stream(stream), source.text, source.id)
     scanner = scanner_of(source.format, delimiter)
     is_first = True
-    for runs in read_runs(stream, scanner, _BLOCK_BYTES):
+    for runs in read_runs(stream, scanner, _BLOCK_BYTES, source.max_document_bytes):
         if is_first:
             header = runs[0]
             sink.write(stream.as_it_was(header.data[: int(header.ends[0])]))
@@ -270,21 +310,32 @@ def _write_kept_parts(data: memoryview, starts: I64, ends: I64, is_kept: Mask, s
                 sink.write(stream.as_it_was(bytes(data[starts[index] : ends[index]])))
 
 
-def _copy_rows(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes]) -> None:
-    """Kept rows of a Parquet file with all its columns, about a row group of the file at a time."""
-    with open_parquet(raw, source.name) as parquet:
-        metadata, schema = parquet.metadata, parquet.schema_arrow
-        try:
-            codecs, levels = codecs_of(metadata), levels_of(parquet)
-            with table_writer(file, schema, compression=codecs, compression_level=levels) as writer:
+def _copy_table(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes]) -> None:
+    """Kept rows of a table with all its columns."""
+    if source.format == "arrow":
+        with ArrowTable.opened(raw, source.name) as table:
+            table.copy_rows(lambda rows: _is_kept(mask, rows), file)
+    else:
+        with ParquetTable.opened(raw, source.name) as table:
+            _copy_rows(source, mask, table.parquet, file)
+
+
+def _copy_rows(source: Source, mask: Mask, parquet: pq.ParquetFile, file: IO[bytes]) -> None:
+    """Kept rows of a Parquet file, about a row group of the file at a time."""
+    schema = parquet.schema_arrow
+    fault: StreamFault | None = None
+    try:
+        codecs, levels = codecs_of(parquet.metadata), levels_of(parquet)
+        with table_writer(file, schema, compression=codecs, compression_level=levels) as writer:
+            try:
                 for rows in _kept_rows(parquet, mask):
                     writer.write_table(pa.Table.from_batches(rows, schema))
-        except pa.ArrowException as error:
-            raise SourceError(f"{source.name}: cannot be copied: {error}.") from error
-        except OSError as error:  # of a disk that is full, too: that is told where the output is written
-            if not is_damage(error):
-                raise
-            raise SourceError(f"{source.name}: cannot be copied: it is damaged, a checksum is wrong.") from error
+            except StreamFault as broken:
+                fault = broken
+    except pa.ArrowException as error:
+        raise SourceError(f"{source.name}: cannot be copied: {error}.") from error
+    if fault is not None:
+        raise fault
 
 
 def _kept_rows(parquet: pq.ParquetFile, mask: Mask) -> Iterator[list[pa.RecordBatch]]:
@@ -295,14 +346,32 @@ def _kept_rows(parquet: pq.ParquetFile, mask: Mask) -> Iterator[list[pa.RecordBa
         n_bytes = 0
         group = parquet.metadata.row_group(index)
         n_rows = max(min(_BLOCK_BYTES * group.num_rows // max(group.total_byte_size, 1), 1 << 16), 1)
-        for batch in parquet.iter_batches(n_rows, row_groups=[index]):
-            kept = batch.filter(pa.array(_is_kept(mask, np.arange(row, row + len(batch)))))
-            row += len(batch)
-            if len(kept):
-                waiting.append(kept)
-                n_bytes += kept.nbytes
-            if n_bytes >= _ROW_GROUP_BYTES:
-                yield waiting
-                waiting, n_bytes = [], 0
+        fault: StreamFault | None = None
+        try:
+            for batch in _batches(parquet, n_rows, index, row):
+                kept = filtered(batch, _is_kept(mask, np.arange(row, row + len(batch))))
+                row += len(batch)
+                if len(kept):
+                    waiting.append(kept)
+                    n_bytes += kept.nbytes
+                if n_bytes >= _ROW_GROUP_BYTES:
+                    yield waiting
+                    waiting, n_bytes = [], 0
+        except StreamFault as broken:
+            fault = broken
         if waiting:
             yield waiting
+        if fault is not None:
+            raise fault
+
+
+def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a row group, which begins with ``row``; StreamFault where it is damaged."""
+    try:
+        for batch in parquet.iter_batches(n_rows, row_groups=[group]):
+            yield batch
+            row += len(batch)
+    except (pa.ArrowException, OSError) as error:
+        fault = damaged(error)
+        fault.line = row
+        raise fault from error

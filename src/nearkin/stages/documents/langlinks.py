@@ -38,7 +38,9 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
     Raises
     ------
     SourceError
-        The file breaks off, is of another table, or has a row that is none.
+        The file is of another table, or has a row that is none.
+    StreamFault
+        The file breaks off; the rows before were handed out.
 
     Examples
     --------
@@ -92,7 +94,7 @@ class _Text:
         try:
             piece = self._stream.read(_READ_BYTES)
         except StreamFault as fault:
-            raise self._error(f"cannot be read: {fault}") from fault
+            raise self._fault(str(fault)) from fault
         self._n_passed += self._place
         self._data = self._data[self._place :] + piece
         self._place = self._n_counted = 0
@@ -109,6 +111,12 @@ class _Text:
         self._count_lines()
         byte = self._n_passed + self._place - self._line_begins + 1
         return SourceError(f"{self._name}, line {self._n_lines + 1:,}, byte {byte:,}: {what}.")
+
+    def _fault(self, what: str) -> StreamFault:
+        """The file breaks off here."""
+        self._count_lines()
+        byte = self._n_passed + self._place - self._line_begins + 1
+        return StreamFault(f"{what}, in line {self._n_lines + 1:,}, byte {byte:,}")
 
     def find_statement(self) -> bool:
         """Go on to the rows of the next statement that has some; false at the end of the file."""
@@ -146,7 +154,8 @@ class _Text:
                 came = self._data[self._place : self._place + 40].decode("utf-8", "replace")
                 raise self._error(f"a row must be (page,'language','title'). Got {came!r}")
             if not self._more():
-                if self._data[self._place :].strip():
+                left = self._data[self._place :].strip()
+                if left and not left.startswith(b"("):
                     came = self._data[self._place : self._place + 40].decode("utf-8", "replace")
                     raise self._error(f"a row must be (page,'language','title'). Got {came!r} at the end of the file")
-                raise self._error("the file ends inside a statement: it is cut short")
+                raise self._fault("the file ends inside a statement")

@@ -1,8 +1,11 @@
-"""Lines of ``ID<TAB>TEXT``: all work is done on whole blocks, no line is a Python object unless it has no tab."""
+"""Lines of ``ID<TAB>TEXT``, and lines that are a text each.
+
+All work is done on whole blocks: no line is a Python object unless it has no tab, or is blank but for spaces.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -10,25 +13,53 @@ import pyarrow.compute as pc
 
 from nearkin.stages.documents.blocks import Block, read_blocks
 from nearkin.stages.documents.delimited import named
+from nearkin.stages.documents.plain_lines import texts_of_lines
 from nearkin.stages.documents.rows import IdType, Piece, integers_or_strings, one_batch, problem_piece
 from nearkin.stages.documents.streams import ByteStream
 
+_BLANKS = (b" ", b"\t", b"\r", b"\v", b"\f")
 _NO_TAB = "the line has no tab between an id and a text"
 
 
-def read_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Batches of documents, one for each block of lines that is not blank throughout."""
+def read_lines(stream: ByteStream, *, batch_bytes: int, max_document_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Batches of documents of ``ID<TAB>TEXT``, one for each block of lines that is not blank throughout."""
+    yield from _batches(stream, batch_bytes, max_document_bytes, _ids_and_texts)
+
+
+def read_text_lines(stream: ByteStream, *, batch_bytes: int, max_document_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Batches of documents, a line each; blank lines are no documents."""
+    yield from _batches(stream, batch_bytes, max_document_bytes, _texts)
+
+
+def _batches(
+    stream: ByteStream, batch_bytes: int, max_document_bytes: int, read_block: Callable[[Block], Piece]
+) -> Iterator[pa.RecordBatch]:
     ids = IdType()
-    for block in read_blocks(stream, batch_bytes):
+    for block in read_blocks(stream, batch_bytes, max_document_bytes):
         if block.problem is not None:
             yield one_batch([problem_piece(block.first_line, block.problem)], ids)
             continue
-        piece = _read_block(block)
+        piece = read_block(block)
         if len(piece):
             yield one_batch([piece], ids)
 
 
-def _read_block(block: Block) -> Piece:
+def _texts(block: Block) -> Piece:
+    """The lines of a block that are not blank, as texts without ids."""
+    every = texts_of_lines(block)
+    texts = every.text
+    is_there = np.ones(len(texts), np.bool_)
+    begins_blank = pc.is_in(pc.binary_slice(texts, 0, 1), value_set=pa.array([b"", *_BLANKS], texts.type))
+    for index in np.flatnonzero(begins_blank.to_numpy(zero_copy_only=False)).tolist():
+        is_there[index] = bool(texts[index].as_py().strip())
+    mask = pa.array(is_there)
+    n = int(is_there.sum())
+    return Piece(
+        pa.nulls(n), texts.filter(mask), every.line[is_there], pa.nulls(n, pa.large_string()), pa.nulls(n, pa.float64())
+    )
+
+
+def _ids_and_texts(block: Block) -> Piece:
     """The lines of a block that are not blank."""
     data, view = block.data, np.frombuffer(block.data, np.uint8)
     ends = block.newlines if data[-1] == ord("\n") else np.append(block.newlines, len(data))

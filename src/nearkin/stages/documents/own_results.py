@@ -52,7 +52,7 @@ def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str
     return kept, sorted({folder for folder in known.values() if folder is not None})
 
 
-def left_out(where: str, folders: Iterable[str]) -> str:
+def said_of_own(where: str, folders: Iterable[str]) -> str:
     """A sentence that names the folders."""
     named = sorted(folders)
     more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, cast
@@ -28,5 +29,8 @@ def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
     elif compression == "bzip2":
         with bz2.BZ2File(file, "wb") as archive:
             yield cast(IO[bytes], archive)
+    elif compression == "xz":
+        with lzma.LZMAFile(file, "wb") as xz:
+            yield cast(IO[bytes], xz)
     else:
         yield file

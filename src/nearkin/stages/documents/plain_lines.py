@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from nearkin.stages.documents.blocks import Block, read_blocks, too_long
+from nearkin.stages.documents.blocks import Block, read_blocks
 from nearkin.stages.documents.rows import IdType, Piece, one_batch, problem_piece
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
@@ -23,13 +23,12 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
         The file breaks off; all lines before were handed out.
     """
     for block in read_blocks(stream, batch_bytes):
-        if block.problem is not None and block.problem != too_long():
-            raise StreamFault(f"{block.problem}, in line {block.first_line}")
-        piece = problem_piece(block.first_line, block.problem) if block.problem is not None else _read_block(block)
+        piece = texts_of_lines(block) if block.problem is None else problem_piece(block.first_line, block.problem)
         yield one_batch([piece], IdType())
 
 
-def _read_block(block: Block) -> Piece:
+def texts_of_lines(block: Block) -> Piece:
+    """Every line of a block as a text without an id."""
     data = bytes(block.data)  # the memory of a block is used again
     view = np.frombuffer(data, np.uint8)
     ends = block.newlines if data.endswith(b"\n") else np.append(block.newlines, len(data))

@@ -12,18 +12,15 @@ hold a tab as well as a line end, is taken as it stands, quotes and all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.records import I64
-from nearkin.stages.documents import blocks
-from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _WINDOW_BYTES = 1 << 14
-_QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")
+QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +46,11 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def part(self, first: int, stop: int) -> Run:
+        """Some of the records."""
+        scanned = None if self.scanned is None else self.scanned[first:stop]
+        return Run(self.data, self.starts[first:stop], self.ends[first:stop], self.lines[first:stop], scanned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,50 +165,7 @@ def scanner_of(file_format: str, delimiter: str) -> Scanner:
     return Scanner(delimiter.encode(), is_lenient=False) if file_format == "csv" else Scanner(b"\t", is_lenient=True)
 
 
-def read_runs(stream: ByteStream, scanner: Scanner, block_bytes: int) -> Iterator[list[Run]]:
-    """The runs of one block of about ``block_bytes`` after another.
-
-    Where the stream breaks off, what stands before the last line end is handed out, then the problem. A break before
-    the first byte raises :class:`StreamFault`.
-    """
-    data, line, is_skipping = b"", 1, False
-    while True:
-        fault = None
-        try:
-            piece = stream.read(max(block_bytes, len(data)))
-        except StreamFault as broken:
-            if line == 1 and not data:
-                raise
-            piece, fault = b"", str(broken)
-        at_end = not piece
-        if is_skipping:
-            cut = piece.find(b"\n") + 1
-            is_skipping = not cut and not at_end
-            piece, line = (piece[cut:], line + 1) if cut else (b"", line)
-        data += piece
-        if fault is not None:
-            data = data[: data.rfind(b"\n") + 1]
-        runs, place, line = _cut(data, line, scanner, at_end=at_end)
-        if runs:
-            yield runs
-        if fault is not None:
-            yield [_problem_run(b"", line, fault)]
-        if at_end:
-            return
-        data = data[place:]
-        if len(data) > blocks.MAX_RECORD_BYTES:
-            cut = data.find(b"\n") + 1
-            yield [_problem_run(data[:cut], line, blocks.too_long())]
-            data, line, is_skipping = (data[cut:], line + 1, False) if cut else (b"", line, True)
-
-
-def _problem_run(record: bytes, line: int, problem: str) -> Run:
-    """One record that cannot be read."""
-    scanned = Scanned([], len(record), problem, is_open=False)
-    return Run(record, np.array([0]), np.array([len(record)]), np.array([line]), [scanned])
-
-
-def _cut(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple[list[Run], int, int]:
+def cut_runs(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple[list[Run], int, int]:
     """The runs in ``data``, the place after the last whole record, and the line there."""
     runs: list[Run] = []
     place = 0
@@ -259,8 +218,8 @@ def _scanned_run(
 def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner, *, at_end: bool) -> I64 | None:
     """Where the whole records from ``start`` on end, as far as they go; None where a quote breaks the rule."""
     view = np.frombuffer(data, np.uint8)[start:stop]
-    breaks = _breaks(view, at_end=at_end)
-    quotes = np.flatnonzero(view == _QUOTE)
+    breaks = line_breaks(view, at_end=at_end)
+    quotes = np.flatnonzero(view == QUOTE)
     if not _any_opens_a_field(view, quotes, scanner.delimiter):
         quotes = quotes[:0]  # then all are characters like the rest
     is_outside = np.searchsorted(quotes, breaks) % 2 == 0
@@ -276,7 +235,7 @@ def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner,
     return after
 
 
-def _breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
+def line_breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
     """The last byte of each line end: LF, CR LF, or CR alone."""
     breaks = np.flatnonzero(view == _LF)
     returns = np.flatnonzero(view == _CR)
@@ -300,7 +259,7 @@ def _quotes_follow_rule(view: NDArray[np.uint8], quotes: I64, last: int, delimit
     """Whether fields begin and end at the quotes: those before ``last``, all of them if there is no record yet."""
     known = quotes[: np.searchsorted(quotes, last)] if last else quotes
     allowed = np.zeros(256, np.bool_)
-    allowed[[delimiter[0], _CR, _LF, _QUOTE]] = True
+    allowed[[delimiter[0], _CR, _LF, QUOTE]] = True
     opening, closing = known[0::2], known[1::2]
     opening = opening[opening > 0]
     closing = closing[closing < len(view) - 1]
@@ -311,7 +270,7 @@ def _clean_run(data: bytes, start: int, ends: I64, line: int) -> tuple[Run, int]
     """The records that end at ``ends`` without the blank lines, and the line after them."""
     starts = np.concatenate([[start], ends[:-1]])
     view = np.frombuffer(data, np.uint8)[start : int(ends[-1])]
-    breaks = _breaks(view, at_end=True) + start
+    breaks = line_breaks(view, at_end=True) + start
     lines = line + np.searchsorted(breaks, starts)
     contents = ends - starts
     is_there = contents > 2

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin.kernels.buffers import binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.stages.documents.columns import as_binary
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
@@ -177,11 +178,12 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
 
 def as_large_strings(values: pa.Array) -> pa.Array:
     r"""Characters as large_string; bytes that are not UTF-8 are escaped, as in ``caf\xe9``: ids stay different."""
+    raw = as_binary(values)  # as strings they would not be checked
     try:
-        return values.cast(pa.large_string())
+        return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        raw = values.cast(pa.large_binary()).to_pylist()
-        return pa.array([None if v is None else v.decode("utf-8", "backslashreplace") for v in raw], pa.large_string())
+        decoded = [None if v is None else v.decode("utf-8", "backslashreplace") for v in raw.to_pylist()]
+        return pa.array(decoded, pa.large_string())
 
 
 def null_positions(values: pa.Array) -> I64:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,18 +14,14 @@ from typing import BinaryIO, Literal
 from nearkin.errors import SourceError
 from nearkin.paths import why
 from nearkin.stages.documents.columns import KNOWN_NAMES, Sample, sample_of_records
-from nearkin.stages.documents.containers import MAGIC_BYTES, why_not_text
+from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, compression_of
+from nearkin.stages.documents.damage import truncated_input
+from nearkin.stages.documents.finding import STDIN
+from nearkin.stages.documents.foreign import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.record_runs import Scanner, scanner_of
-from nearkin.stages.documents.streams import (
-    BZIP2_MAGIC,
-    GZIP_MAGIC,
-    ZSTD_MAGIC,
-    ByteStream,
-    Compression,
-    StreamFault,
-)
+from nearkin.stages.documents.streams import ByteStream, Compression, StreamFault
+from nearkin.stages.documents.table_files import TableFormat, readable_as
 
-PARQUET_MAGIC = b"PAR1"
 TAB = "\t"
 _HEAD_BYTES = 1 << 16
 _LONG_HEAD_BYTES = 1 << 20
@@ -40,18 +37,26 @@ class Head:
     Parameters
     ----------
     data : bytes
-    compression : {"none", "gzip", "zstd", "bzip2"}
+    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
         As the first bytes say, whatever the name of the file says.
     is_all : bool
         Whether this is the whole file.
-    fault : str or None
-        What this is, if it is a file whose text must be extracted first.
+    table : {"parquet", "arrow"} or None
+        The kind of table that this is.
+    kind : Foreign or None
+        What this is, if it is no plain text and no table.
     """
 
     data: bytes
     compression: Compression
     is_all: bool
-    fault: str | None = None
+    table: TableFormat | None = None
+    kind: Foreign | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """What this is, if nothing of it can be read as text."""
+        return None if self.kind is None or self.kind.is_text else self.kind.problem
 
     @property
     def lines(self) -> list[bytes]:
@@ -68,19 +73,40 @@ class Head:
 
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
-    """The beginning of a file; SourceError where it cannot be opened or unpacked."""
+    """The beginning of a file.
+
+    Raises
+    ------
+    SourceError
+        It cannot be opened.
+    TruncatedInputError
+        It cannot be unpacked.
+    """
     try:
         with open(path, "rb", buffering=0) as raw:
-            magic = raw.read(MAGIC_BYTES)
+            first = raw.read(FIRST_BYTES)
             raw.seek(0)
-            compression = _compression_of(magic)
+            compression = compression_of(first)
+            if not first and os.path.splitext(path.lower())[1] in COMPRESSION_OF_SUFFIX:
+                raise truncated_input(name, "the file is empty, not even an empty compressed stream", 0)
+            if compression != "none":
+                first = ByteStream(raw, compression).read(FIRST_BYTES)
+                raw.seek(0)
             # Decoding may fail for a wrong encoding; names and braces are ASCII in most of them.
             stream = ByteStream(raw, compression, encoding=encoding)
-            return replace(_head_of_stream(stream, compression), fault=why_not_text(magic, path))
+            return _recognised(_head_of_stream(stream, compression), first, path)
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
-        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+        raise truncated_input(name, fault, 0) from fault
+
+
+def _recognised(head: Head, first: bytes, path: str) -> Head:
+    """The head with what its first bytes tell, as they are and decoded."""
+    table = readable_as(first)
+    if table is not None:
+        return replace(head, table=table.format)
+    return replace(head, kind=foreign(first, path) or foreign(head.data, path))
 
 
 def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
@@ -95,17 +121,17 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
         data = stdin.peek(_HEAD_BYTES)
     if not data:
         return Head(b"", "none", is_all=True)
-    compression = _compression_of(data)
+    compression = compression_of(data)
     if compression == "none":
         # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
         stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
-        return replace(_head_of_stream(stream, compression, is_cut=True), fault=why_not_text(data, "-"))
+        return _recognised(_head_of_stream(stream, compression, is_cut=True), data, STDIN)
     try:
-        return Head(
-            ByteStream(io.BytesIO(data), compression, encoding=encoding).read(_HEAD_BYTES), compression, is_all=False
-        )
+        seen = ByteStream(io.BytesIO(data), compression).read(_HEAD_BYTES)
+        decoded = ByteStream(io.BytesIO(data), compression, encoding=encoding).read(_HEAD_BYTES)
     except StreamFault:
         return Head(b"", compression, is_all=False)
+    return _recognised(Head(decoded, compression, is_all=False), seen, STDIN)
 
 
 def empty_stdin() -> SourceError:
@@ -125,16 +151,6 @@ def unreadable(name: str, error: OSError) -> SourceError:
     return SourceError(f"{name}: cannot be opened: {error.strerror or error}. {advice}")
 
 
-def _compression_of(magic: bytes) -> Compression:
-    if magic.startswith(GZIP_MAGIC):
-        return "gzip"
-    # A zstd file may begin with a skippable frame, whose magic number has sixteen values.
-    is_skippable = magic[1:4] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50
-    if magic.startswith(ZSTD_MAGIC) or is_skippable:
-        return "zstd"
-    return "bzip2" if BZIP2_MAGIC.match(magic) else "none"
-
-
 def _head_of_stream(stream: ByteStream, compression: Compression, *, is_cut: bool = False) -> Head:
     """Enough to see a whole line, within reason; nothing is taken from the stream."""
     n_bytes = _HEAD_BYTES
@@ -150,10 +166,10 @@ def head_of_stream(stream: ByteStream) -> Head:
     return _head_of_stream(stream, "none")
 
 
-def sniff_format(head: Head) -> Literal["parquet", "jsonl", "lines", "wikipedia"] | None:
+def sniff_format(head: Head) -> Literal["parquet", "arrow", "jsonl", "lines", "wikipedia"] | None:
     """The format where the content says so, None where it is a text like any other."""
-    if head.data.startswith(PARQUET_MAGIC):
-        return "parquet"
+    if head.table is not None:
+        return head.table
     if is_dump(head):
         return "wikipedia"
     lines = _first_lines(head)

@@ -6,15 +6,11 @@ in pieces.
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import re
-import zlib
 from collections.abc import Callable
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO
 
-import zstandard
-
+from nearkin.stages.documents.compression import READ_BYTES, Compression, Pull, StreamFault, unpacked
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
     WINDOW_BYTES,
@@ -27,35 +23,20 @@ from nearkin.stages.documents.encodings import (
     with_byte_order,
 )
 
-Compression = Literal["none", "gzip", "zstd", "bzip2"]
+__all__ = ["ByteStream", "Compression", "Progress", "StreamFault", "no_progress"]
+
 Progress = Callable[[int], None]
-
-GZIP_MAGIC = b"\x1f\x8b"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# "BZh", the size of its blocks, and half of what a block or the end begins with: "BZh9" alone could begin a text.
-BZIP2_MAGIC = re.compile(rb"BZh[1-9](?:1AY&|\x17rE8)")
-_READ_BYTES = 1 << 18
-# A zstd block of 4 bytes can stand for 128 KiB, and the decoder hands out all that a piece stands for at once: a piece
-# of 1 KiB unpacks to 32 MiB at most. Larger pieces are no faster.
-_ZSTD_PIECE_BYTES = 1 << 10
-_ZSTD_WINDOW_BYTES = 1 << 31
-
-
-class StreamFault(Exception):
-    """The rest of a file cannot be read; the message says why."""
+MAX_LINE_BYTES = 1 << 30
+ENDLESS_BYTES = 64 << 30
+"""Files end; what comes through a pipe may not. A longer line is taken for one without an end."""
+_SKIP_BYTES = 1 << 20
 
 
 def no_progress(n_bytes: int) -> None:
     """Tell nobody."""
 
 
-class _Pull(Protocol):
-    """The next bytes, about as many as asked for; none at the end."""
-
-    def __call__(self, n_bytes: int, /) -> bytes: ...
-
-
-def _counted(raw: BinaryIO, progress: Progress) -> _Pull:
+def _counted(raw: BinaryIO, progress: Progress) -> Pull:
     """The bytes of ``raw`` as they are, each told to ``progress`` once."""
 
     def pull(n_bytes: int) -> bytes:
@@ -69,107 +50,7 @@ def _counted(raw: BinaryIO, progress: Progress) -> _Pull:
     return pull
 
 
-def _gunzipped(pull: _Pull) -> _Pull:
-    """Gzip members one after another; zero bytes after the last are padding, as for gzip itself."""
-    decoder = zlib.decompressobj(wbits=31)
-    packed = b""
-    between_members = True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_members
-        while True:
-            if not packed:
-                packed = pull(_READ_BYTES)
-                if not packed:
-                    if between_members:
-                        return b""
-                    raise StreamFault("the gzip data ends before its end: the file is cut short")
-            if between_members:
-                packed = packed.lstrip(b"\0")
-                if not packed:
-                    continue
-                decoder = zlib.decompressobj(wbits=31)
-                between_members = False
-            try:
-                piece = decoder.decompress(packed, n_bytes)
-            except zlib.error as error:
-                raise StreamFault(f"the gzip data is damaged: {error}") from error
-            between_members = decoder.eof
-            packed = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
-            if piece:
-                return piece
-
-    return pull_out
-
-
-def _unzstd(pull: _Pull) -> _Pull:
-    """Zstandard frames one after another."""
-    # Not stream_reader: it takes a file that is cut short for a whole one.
-    factory = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
-    decoder = factory.decompressobj()
-    packed = memoryview(b"")
-    between_frames = True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_frames
-        while True:
-            if not packed:
-                packed = memoryview(pull(_READ_BYTES))
-                if not packed:
-                    if between_frames:
-                        return b""
-                    raise StreamFault("the zstd data ends before its end: the file is cut short")
-            if between_frames:
-                decoder = factory.decompressobj()
-                between_frames = False
-            head, packed = packed[:_ZSTD_PIECE_BYTES], packed[_ZSTD_PIECE_BYTES:]
-            try:
-                piece = decoder.decompress(head)
-            except zstandard.ZstdError as error:
-                raise StreamFault(f"the zstd data is damaged: {error}") from error
-            if decoder.eof:
-                between_frames = True
-                packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
-            if piece:
-                return piece
-
-    return pull_out
-
-
-def _unbzip2(pull: _Pull) -> _Pull:
-    """Bzip2 streams one after another, of which dumps have thousands; zero bytes between are padding, as for gzip."""
-    decoder = bz2.BZ2Decompressor()
-    packed = b""
-    between_streams = True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_streams
-        while True:
-            if not packed and (between_streams or decoder.needs_input):
-                packed = pull(_READ_BYTES)
-                if not packed:
-                    if between_streams:
-                        return b""
-                    raise StreamFault("the bzip2 data ends before its end: the file is cut short")
-            if between_streams:
-                packed = packed.lstrip(b"\0")
-                if not packed:
-                    continue
-                decoder = bz2.BZ2Decompressor()
-                between_streams = False
-            try:
-                piece = decoder.decompress(packed, n_bytes)
-            except OSError as error:
-                raise StreamFault(f"the bzip2 data is damaged: {error}") from error
-            between_streams = decoder.eof
-            packed = decoder.unused_data if decoder.eof else b""
-            if piece:
-                return piece
-
-    return pull_out
-
-
-def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
+def _in_utf8(pull: Pull, encoding: str) -> Pull:
     """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
     # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
     decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
@@ -193,19 +74,32 @@ def _in_utf8(pull: _Pull, encoding: str) -> _Pull:
     return pull_out
 
 
-def _lines_in_utf8(pull: _Pull, encoding: str) -> _Pull:
-    """Whole lines, those in UTF-8 as they are and the others decoded."""
+def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
+    """Whole lines, those in UTF-8 as they are and the others decoded.
+
+    A line longer than ``max_line_bytes`` comes in pieces as it is: nobody reads it, and nothing here holds it.
+    """
     waiting: list[bytes] = []  # the beginning of a line whose end has not come yet
+    is_passing = False  # the line is too long: its pieces are handed out as they come
     fault: StreamFault | None = None
 
     def pull_out(n_bytes: int) -> bytes:
-        nonlocal fault
+        nonlocal fault, is_passing
         while fault is None:
             try:
-                piece = pull(max(n_bytes, _READ_BYTES))
+                piece = pull(max(n_bytes, READ_BYTES))
             except StreamFault as broken:
                 piece, fault = b"", broken
             cut = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 if piece else 0
+            if is_passing and piece:
+                is_passing = not cut
+                waiting[:] = [piece[cut:]] if cut else []
+                return piece[:cut] if cut else piece
+            if not cut and piece and sum(map(len, waiting)) > max_line_bytes:
+                is_passing = True
+                held = b"".join((*waiting, piece))
+                waiting.clear()
+                return held
             if cut or not piece:
                 waiting.append(piece[:cut])
                 lines = b"".join(waiting)
@@ -226,28 +120,35 @@ class ByteStream:
     ----------
     raw : binary file
         Read from where it stands.
-    compression : {"none", "gzip", "zstd", "bzip2"}
+    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
     encoding : str
         Of the characters inside where they are not UTF-8 (see :mod:`.encodings`).
     progress : callable
         Told the bytes of the file itself that were consumed since the last call.
+    max_line_bytes : int
+        A longer line is not decoded. Whoever reads lines passes over it.
+    is_pipe : bool
+        Whether the bytes may never end: then a line that runs on without an end is a fault.
     """
 
     def __init__(
-        self, raw: BinaryIO, compression: Compression, *, encoding: str = "utf-8", progress: Progress = no_progress
+        self,
+        raw: BinaryIO,
+        compression: Compression,
+        *,
+        encoding: str = "utf-8",
+        progress: Progress = no_progress,
+        max_line_bytes: int = MAX_LINE_BYTES,
+        is_pipe: bool = False,
     ) -> None:
-        pull = _counted(raw, progress)
-        if compression == "gzip":
-            pull = _gunzipped(pull)
-        elif compression == "zstd":
-            pull = _unzstd(pull)
-        elif compression == "bzip2":
-            pull = _unbzip2(pull)
-        self._pull: _Pull = pull
-        self._bytes_of_file: _Pull = pull
+        pull = unpacked(_counted(raw, progress), compression)
+        self._pull: Pull = pull
+        self._bytes_of_file: Pull = pull
         self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place
         self._progress = progress
         self._encoding = with_byte_order(encoding)
+        self._max_line_bytes = max_line_bytes
+        self._is_pipe = is_pipe
         self._left = b""
         self._fault: StreamFault | None = None
         self._started = False
@@ -302,6 +203,49 @@ class ByteStream:
         self._left = data + self._left
         return data
 
+    def skip_line(self) -> int:
+        r"""Pass over the rest of a line and its newline, without holding it.
+
+        Returns
+        -------
+        int
+            The bytes passed over, without the newline. Where the file ends or breaks off first, the next reading tells.
+
+        Raises
+        ------
+        StreamFault
+            The line comes through a pipe and has no end within `ENDLESS_BYTES`.
+
+        Examples
+        --------
+        >>> import io
+        >>> stream = ByteStream(io.BytesIO(b"a long line\nthe next"), "none")
+        >>> stream.read(2), stream.skip_line(), stream.read(99)
+        (b'a ', 9, b'the next')
+        """
+        n_passed = 0
+        while True:
+            piece, self._left = self._left, b""
+            if not piece and self._fault is None:
+                try:
+                    piece = self._pull(_SKIP_BYTES)
+                except StreamFault as fault:
+                    self._fault = fault
+            end = piece.find(b"\n")
+            if end >= 0:
+                self._left = piece[end + 1 :]
+                return n_passed + end
+            if not piece:
+                return n_passed
+            n_passed += len(piece)
+            self.check_ends(n_passed)
+
+    def check_ends(self, n_passed: int) -> None:
+        """Raise StreamFault where a record that comes through a pipe is so long that it may never end."""
+        if self._is_pipe and n_passed > ENDLESS_BYTES:
+            self._fault = StreamFault(f"a line has no end within {ENDLESS_BYTES:,} bytes")
+            raise self._fault
+
     def _give(self, room: memoryview, piece: bytes) -> int:
         """Put a piece into the room; what does not fit waits."""
         n_given = min(len(piece), len(room))
@@ -336,12 +280,16 @@ class ByteStream:
         if is_utf8(encoding):
             self._left = head
             return
-        decoded = _lines_in_utf8 if is_by_line and not self._mark else _in_utf8
+        pull = _with_head(head, self._pull)
+        if is_by_line and not self._mark:
+            pull = _lines_in_utf8(pull, encoding, self._max_line_bytes)
+        else:
+            pull = _in_utf8(pull, encoding)
         self._left, self._encoding = b"", encoding
-        self._pull, self._raw = decoded(_with_head(head, self._pull), encoding), None
+        self._pull, self._raw = pull, None
 
 
-def _with_head(head: bytes, pull: _Pull) -> _Pull:
+def _with_head(head: bytes, pull: Pull) -> Pull:
     """``head`` once, then the rest."""
     waiting = [head] if head else []
 

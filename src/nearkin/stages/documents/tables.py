@@ -24,8 +24,8 @@ from nearkin.stages.documents.keeping import (
     no_note,
     noting_values_without_number,
 )
-from nearkin.stages.documents.parquet import check_schema, piece_of_columns, plain, slices_of_batch
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch, plain
 from nearkin.stages.documents.values import id_of, in_words, text_of
 
 _LABEL = "the table"
@@ -54,6 +54,7 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     """
     if isinstance(table, (str, bytes)):
         raise _not_accepted(table)
+    table = _held(table)
     if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
         records = [record for record in islice(table, _SAMPLE_ROWS) if isinstance(record, Mapping)]
         return choose_columns(sample_of_records(records), _LABEL, text=text, doc_id=doc_id) if records else None
@@ -123,6 +124,7 @@ def _read(
     table: object, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a table of any kind."""
+    table = _held(table)
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a column on its own
@@ -138,6 +140,25 @@ def _not_accepted(table: object, came: str = "") -> ParameterError:
     return ParameterError(f"The documents must be {_ACCEPTED}. Got {came or type(table).__name__} instead.")
 
 
+def _held(table: object) -> object:
+    """The table; of a pandas frame that Arrow refuses, its records: one odd value is one bad document.
+
+    Arrow takes a column of objects only if all have one type, and no half characters in strings.
+    """
+    if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "__arrow_c_stream__"):
+        return table
+    try:
+        _as_arrow(table)
+    except SourceError:
+        import pandas as pd
+
+        if isinstance(table, pd.DataFrame):
+            return table.astype(object).where(table.notna(), None).to_dict("records")
+        if isinstance(table, pd.Series):
+            return table.astype(object).where(table.notna(), None).tolist()
+    return table
+
+
 def _as_arrow(table: object) -> pa.Table | None:
     """The data as an Arrow table; None where it is one column."""
     if isinstance(table, pa.Table):
@@ -146,7 +167,7 @@ def _as_arrow(table: object) -> pa.Table | None:
         return None
     try:
         return pa.table(table)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError) as error:  # UnicodeEncodeError is a ValueError
         try:
             pa.chunked_array(table)
         except (pa.ArrowException, TypeError, ValueError):
@@ -170,13 +191,13 @@ def _read_arrow(
     if is_whole and keep_column is not None:
         first = plain(table[keep_column].drop_null().slice(0, _SAMPLE_ROWS).combine_chunks())
         check_keep_strings(_LABEL, keep_column, first, table.schema.names)
-    needed = list(dict.fromkeys(column for column in (text, doc_id, keep_column) if column is not None))
-    ids = IdType(doc_id is None or not pa.types.is_integer(table.schema.field(doc_id).type))
+    wanted = Wanted(text, doc_id, keep)
+    ids = wanted.ids(table.schema)
     row = 1
-    for batch in table.select(needed).to_batches(max_chunksize=batch_rows):
-        for part in slices_of_batch(batch, text, _BATCH_BYTES):
-            yield one_batch([piece_of_columns(part, text, doc_id, keep, row)], ids)
-            row += len(part)
+    for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
+        for piece in pieces_of_batch(batch, wanted, row, batch_bytes=_BATCH_BYTES):
+            yield one_batch([piece], ids)
+        row += len(batch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from nearkin.stages.documents import blocks
-from nearkin.stages.documents.containers import why_not_text
 from nearkin.stages.documents.encodings import (
     WIDE,
     into_utf8,
@@ -16,50 +15,91 @@ from nearkin.stages.documents.encodings import (
     looks_like_utf16,
     with_byte_order,
 )
+from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.table_files import readable_as
 
 _PIECE_BYTES = 1 << 20
 
 
-def read_text_file(stream: ByteStream, name: str, encoding: str) -> Iterator[pa.RecordBatch]:
-    """One batch of one document, its name as id.
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """How a file that is one document is read.
 
-    A file that breaks off, is too long or is no text is a row with its problem.
+    Parameters
+    ----------
+    name : str
+        Its id.
+    encoding : str
+        The file is in it only where all of it, seen together, is not UTF-8.
+    max_document_bytes : int
+    is_forced : bool
+        Text with markup is read as it is: the user named the format.
+    is_pipe : bool
+        It may never end.
+    """
 
-    The stream is one of UTF-8: a file is in the named encoding only where all of it, seen together, is not UTF-8.
+    name: str
+    encoding: str
+    max_document_bytes: int
+    is_forced: bool = False
+    is_pipe: bool = False
+
+
+def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatch]:
+    """One batch of one document.
+
+    A file that breaks off, is too long or is no plain text is a row with its problem. The stream is one of UTF-8.
     """
     rows = RowList()
-    pieces: list[bytes] = []
-    n_bytes = 0
-    problem = None
-    while problem is None:
-        try:
-            piece = stream.read(_PIECE_BYTES)
-        except StreamFault as fault:
-            if not n_bytes:
-                raise
-            problem = str(fault)
-            break
-        if not piece:
-            break
-        if not pieces:
-            problem = why_not_text(piece, name)
-        pieces.append(piece)
-        n_bytes += len(piece)
-        if n_bytes > blocks.MAX_RECORD_BYTES:
-            problem = blocks.too_long()
-    data: bytes | None = None
-    if problem is None:
-        data = b"".join(pieces)
-        if not stream.byte_order_mark():
-            data, problem = _characters(data, with_byte_order(encoding))
-    rows.add(1, name, data, problem)
+    data, problem = _held(stream, file)
+    if problem is None and not stream.byte_order_mark():
+        data, problem = _characters(data, with_byte_order(file.encoding))
+    rows.add(1, file.name, data if problem is None else None, problem)
     yield one_batch([rows.piece()], IdType())
 
 
-def _characters(data: bytes, encoding: str) -> tuple[bytes | None, str | None]:
+def _held(stream: ByteStream, file: TextFile) -> tuple[bytes | None, str | None]:
+    """All of the file, or why it is no document."""
+    pieces: list[bytes] = []
+    n_bytes = 0
+    try:
+        while piece := stream.read(_PIECE_BYTES):
+            if not n_bytes and (problem := _why_no_document(piece, file)) is not None:
+                return None, problem
+            n_bytes += len(piece)
+            pieces.append(piece)
+            if n_bytes > file.max_document_bytes:
+                pieces.clear()
+                size = None if file.is_pipe else n_bytes + _rest(stream)
+                return None, too_long(size, file.max_document_bytes)
+    except StreamFault as fault:
+        return None, str(fault)
+    return b"".join(pieces), None
+
+
+def _rest(stream: ByteStream) -> int:
+    """How many bytes are left; they are not held."""
+    n_bytes = 0
+    while n_piece := len(stream.read(_PIECE_BYTES)):
+        n_bytes += n_piece
+    return n_bytes
+
+
+def _why_no_document(first: bytes, file: TextFile) -> str | None:
+    table = readable_as(first)
+    if table is not None:
+        return f"{table.in_words}, not text; read it with --format {table.format}"
+    kind = foreign(first, file.name)
+    return None if kind is None or (kind.is_text and file.is_forced) else kind.problem
+
+
+def _characters(data: bytes | None, encoding: str) -> tuple[bytes | None, str | None]:
     """The bytes of a file in UTF-8, or why there are none."""
+    if data is None:
+        return None, None
     if not encoding.startswith(WIDE) and (advice := looks_like_utf16(data)) is not None:
         return None, advice
     if is_utf8(encoding) or is_taken_as_utf8(data, encoding, is_all=True):

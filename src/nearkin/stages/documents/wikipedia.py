@@ -38,9 +38,9 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u3
 
 
 def read_wikipedia(
-    stream: ByteStream, name: str, *, batch_bytes: int, note: Callable[[str], None]
+    stream: ByteStream, name: str, *, batch_bytes: int, max_document_bytes: int, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of articles; the place where the file breaks off is a row with its problem.
+    """Batches of articles.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def read_wikipedia(
         For messages.
     batch_bytes : int
         About how much wikitext a batch stands for.
+    max_document_bytes : int
+        Characters here; of an article at most `.wikipedia_pages.MOST_CHARACTERS`.
     note : callable
         Told at the end what was left out.
 
@@ -62,17 +64,19 @@ def read_wikipedia(
     ------
     SourceError
         It is no dump, or declares entities.
+    StreamFault
+        The file breaks off; the articles before were handed out.
     """
-    reader = PageReader(stream, name)
+    reader = PageReader(stream, name, max_document_bytes)
     counts: Counter[str] = Counter()
     ids, rows, n_characters = IdType(), RowList(), 0
     pages = reader.pages()
+    fault: StreamFault | None = None
     while True:
         try:
             page = next(pages, None)
-        except StreamFault as fault:
-            rows.add(reader.line, problem=str(fault))
-            break
+        except StreamFault as broken:
+            fault, page = broken, None
         if page is None:
             break
         text, kind = _read_page(page, reader.hidden)
@@ -88,6 +92,9 @@ def read_wikipedia(
     if rows.lines:
         yield one_batch([rows.piece()], ids)
     note(_told(name, counts))
+    if fault is not None:
+        fault.line = reader.line
+        raise fault
 
 
 def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:

@@ -76,6 +76,8 @@ class PageReader:
     stream : ByteStream
     name : str
         For messages.
+    most_characters : int
+        Of the text of a page; a longer one is a problem.
 
     Attributes
     ----------
@@ -83,7 +85,8 @@ class PageReader:
         What links begin with that are not shown, in the language of this wiki too (see :func:`.wikitext.plain_text`).
     """
 
-    def __init__(self, stream: ByteStream, name: str) -> None:
+    def __init__(self, stream: ByteStream, name: str, most_characters: int = MOST_CHARACTERS) -> None:
+        self._most_characters = min(most_characters, MOST_CHARACTERS)
         self._stream = stream
         self._name = name
         self._parser = guarded_parser(stream, name)
@@ -147,7 +150,7 @@ class PageReader:
             elif name in ("title", "ns", "id"):
                 self._wanted = _Characters(_MOST_OF_A_NAME)
         elif name == "text" and self._depth == 4 and not self._page.is_redirect and not self._page.namespace:
-            self._wanted = _Characters(MOST_CHARACTERS)
+            self._wanted = _Characters(self._most_characters)
 
     def _characters(self, text: str) -> None:
         if (wanted := self._wanted) is not None:

@@ -71,5 +71,5 @@ def _why(error: Exception) -> str:
         return f"the encoding that the file names is not known ({error})"
     said = expat.ErrorString(error.code)
     if said in _CUT_SHORT:
-        return f"it is cut short in line {error.lineno}: the file ends before its end"
-    return f"it is not well-formed XML in line {error.lineno}, column {error.offset + 1}: {said}"
+        return f"the XML is truncated in line {error.lineno}"
+    return f"the XML is not well-formed in line {error.lineno}, column {error.offset + 1}: {said}"

@@ -9,17 +9,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.errors import DocumentError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
+from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.training import table_summary
 from nearkin.workflows.aligning.words import TableWords
-from nearkin.workflows.dedup.options import OnError
 
 _BATCH_BYTES = 8 << 20
 
@@ -64,31 +65,32 @@ def read_dictionary(
     Parameters
     ----------
     path : Path
-        Text, which may be packed by gzip, bzip2 or zstd.
+        Text, which may be packed by gzip, bzip2, xz or zstd.
     source, target : str
         Codes of the languages of the first and the second column.
     stem : bool
         Whether words become their Snowball stems.
     encoding : str
         What text is in that is not UTF-8.
-    on_error : {"stop", "skip"}
-        What a line without a tab does.
+    on_error : {"stop", "skip-documents", "skip"}
+        What a line without a tab does; "skip" also uses what comes before the damage of a file.
 
     Raises
     ------
     SourceError
         The file cannot be read, or has no entry of one word on each side.
+    TruncatedInputError
+        The file is truncated or damaged, and ``on_error`` is not "skip".
     DocumentError
         A line is no entry, and that stops the run.
     ParameterError
         The languages are not two, or one has no stems.
     """
-    if on_error not in ("skip", "stop"):
-        raise ParameterError.of("on_error", "align dictionary", "skip or stop", on_error)
+    rules = ReadingRules(on_error)
     words = TableWords(source, target, stem)
     pairs: list[tuple[str, str]] = []
     n_entries = n_several = n_without_tab = 0
-    for numbers, entries in _entries(path, encoding):
+    for numbers, entries in _entries(path, encoding, rules):
         sides: tuple[list[str], list[str]] = ([], [])
         for number, entry in zip(numbers, entries, strict=True):
             columns = (entry or "").split("\t")
@@ -99,7 +101,7 @@ def read_dictionary(
                 if on_error == "stop":
                     raise DocumentError(
                         f"{path}:{number}: the line has no tab between a word and its translation, or is not valid "
-                        f"{encoding}. --on-error skip leaves such lines out."
+                        f"{encoding}. --on-error skip-documents leaves such lines out."
                     )
                 continue
             for side, column in zip(sides, columns, strict=False):
@@ -119,8 +121,9 @@ def read_dictionary(
     return DictionaryRead(table, n_entries, len(pairs) - table.origin.n_pairs, n_several, n_without_tab)
 
 
-def _entries(path: Path, encoding: str) -> Iterator[tuple[list[int], list[str | None]]]:
+def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
     """The numbers of lines, and the lines; None for one that is not valid."""
+    n_lines = 0
     head = head_of_file(str(path), str(path), encoding)
     if head.fault is not None:
         raise SourceError(f"{path}: this is {head.fault}.")
@@ -130,8 +133,10 @@ def _entries(path: Path, encoding: str) -> Iterator[tuple[list[int], list[str | 
             for batch in read_plain_lines(stream, batch_bytes=_BATCH_BYTES):
                 legible = without_illegible(batch, encoding)
                 yield legible["line"].to_pylist(), legible["text"].cast(pa.large_string()).to_pylist()
+                n_lines += len(legible)
         except StreamFault as fault:
-            raise SourceError(f"{path}: cannot be read: {fault}.") from fault
+            if not rules.takes_damaged:
+                raise truncated_input(str(path), fault, n_lines) from fault
 
 
 def _array(texts: list[str]) -> pa.LargeStringArray:

@@ -15,18 +15,19 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.keeping import no_note
 from nearkin.stages.documents.legibility import without_illegible
-from nearkin.stages.documents.parquet import open_parquet
 from nearkin.stages.documents.plain_lines import read_plain_lines
-from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.reader import batches_of
 from nearkin.stages.documents.sniffing import head_of_file, records_of_head, unreadable
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.table_files import TABLES, table_at
 from nearkin.stages.documents.tmx import TmxReader
 
 Pair = tuple[pa.RecordBatch, pa.RecordBatch]
 _BATCH_BYTES = 8 << 20
-_FORMATS = ("tmx", "csv", "tsv", "parquet", "jsonl")
+_FORMATS = ("tmx", "csv", "tsv", "parquet", "arrow", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class ParallelCorpus:
     source_column, target_column : str, optional
         Of a table; by default the columns are guessed from the codes.
     file_format : str, optional
-        tmx, csv, tsv, parquet or jsonl; by default told from the name.
+        tmx, csv, tsv, parquet, arrow or jsonl; by default told from the name.
     encoding : str
         What text is in that is not UTF-8; a TMX file says so itself.
 
@@ -89,7 +90,7 @@ class ParallelCorpus:
 
     @property
     def _is_tmx(self) -> bool:
-        stem = re.sub(r"\.(gz|zst|zstd|bz2)$", "", self.paths[0].lower())
+        stem = re.sub(r"\.(gz|zst|zstd|bz2|xz)$", "", self.paths[0].lower())
         return self.file_format == "tmx" or (self.file_format is None and stem.endswith(".tmx"))
 
     def batches(self, *, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:
@@ -140,21 +141,16 @@ class ParallelCorpus:
         path = self.paths[0]
         if self.file_format is None and by_suffix(path)[0] is None:
             raise SourceError(
-                f"{path}: one file must be TMX or a table (CSV, TSV, Parquet, JSON Lines), and its name does not say "
-                "so. Name two text files, or add --format."
+                f"{path}: one file must be TMX or a table (CSV, TSV, Parquet, Arrow, JSON Lines), and its name does "
+                "not say so. Name two text files, or add --format."
             )
         file_format = self.file_format or by_suffix(path)[0]
         source = resolve_sources([path], file_format=file_format, has_columns_later=True).sources
         if len(source) != 1:
             raise SourceError(f"{path}: is a folder. Name the file that is meant.")
         columns = self._columns(source[0], say)
-        readers = [
-            read_batches(
-                replace(source[0], text=column, id=None), encoding=self.encoding, progress=progress,
-                batch_bytes=_BATCH_BYTES,
-            )
-            for column in columns
-        ]  # fmt: skip
+        sides = [replace(source[0], text=column, id=None) for column in columns]
+        readers = [batches_of(side, _BATCH_BYTES, None, progress, None, self.encoding, no_note) for side in sides]
         yield from self._legible(_InStep(*readers).pairs())
 
     def _legible(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
@@ -162,9 +158,9 @@ class ParallelCorpus:
             yield without_illegible(source, self.encoding), without_illegible(target, self.encoding)
 
     def _columns(self, source: Source, say: Callable[[str], None]) -> tuple[str, str]:
-        if source.format == "parquet":
-            with open_parquet(source.path, source.name) as parquet:
-                names = list(parquet.schema_arrow.names)
+        if source.format in TABLES:
+            with table_at(source.format, source.path, source.name) as table:
+                names = list(table.schema.names)
         else:
             head = head_of_file(source.path, source.name, self.encoding)
             records = records_of_head(head, source.format, source.delimiter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault
 from nearkin.stages.translation.eflomal import Eflomal, is_installed
 from nearkin.stages.translation.model_1 import Learned, Model1, needed_bytes
@@ -25,7 +26,7 @@ from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import Origin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
 from nearkin.workflows.aligning.words import TableWords
-from nearkin.workflows.dedup.options import OnError, Resources
+from nearkin.workflows.dedup.options import Resources
 
 Aligner = Literal["auto", "model-1", "eflomal"]
 _NULL = "the text is null"  # an empty side, not a broken one
@@ -44,21 +45,19 @@ class AlignOptions:
     stem : bool
         Whether words become their Snowball stems.
     pruning : Pruning
-    on_error : {"stop", "skip"}
-        What a broken line, or a file that breaks off, does.
+    rules : ReadingRules
+        What a broken line, or a file that breaks off, does; by default either stops the run.
     """
 
     aligner: Aligner = "auto"
     iterations: int = 5
     stem: bool = False
     pruning: Pruning = field(default_factory=Pruning)
-    on_error: OnError = "stop"
+    rules: ReadingRules = field(default_factory=lambda: ReadingRules("stop"))
 
     def __post_init__(self) -> None:
         if self.aligner not in ("auto", "model-1", "eflomal"):
             raise ParameterError.of("aligner", "align", "auto, model-1 or eflomal", self.aligner)
-        if self.on_error not in ("skip", "stop"):
-            raise ParameterError.of("on_error", "align", "skip or stop", self.on_error)
         Model1(self.iterations)
 
     def chosen(self) -> Model1 | Eflomal:
@@ -82,6 +81,8 @@ class Aligned:
     perplexities : tuple of tuple of float
         Of target words, then of source words: before the first iteration and after each; empty for eflomal.
     align_s, elapsed_s : float
+    damaged_files : tuple of mapping
+        Those of which only a part was used.
     """
 
     table: TranslationTable
@@ -93,6 +94,7 @@ class Aligned:
     perplexities: tuple[tuple[float, ...], ...]
     align_s: float
     elapsed_s: float
+    damaged_files: tuple[Mapping[str, str], ...] = ()
 
     def summary(self) -> dict[str, object]:
         """For a program."""
@@ -103,6 +105,7 @@ class Aligned:
             "pairs_with_an_empty_side": self.n_empty,
             f"pairs_over_{MOST_WORDS}_words": self.n_too_long,
             "pairs_unreadable": self.n_unreadable,
+            "damaged_files": [dict(one) for one in self.damaged_files],
             "word_pairs": self.n_word_pairs,
             "perplexities": [[round(one, 3) for one in direction] for direction in self.perplexities],
             "align_s": self.align_s,
@@ -144,9 +147,11 @@ def train(
     Raises
     ------
     SourceError
-        The corpus cannot be read, breaks off, or has no pair of sentences.
+        The corpus cannot be read, or has no pair of sentences.
+    TruncatedInputError
+        It breaks off, and the options do not take what comes before.
     DocumentError
-        A line is broken, and the options say that this stops the run.
+        A line is broken, and the options say that this stops the run; or more are broken than they allow.
     ParameterError
         Learning takes more memory than it may.
     """
@@ -154,7 +159,7 @@ def train(
     meter = Meter(progress or Silent())
     words = TableWords(corpus.source, corpus.target, options.stem)
     aligner = options.chosen()
-    pairs, n_unreadable = _read(corpus, words, options, resources, meter)
+    pairs, n_unreadable, damage = _read(corpus, words, options, resources, meter)
     perplexities: tuple[tuple[float, ...], ...] = ()
     if isinstance(aligner, Model1):
         rows, perplexities = _by_model_1(aligner, pairs, options.pruning, resources, meter)
@@ -168,6 +173,7 @@ def train(
     return Aligned(
         table, pairs.n_read, pairs.n_empty, pairs.n_too_long, n_unreadable, pairs.n_word_pairs, perplexities, align_s,
         round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        tuple({"path": corpus.name, "problem": fault} for fault in damage),
     )  # fmt: skip
 
 
@@ -179,29 +185,33 @@ def save(table: TranslationTable, out: Path) -> None:
 
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
-) -> tuple[SentencePairs, int]:
-    """The pairs of sentences as numbers of words, and how many were broken."""
+) -> tuple[SentencePairs, int, tuple[str, ...]]:
+    """The pairs of sentences as numbers of words, how many were broken, and where a file broke off."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 
-        def found(pair: Pair) -> tuple[TextWords, TextWords, int]:
+        def found(pair: Pair) -> tuple[TextWords, TextWords, int, str]:
             is_broken = pc.or_(*(_is_broken(batch) for batch in pair))
             n_broken = int(pc.sum(is_broken).as_py() or 0)
-            if n_broken and options.on_error == "stop":
-                raise _broken(corpus, pair, is_broken)
+            where = _where(corpus, pair, is_broken) if n_broken else ""
+            if n_broken and options.rules.on_error == "stop":
+                raise DocumentError(f"{where}. --on-error skip-documents leaves such pairs out.")
             source, target = (pc.if_else(is_broken, None, batch["text"]).cast(pa.large_string()) for batch in pair)
-            return words.of_source(source), words.of_target(target), n_broken
+            return words.of_source(source), words.of_target(target), n_broken, where
 
         faults: list[StreamFault] = []
         batches = _until_it_breaks(corpus.batches(progress=progress.advance, say=progress.say), faults)
-        for source, target, n_broken in map_ordered(found, batches, threads=resources.n_threads):
+        first = ""
+        for source, target, n_broken, where in map_ordered(found, batches, threads=resources.n_threads):
             growing.add(source, target)
             n_unreadable += n_broken
+            first = first or where
         for fault in faults:
             said = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
-            if options.on_error == "stop":
-                raise SourceError(f"{said}; --on-error skip goes on with these alone.") from fault
-            progress.say(f"{said}, and the table is of these")
+            if not options.rules.takes_damaged:
+                raise TruncatedInputError(f"{said}; --on-error skip goes on with these alone.") from fault
+            progress.say(f"Warning: {said}, and the table is of these alone")
+    options.rules.check_readable(n_unreadable, growing.n_read, first)
     pairs = growing.frozen()
     if not len(pairs):
         raise SourceError(
@@ -209,7 +219,7 @@ def _read(
             "columns or the files."
         )
     _check_sides(corpus, pairs, meter.progress.say)
-    return _without_unreadable(pairs, n_unreadable), n_unreadable
+    return _without_unreadable(pairs, n_unreadable), n_unreadable, tuple(map(str, faults))
 
 
 def _until_it_breaks(batches: Iterator[Pair], faults: list[StreamFault]) -> Iterator[Pair]:
@@ -224,14 +234,12 @@ def _is_broken(batch: pa.RecordBatch) -> pa.BooleanArray:
     return pc.and_(batch["problem"].is_valid(), pc.not_equal(batch["problem"].fill_null(""), _NULL))
 
 
-def _broken(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> DocumentError:
-    """The error of the first broken row."""
+def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> str:
+    """The place of the first broken row, and what is wrong with it."""
     row = is_broken.index(True).as_py()
     side = 0 if _is_broken(pair[0])[row].as_py() else 1
     name = corpus.paths[min(side, len(corpus.paths) - 1)]
-    return DocumentError(
-        f"{name}:{pair[side]['line'][row]}: {pair[side]['problem'][row]}. --on-error skip leaves such pairs out."
-    )
+    return f"{name}:{pair[side]['line'][row]}: {pair[side]['problem'][row]}"
 
 
 def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[str], None]) -> None:

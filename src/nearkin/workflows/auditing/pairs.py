@@ -19,6 +19,7 @@ from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
@@ -103,7 +104,8 @@ def _texts(side: Mapping[str, Any]) -> Texts:
         if SignedInput.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
     sources = tuple(one.reopened() for one in inputs)
-    return Texts(sources, file_inputs(sources, keep_column=None, encoding=side["encoding"]), "skip")
+    files = file_inputs(sources, keep_column=None, encoding=side["encoding"])
+    return Texts(sources, files, ReadingRules.of_finished_run())
 
 
 def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:

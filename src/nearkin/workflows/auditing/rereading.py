@@ -16,7 +16,9 @@ from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.finding import StoredFormat, by_suffix
+from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
@@ -102,6 +104,7 @@ def changed(name: str) -> SourceError:
 def reread(
     files: Sequence[Mapping[str, Any]],
     encoding: str,
+    reading: Mapping[str, Any],
     *,
     stored: Callable[[Mapping[str, Any]], StoredSource],
     threads: int,
@@ -117,6 +120,8 @@ def reread(
         Of the run.
     stored : callable
         Gives the source of an entry that is a collection, or the results of a run.
+    reading : mapping
+        How it read, as the manifest says; empty for runs of older versions.
     threads : int
     progress : Progress
 
@@ -135,7 +140,7 @@ def reread(
             raise changed(one["path"])
         progress.advance(int(one["size_bytes"]))
     progress.finish()
-    sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding) for one in files]
+    sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
     n_documents = np.array([one["n_documents"] for one in files], np.int64)
     inputs = file_inputs(sources, keep_column=None, encoding=encoding)
     last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
@@ -172,10 +177,21 @@ def _stored_source(one: Mapping[str, Any], stored: Callable[[Mapping[str, Any]],
     return source
 
 
-def _source(one: Mapping[str, Any], encoding: str) -> Source:
+def _source(one: Mapping[str, Any], encoding: str, reading: Mapping[str, Any]) -> Source:
     path, name = one["path"], one.get("name") or one["path"]
-    if one["format"] == "file":
-        return Source(path, name, "file", by_suffix(path)[1], None, None, one["size_bytes"])
-    found = resolve_sources([path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding)
-    (source,) = found.sources
-    return replace(source, text=one["text"], id=one["id"])
+    asked = {name: reading[name] for name in ("max_document_bytes",) if name in reading}
+    if reading:
+        asked["is_forced"] = reading["format"] == "file"
+    stored = {
+        "path": path, "name": name, "format": one["format"], "compression": by_suffix(path)[1], "text": one["text"],
+        "id": one["id"], "size_bytes": one["size_bytes"], **asked,
+    }  # fmt: skip
+    source = Source.stored(stored)
+    if source.format == "file":
+        return source
+    found = resolve_sources(
+        [path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding,
+        rules=ReadingRules.of_finished_run(),
+    )  # fmt: skip
+    (seen,) = found.sources
+    return replace(source, compression=seen.compression, delimiter=seen.delimiter)

@@ -91,7 +91,10 @@ class StoredRun:
             options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
             table = _documents(directory / "documents.parquet")
             against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
-            again = partial(reread, encoding=encoding, stored=stored_source, threads=threads, progress=progress)
+            reading = manifest.get("reading", {})
+            again = partial(
+                reread, encoding=encoding, reading=reading, stored=stored_source, threads=threads, progress=progress
+            )
             inputs, others = again(manifest["inputs"]), again(against) if against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")

@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.compiled.cache import is_cold_for_texts
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.workflows.dedup.options import OnError, Resources
+from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.signing.texts import Texts
 
 
@@ -23,7 +23,6 @@ def add_files(
     texts: Texts,
     *,
     wave: str | None,
-    on_error: OnError,
     resources: Resources,
     progress: Progress,
 ) -> Added:
@@ -32,7 +31,8 @@ def add_files(
     Raises
     ------
     InputError
-        A file, or a column of it, cannot be used; or a document cannot be read and such are to stop the run.
+        A file, or a column of it, cannot be used; or a document cannot be read and such are to stop the run; or more
+        documents cannot be read than the rules allow.
     ParameterError
         A file belongs to the collection itself.
     CollectionError, OutputError
@@ -47,7 +47,7 @@ def add_files(
             _incoming(texts, counted),
             wave=wave,
             threads=resources.n_threads,
-            stops_at_problems=on_error == "stop",
+            rules=texts.rules,
         )
 
 

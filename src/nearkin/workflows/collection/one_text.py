@@ -8,6 +8,7 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.signing.texts import Reading
 
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -22,13 +23,13 @@ class OneDocument:
     source: str
 
 
-def read_one_text(path: Path, encoding: str = "utf-8") -> str:
+def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
     """The text of a file that is one document; see `read_one_document`."""
-    return read_one_document(path, encoding).text
+    return read_one_document(path, encoding, rules).text
 
 
-def read_one_document(path: Path, encoding: str = "utf-8") -> OneDocument:
-    """A file that is one document.
+def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:
+    """A file that is one document, text with markup too; of the rules, its maximum size counts.
 
     Raises
     ------
@@ -37,7 +38,8 @@ def read_one_document(path: Path, encoding: str = "utf-8") -> OneDocument:
     """
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name the one file that is asked for.")
-    texts = Reading([str(path)], file_format="file", encoding=encoding).opened(Silent())
+    reading = Reading([str(path)], file_format="file", encoding=encoding, rules=rules or ReadingRules())
+    texts = reading.opened(Silent())
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw, _AS_IT_CAME).prepared
         if prepared.num_rows != 1:

@@ -15,7 +15,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
-from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
@@ -33,8 +33,6 @@ class Delivery:
 
     Parameters
     ----------
-    on_error : {"skip", "stop"}
-        What a document that cannot be read does to the run.
     resume, overwrite : bool
         Go on with an unfinished run; replace the results of an earlier one.
     kept : bool
@@ -43,15 +41,12 @@ class Delivery:
         Write ``report.html``.
     """
 
-    on_error: OnError = "skip"
     resume: bool = False
     overwrite: bool = False
     kept: bool = False
     report: bool = True
 
     def __post_init__(self) -> None:
-        if self.on_error not in ("skip", "stop"):
-            raise ParameterError.of("on_error", "dedup", "skip or stop", self.on_error)
         if self.resume and self.overwrite:
             raise ParameterError(
                 "'resume' and 'overwrite' exclude each other. Got both.", named=("resume", "overwrite")
@@ -157,7 +152,7 @@ def run_files(
             sourced.check_unchanged()
             told, others = (describe(s.sources, resources, meter) for s in (sourced.found, sourced.others))
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            written |= {"encoding": files.encoding, **engine, **more}
+            written |= {"encoding": files.encoding, "reading": files.reading(), **engine, **more}
             if delivery.report:
                 written |= ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)
@@ -187,12 +182,12 @@ def _find(
         others = file_inputs(sourced.others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
         asked = inputs, others if files.against else None, options, directory.work
         if cluster is None:
-            return job.find(*asked, on_error=delivery.on_error, resources=resources, meter=meter), {}
+            return job.find(*asked, rules=files.rules, resources=resources, meter=meter), {}
         from nearkin.engines.spark.stages import stages_on
         from nearkin.workflows.dedup.on_spark.job import find
 
         with stages_on(cluster, directory.work, meter) as stages:
-            found = find(*asked, stages, on_error=delivery.on_error, resources=resources, meter=meter)
+            found = find(*asked, stages, rules=files.rules, resources=resources, meter=meter)
             return found, {"engine": stages.about}
 
 

@@ -11,9 +11,9 @@ from nearkin.planning.search import BandPlan, Sample
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
-from nearkin.workflows.dedup.corpus import UNREADABLE, check_not_too_many
+from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.inputs import file_inputs
-from nearkin.workflows.dedup.job import collect, nothing_readable
+from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
 from nearkin.workflows.dedup.reading import SPOOL
@@ -97,6 +97,7 @@ def forecast(
             text=files.text,
             encoding=files.encoding,
             stdin=files.stdin,
+            rules=files.rules,
             progress=meter.progress,
         )
         for guess in found.guesses:
@@ -104,12 +105,10 @@ def forecast(
         check_inputs(found.sources, encoding=files.encoding, stdin=files.stdin)
         inputs = file_inputs(found.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
         spool = Spool(Path(work) / SPOOL)
-        corpus, places = collect(inputs, None, spool, options, on_error="skip", resources=resources, meter=meter)
+        corpus, _ = collect(inputs, None, spool, options, rules=files.rules, resources=resources, meter=meter)
         if not len(corpus):
             names = ", ".join(source.name for source in found.sources[:3])
             raise SourceError(f"{names}: holds no documents: there is nothing to go by.")
-        if not (corpus.status != UNREADABLE).any():
-            raise nothing_readable(places, len(corpus))
         n_documents = n_documents or len(corpus)
         check_not_too_many(n_documents)
         n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import DocumentError, SourceError
+from nearkin.errors import InputError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.nouns import counted
 from nearkin.planning.curve import missed
@@ -16,17 +16,19 @@ from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
-from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus, survey
+from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.not_compared import most_not_compared
-from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
-from nearkin.workflows.dedup.reading import SPOOL, STOPPED, read_all
+from nearkin.workflows.dedup.readable import check_problems, check_readable
+from nearkin.workflows.dedup.reading import SPOOL, read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
@@ -64,7 +66,7 @@ def find(
     options: DedupOptions,
     work: Path,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     resources: Resources,
     meter: Meter,
 ) -> Result:
@@ -80,7 +82,8 @@ def find(
         All that decides the result.
     work : Path
         A folder for what is too large for memory. What an interrupted run left there is taken, not made again.
-    on_error : {"skip", "stop"}
+    rules : ReadingRules
+        What happens to documents that cannot be read.
     resources : Resources
     meter : Meter
         Measures the stages, and tells what is being done.
@@ -92,19 +95,18 @@ def find(
     Raises
     ------
     DocumentError
-        At a document that cannot be read, if ``on_error`` is "stop".
+        At a document that cannot be read, if the rules say so; or where too many cannot be read.
     SourceError
         An input cannot be read, or no document of any.
+    TruncatedInputError
+        A file is damaged, and the rules do not take it.
     OutputError
         The disk is full.
     """
     if is_cold():
         meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / SPOOL)
-    corpus, places = collect(inputs, others, spool, options, on_error=on_error, resources=resources, meter=meter)
-    if len(corpus) and not (corpus.status != UNREADABLE).any():
-        spool.remove()  # nothing in it is worth going on with
-        raise nothing_readable(places, len(corpus))
+    corpus, places = collect(inputs, others, spool, options, rules=rules, resources=resources, meter=meter)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         plan = plan_search(look(corpus, options.shingle), options)
@@ -141,7 +143,7 @@ def collect(
     spool: Spool,
     options: DedupOptions,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     resources: Resources,
     meter: Meter,
 ) -> tuple[Corpus, Places]:
@@ -152,7 +154,7 @@ def collect(
             everything,
             spool,
             options.normalise,
-            on_error=on_error,
+            rules=rules,
             threads=resources.n_threads,
             progress=progress,
         )
@@ -162,24 +164,13 @@ def collect(
         names = [printable(name) for one in everything for name in one.names]
         kinds = [read.id_kind for read in reads]
         places = locate(corpus, names, kinds[: len(inputs)], kinds[len(inputs) :])
-    if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
-        row = min(places.problems)
-        raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
+    check_problems(places, rules)
+    try:
+        check_readable(corpus, places, rules)
+    except InputError:
+        spool.remove()  # nothing in it is worth going on with: the mended command is not asked to resume
+        raise
     return corpus, places
-
-
-def nothing_readable(places: Places, n_documents: int) -> SourceError:
-    """What to say where no document can be read."""
-    row = min(places.problems)
-    first = f"{places.where(row)}: {places.problems[row]}"
-    return none_readable(n_documents, first)
-
-
-def none_readable(n_documents: int, first: str) -> SourceError:
-    """The error itself; ``first`` is the problem of the first document, and where it stands."""
-    if n_documents == 1:
-        return SourceError(f"The only document cannot be read: {first}.")
-    return SourceError(f"None of the {counted(n_documents, 'document')} can be read. The first: {first}.")
 
 
 def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:

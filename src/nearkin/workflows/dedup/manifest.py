@@ -17,6 +17,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
+from nearkin.workflows.dedup.readable import damaged_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def build(
         "stages": stages(costs),
         "seeds": {"sketch": options.seed},
         "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
+        "damaged_files": damaged_files(result.places),
         "has_integer_ids": pa.types.is_integer(result.places.own_ids.type),
         "without_id": _n_without_id(result),
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Never, TypeGuard, cast, get_args
@@ -15,11 +13,11 @@ from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches, Measure
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.sizes import in_unit_of, parse_size
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 
-OnError = Literal["skip", "stop"]
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
 """The threshold where a number of shared shingles decides: one shingle of a million."""
@@ -187,8 +185,6 @@ class DedupOptions:
 LEAST_MEMORY = 256 << 20
 """Below this, blocks of work would be too small to be worth their overhead."""
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -224,7 +220,7 @@ class Resources:
         nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
         """
         if isinstance(memory, str) and parse_size(memory) < LEAST_MEMORY:
-            raise ParameterError.of("memory", "dedup", f"at least {_in_unit_of(memory, LEAST_MEMORY)}", memory)
+            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, LEAST_MEMORY)}", memory)
         return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property
@@ -251,48 +247,6 @@ def criterion_text(parameters: Mapping[str, object]) -> str:
     if n is not None:
         return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
     return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"
-
-
-def parse_size(text: str) -> int:
-    """Bytes from a size such as ``2GiB``, ``500MB`` or ``1073741824``.
-
-    Raises
-    ------
-    ParameterError
-        For anything else.
-
-    Examples
-    --------
-    >>> parse_size("2GiB"), parse_size("1.5 MB")
-    (2147483648, 1500000)
-    """
-    found = _SIZE.fullmatch(text)
-    if not found:
-        raise ParameterError.of("memory", "dedup", "a size such as 2GiB or 500MB", text)
-    return int(float(found[1]) * _unit_of(found))
-
-
-def _unit_of(found: re.Match[str]) -> int:
-    """Bytes of the unit of a size."""
-    base: int = 1024 if found[3] else 1000
-    power: int = " kmgt".index(found[2].lower()) if found[2] else 0
-    return int(base**power)
-
-
-def _in_unit_of(text: str, n_bytes: int) -> str:
-    """A size in the unit of another one, rounded up.
-
-    Examples
-    --------
-    >>> _in_unit_of("64MiB", 256 << 20), _in_unit_of("0.1 GB", 256 << 20), _in_unit_of("7", 256 << 20)
-    ('256MiB', '0.269 GB', '268435456')
-    """
-    found = _SIZE.fullmatch(text)
-    if not found:
-        return str(n_bytes)
-    thousandths = math.ceil(1000 * n_bytes / _unit_of(found))
-    value = math.ceil(thousandths / 1000) if thousandths >= 10_000 else thousandths / 1000
-    return f"{text[: found.start(1)]}{value:.12g}{text[found.end(1) :]}".strip()
 
 
 def in_percent(value: object) -> str:

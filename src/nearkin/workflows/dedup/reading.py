@@ -18,12 +18,11 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.inputs import Input
-from nearkin.workflows.dedup.options import OnError
 
 SPOOL = "spool"
 SOURCE_COLUMN = "source"
-STOPPED = "The run stops at bad documents because of --on-error stop."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def read_all(
     spool: Spool,
     normalisation: Normalisation,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     threads: int,
     progress: Progress,
 ) -> tuple[InputRead, ...]:
@@ -54,15 +53,15 @@ def read_all(
     Raises
     ------
     DocumentError
-        At the first document that cannot be read, if ``on_error`` is "stop".
+        At the first document that cannot be read, if the rules say so.
+    TruncatedInputError
+        A file is damaged, and the rules do not take what comes before the damage.
     """
     spool.path.mkdir(exist_ok=True)
     found, first_source = [], 0
     for index, one in enumerate(inputs):
         found.append(
-            read_one(
-                index, first_source, one, spool, normalisation, on_error=on_error, threads=threads, progress=progress
-            )
+            read_one(index, first_source, one, spool, normalisation, rules=rules, threads=threads, progress=progress)
         )
         first_source += len(one.names)
     return tuple(found)
@@ -85,7 +84,7 @@ def read_one(
     spool: Spool,
     normalisation: Normalisation,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     threads: int,
     progress: Progress,
 ) -> InputRead:
@@ -114,7 +113,7 @@ def read_one(
         if spool.place(index, number).exists():
             return
         prepared = prepare(batch, normalisation, source_name=one.names[0])
-        if on_error == "stop":
+        if rules.on_error == "stop":
             _stop_at_problem(prepared, one.names, source)
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
         spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))

@@ -254,7 +254,8 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> dict[str, object]:
     """As of the run, but for what another cut changes."""
     names = ["made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan"]
-    names += [name for name in ("encoding", "without_id") if name in run.manifest]  # earlier versions wrote none
+    # earlier versions wrote none of these
+    names += [name for name in ("encoding", "reading", "damaged_files", "without_id") if name in run.manifest]
     counts = run.manifest["counts"]
     n_not_compared, n_candidates = (
         int(counts.get(name, 0)) if isinstance(counts, dict) else 0 for name in ("pairs_not_compared", "candidates")

@@ -6,7 +6,8 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,12 +19,15 @@ from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet
 from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.standard_input import is_pipe
 from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
+
+_MOST_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class Files:
         Of text files, lines, CSV and TSV.
     stdin : binary file or None
         Instead of the process's own standard input.
+    rules : ReadingRules
+        What happens to documents and files that cannot be read.
     """
 
     inputs: Sequence[str]
@@ -51,6 +57,11 @@ class Files:
     doc_id: str | None = None
     encoding: str = "utf-8"
     stdin: BinaryIO | None = field(default=None, compare=False)
+    rules: ReadingRules = field(default_factory=ReadingRules)
+
+    def reading(self) -> dict[str, object]:
+        """How the files were read, for the manifest: what reading them again depends on, and what was put up with."""
+        return {"format": self.file_format, **asdict(self.rules)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,7 @@ class Sourced:
             "command": command,
             "parameters": options.in_words(),
             "encoding": self.files.encoding,
+            "max_document_bytes": self.files.rules.max_document_bytes,
             "inputs": _listed(self.found.sources),
             "against": _listed(self.others.sources),
         }
@@ -136,8 +148,10 @@ def _resolve(
         text_optional=is_against,
         encoding=files.encoding,
         stdin=files.stdin,
-        progress=progress,
         in_order=in_order,
+        rules=files.rules,
+        without=out,
+        progress=progress,
     )
     for guess in found.guesses:
         progress.say(guess)
@@ -191,11 +205,12 @@ def _state(found: SourceSet, others: SourceSet) -> dict[str, object]:
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
-    """The files, named while they are few.
+    """The files, each with its state while they are few, so that a changed one can be named.
 
-    How they are read, how large they are and when they were changed is told as one digest.
+    How all are read, how large they are and when they were changed is told as one digest.
     """
     told = hashlib.sha256()
+    files = {}
     for source in sources:
         if isinstance(source, StoredSource):
             told.update(repr((source.path, source.format, source.documents.state())).encode())
@@ -206,11 +221,10 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
             changed = (0, 0) if is_pipe(source) else (found.st_mtime_ns, found.st_size)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
-    return {
-        "n_files": len(sources),
-        "first": [printable(source.path) for source in sources[:5]],
-        "state": told.hexdigest()[:16],
-    }
+        if len(sources) <= _MOST_NAMED:
+            moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
+            files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}"
+    return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}
 
 
 def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:

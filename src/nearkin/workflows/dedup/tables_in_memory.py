@@ -18,6 +18,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.tables import guess_columns, read_table
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.grouping.principals import Rule
@@ -84,6 +85,8 @@ def dedup(
     min_shared: int | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> DedupResult:
     """Find the near-duplicates among documents in memory; every pair reported is verified by its exact similarity.
@@ -102,6 +105,10 @@ def dedup(
         0 for one a processor.
     memory : str or int
         What to stay under, such as "2GiB".
+    on_error : {"skip-documents", "skip", "stop"}
+        "stop": raise an error at the first document that is unreadable; else it is left out and listed.
+    max_unreadable : float or str
+        Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Told what is being done.
 
@@ -113,6 +120,8 @@ def dedup(
     ------
     ParameterError
         For a parameter that breaks its rule.
+    DocumentError, SourceError
+        More documents are unreadable, or all are; or one is, and that stops the run.
 
     Examples
     --------
@@ -131,6 +140,7 @@ def dedup(
     )  # fmt: skip
     options.check_fits(is_against=against is not None)
     resources = Resources.of(threads, memory)
+    rules = ReadingRules.of(on_error, max_unreadable)
     meter = Meter(progress or Silent())
     mine, theirs = (None if one is None else guess_columns(one, text=text, doc_id=id) for one in (documents, against))
     for guess in dict.fromkeys(guess for columns in (mine, theirs) if columns is not None for guess in columns.guesses):
@@ -140,7 +150,7 @@ def dedup(
     others = None if against is None else [TableInput(tuple(read_table(against, text=text, doc_id=id)), "against")]
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         out = Path(folder)
-        result = job.find(inputs, others, options, out, on_error="skip", resources=resources, meter=meter)
+        result = job.find(inputs, others, options, out, rules=rules, resources=resources, meter=meter)
         job.write(result, out, meter)
         described = [_described(one, mine) for one in inputs], [_described(one, theirs) for one in others or ()]
         written = manifest.build(result, options, *described, meter.costs, preset=preset)

@@ -16,6 +16,7 @@ from nearkin.workflows.pairing.planning import Planned
 from nearkin.workflows.pairing.results import Ranked
 from nearkin.workflows.pairing.vectors import SideFacts
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.signing.texts import damaged_files
 
 
 def manifest(
@@ -61,7 +62,12 @@ def manifest(
 
 
 def _side(collected: Collected, facts: SideFacts, encoding: str) -> dict[str, object]:
-    return {"encoding": encoding, "inputs": [one.as_stored() for one in collected.inputs], **asdict(facts)}
+    return {
+        "encoding": encoding,
+        "inputs": [one.as_stored() for one in collected.inputs],
+        "damaged_files": damaged_files([collected.documents]),
+        **asdict(facts),
+    }
 
 
 def _histogram(found: FoundPairs) -> list[int]:

@@ -18,10 +18,11 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.signing.distinct_ids import with_distinct_names
 from nearkin.workflows.signing.signature_file import SignedInput
-from nearkin.workflows.signing.texts import Texts
+from nearkin.workflows.signing.texts import Texts, check_readable
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -171,21 +172,31 @@ def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ..
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
         raise SourceError(f"{name}: changed while it was read. Run this again when nothing writes to it.")
-    return collection_of(counted, side, name, inputs)
+    return collection_of(counted, side, name, inputs, rules=texts.rules)
 
 
-def collection_of(counted: CountedTexts, side: str, name: str, inputs: tuple[SignedInput, ...] = ()) -> Collected:
+def collection_of(
+    counted: CountedTexts,
+    side: str,
+    name: str,
+    inputs: tuple[SignedInput, ...] = (),
+    *,
+    rules: ReadingRules | None = None,
+) -> Collected:
     """A collection of documents that were counted, from files or not.
 
     Raises
     ------
     SourceError
         It has no documents or no words.
+    DocumentError
+        More of them are unreadable than the rules allow.
     """
     asked_by = f"--{side}" if inputs else name
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:
         raise SourceError(f"{_called(asked_by, name)}: has no documents: there is nothing to pair.")
+    check_readable([counted.documents], rules or ReadingRules(), of=asked_by)
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
         said = f" The first problem: {first[0].as_py()}." if len(first) else ""

@@ -187,7 +187,8 @@ def _identity(
     }
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None
-    return {"command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **inputs}
+    sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
+    return {"command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes, **inputs}
 
 
 def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:
@@ -204,7 +205,8 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
         raise ParameterError("--interwiki: the language of the right side is not known. Name it with --right-language.")
     langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
     with meter.stage("links", 0, "bytes") as progress:
-        return known_by_links(left, right, language, langlinks, progress)
+        takes_damaged = given.left.rules.takes_damaged
+        return known_by_links(left, right, language, langlinks, progress, takes_damaged=takes_damaged)
 
 
 def _write(

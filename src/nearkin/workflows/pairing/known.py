@@ -18,7 +18,9 @@ from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.columns import holds_characters
 from nearkin.stages.documents.interwiki import interwiki_links
+from nearkin.stages.documents.rows import as_large_strings
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.results import KnownPairs, Ranked
@@ -141,7 +143,13 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
 
 
 def known_by_links(
-    left: Collected, right: Collected, language: str, langlinks: Path | None, progress: Progress
+    left: Collected,
+    right: Collected,
+    language: str,
+    langlinks: Path | None,
+    progress: Progress,
+    *,
+    takes_damaged: bool = False,
 ) -> Known:
     """Articles of Wikipedia that the left dump links to the other edition.
 
@@ -154,6 +162,8 @@ def known_by_links(
     langlinks : Path or None
         A dump of the table ``langlinks``, where links stand since 2013; None: those in the articles.
     progress : Progress
+    takes_damaged : bool
+        Use the links before the damage of a file.
 
     Raises
     ------
@@ -165,7 +175,10 @@ def known_by_links(
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
         raise ParameterError(f"--interwiki: --left {left.name} is no dump of Wikipedia, and has no such links.")
-    tables = [interwiki_links(dump, language, langlinks=langlinks, progress=progress.advance) for dump in dumps]
+    tables = [
+        interwiki_links(dump, language, langlinks=langlinks, takes_damaged=takes_damaged, progress=progress.advance)
+        for dump in dumps
+    ]
     links = pa.concat_tables(tables)
     columns = [links[name].combine_chunks() for name in ("title", "other")]
     return _by_ids("links between editions", columns, left, right)
@@ -228,12 +241,17 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
         table = parquet.read_table(path)
         if table.num_columns < 2:
             return None
-        return [table.column(i).combine_chunks().cast(pa.large_string()) for i in (0, 1)]
+        return [_ids_of(table.column(i).combine_chunks()) for i in (0, 1)]
     with open(path, encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row]
     if any(len(row) < 2 for row in rows):
         return None
     return [strings([as_it_was(row[i]) for row in rows]) for i in (0, 1)]
+
+
+def _ids_of(column: pa.Array) -> pa.LargeStringArray:
+    """Ids as the documents have them; bytes that are no UTF-8 are replaced as there."""
+    return as_large_strings(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
 def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Collected) -> Known:

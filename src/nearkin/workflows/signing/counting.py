@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.records import FeatureCounts
@@ -14,23 +16,42 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.workflows.signing.options import counts_fingerprint
-from nearkin.workflows.signing.texts import Texts
+from nearkin.workflows.signing.texts import Texts, check_readable
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
     """Count the features of all documents.
 
     Documents are counted by threads and added in their order; sums do not depend on it.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        None of the documents can be read, or more than the rules allow cannot.
     """
+    found, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
+    check_readable(documents, texts.rules)
+    return found
+
+
+def count_all_texts(
+    texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter
+) -> tuple[Statistics, list[pa.RecordBatch]]:
+    """The statistics of texts, which may be a part of all, and what is known of each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
+    names, documents = pa.array(texts.names, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
 
-        def count(raw: object) -> FeatureCounts:
-            return texts.prepare(raw, normalise).counted(features, normalise)  # type: ignore[arg-type]
+        def count(raw: object) -> tuple[FeatureCounts, pa.RecordBatch]:
+            batch = texts.prepare(raw, normalise)  # type: ignore[arg-type]
+            sources = names.take(pa.array(batch.sources))
+            about = batch.prepared.select(["line", "problem"]).append_column("source", sources)
+            return batch.counted(features, normalise), about
 
-        for counted in map_ordered(count, texts.raw_batches(progress), threads=threads):
+        for counted, about in map_ordered(count, texts.raw_batches(progress), threads=threads):
             growing.add(counted)
-    return growing.frozen()
+            documents.append(about)
+    return growing.frozen(), documents
 
 
 def merge(paths: Sequence[Path], out: Path) -> Statistics:

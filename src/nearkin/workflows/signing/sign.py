@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from nearkin.workflows.signing.drift import DriftRow, DriftSample
 from nearkin.workflows.signing.on_spark.inputs import check_for_cluster
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
-from nearkin.workflows.signing.texts import Reading, Texts, check_not_an_input
+from nearkin.workflows.signing.texts import Reading, Texts, check_not_an_input, check_readable, damaged_files
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
@@ -44,6 +45,8 @@ class Signed:
     drift : tuple of DriftRow
         Where statistics grew with the documents.
     elapsed_s : float
+    damaged_files : tuple of mapping
+        Those of which only a part was used.
     """
 
     file: SignatureFile
@@ -51,6 +54,7 @@ class Signed:
     statistics: Statistics | None
     drift: tuple[DriftRow, ...]
     elapsed_s: float
+    damaged_files: tuple[Mapping[str, object], ...] = ()
 
     def summary(self) -> dict[str, object]:
         """For a program."""
@@ -63,6 +67,7 @@ class Signed:
             "distinct_signatures": n_distinct,
             "without_features": int((~signatures.has_features).sum()) - self.n_unreadable,
             "unreadable": self.n_unreadable,
+            "damaged_files": [dict(one) for one in self.damaged_files],
             "parameters": dict(self.file.about.parameters),
             "fingerprint": self.file.about.fingerprint,
             "statistics": None
@@ -128,13 +133,14 @@ def sign_files(
         done = sign_there(cluster, reading, texts, options, given, out, meter)
     if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
         raise SourceError("A file of the input changed while it was read. Sign it again when nothing writes to it.")
+    documents = [documents for documents, _ in done.batches]
+    check_readable(documents, reading.rules)
     file = _joined(done, options, inputs, reading.encoding)
     with published(out) as aside:
         file.save(aside)
-    n_unreadable = sum(documents.num_rows - documents["problem"].null_count for documents, _ in done.batches)
-    return Signed(
-        file, n_unreadable, done.statistics, done.drift, round(sum(cost.elapsed_s for cost in meter.costs), 3)
-    )
+    n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
+    elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
+    return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, tuple(damaged_files(documents)))
 
 
 def _sign_here(

@@ -15,14 +15,15 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.inputs import Input, file_inputs
-from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.signing.options import counts_fingerprint
 from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
@@ -38,8 +39,8 @@ class Reading:
     file_format, text, doc_id : str or None
         The format and the columns, where they are not to be guessed.
     encoding : str
-    on_error : {"skip", "stop"}
-        What a document that cannot be read does.
+    rules : ReadingRules
+        What happens to documents and files that cannot be read.
     stdin : binary file or None
         Instead of the process's own standard input.
     """
@@ -49,12 +50,8 @@ class Reading:
     text: str | None = None
     doc_id: str | None = None
     encoding: str = "utf-8"
-    on_error: OnError = "skip"
+    rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.on_error not in ("skip", "stop"):
-            raise ParameterError.of("on_error", "sign", "skip or stop", self.on_error)
 
     def opened(self, progress: Progress) -> Texts:
         """The sources, once it is seen that they have their columns.
@@ -70,13 +67,52 @@ class Reading:
             doc_id=self.doc_id,
             encoding=self.encoding,
             stdin=self.stdin,
+            rules=self.rules,
             progress=progress,
         )
         for guess in found.guesses:
             progress.say(guess)
         check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         inputs = file_inputs(found.sources, keep_column=None, encoding=self.encoding, stdin=self.stdin)
-        return Texts(tuple(found.sources), inputs, self.on_error)
+        return Texts(tuple(found.sources), inputs, self.rules)
+
+
+def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
+    """Check that not too many documents are unreadable.
+
+    Parameters
+    ----------
+    documents : sequence of Table or RecordBatch
+        With the columns ``source``, ``line`` and ``problem``, in reading order.
+    rules : ReadingRules
+    of : str, optional
+        The option that names the documents.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
+    if n_unreadable:
+        first = next(some for some in documents if some["problem"].null_count < len(some))
+        row = first["problem"].is_valid().index(True).as_py()
+        where = f"{first['source'][row]}:{first['line'][row]}: {first['problem'][row]}"
+        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
+
+
+def damaged_files(documents: Sequence[pa.Table]) -> list[dict[str, object]]:
+    """The files of which only a part was used, by the same columns: for a summary."""
+    found = []
+    for some in documents:
+        if some["problem"].null_count < len(some):
+            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
+            found += [
+                {"path": one["source"], "line": one["line"], "problem": fault_of(one["problem"])}
+                for one in bad
+                if is_damage(one["problem"])
+            ]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +145,22 @@ class Texts:
 
     Attributes
     ----------
+    rules : ReadingRules
     id_kind : IdKind
         Known when all is read.
     """
 
-    def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], on_error: OnError) -> None:
+    def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], rules: ReadingRules) -> None:
         self.sources = sources
         self._inputs = inputs
-        self._on_error = on_error
+        self.rules = rules
         self.id_kind = IdKind.NONE
+        self._damage: dict[tuple[str, int], str] = {}
+
+    @property
+    def damaged_files(self) -> list[dict[str, object]]:
+        """The files of which only a part was read so far: for a summary."""
+        return [{"path": path, "line": line, "problem": fault} for (path, line), fault in self._damage.items()]
 
     @property
     def names(self) -> list[str]:
@@ -141,8 +184,14 @@ class Texts:
             for batch, source in one.batches(progress):
                 if batch.num_rows:
                     self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
+                    self._note_damage(batch, one.names)
                     yield batch, np.broadcast_to(np.asarray(source, np.int64) + first, batch.num_rows), one.names[0]
             first += len(one.names)
+
+    def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
+        """Remember where a file breaks off: that is a batch of its own, of one row."""
+        if batch.num_rows == 1 and is_damage(batch["problem"][0].as_py()):
+            self._damage[printable(names[0]), batch["line"][0].as_py()] = fault_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: tuple[pa.RecordBatch, I64, str], normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch: the part of reading that threads may share.
@@ -155,12 +204,9 @@ class Texts:
         batch, sources, name = raw
         prepared = prepare(batch, normalise, source_name=name)
         problems = prepared["problem"]
-        if self._on_error == "stop" and problems.null_count < len(problems):
+        if self.rules.on_error == "stop" and problems.null_count < len(problems):
             row = problems.is_valid().index(True).as_py()
-            raise DocumentError(
-                f"{self.names[sources[row]]}:{prepared['line'][row]}: {problems[row]}. "
-                "The run stops at bad documents because of --on-error stop."
-            )
+            raise DocumentError(f"{self.names[sources[row]]}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")
         return TextBatch(prepared, sources)
 
 

@@ -14,6 +14,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.overlap import verify
@@ -125,4 +126,5 @@ def _again(about: About) -> Texts:
                 "Sign it anew before pairs are verified."
             )
     sources = [one.reopened() for one in about.inputs]
-    return Texts(sources, file_inputs(sources, keep_column=None, encoding=about.encoding), "skip")
+    files = file_inputs(sources, keep_column=None, encoding=about.encoding)
+    return Texts(sources, files, ReadingRules.of_finished_run())

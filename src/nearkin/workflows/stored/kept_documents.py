@@ -23,7 +23,7 @@ from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns
-from nearkin.stages.documents.finding import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.keeping import check_has_columns
 from nearkin.workflows.auditing.rereading import Reread, reread
 from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
@@ -89,12 +89,16 @@ class KeptDocuments:
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
             files, wanted = _files(directory, manifest, rows)
-            encoding, is_in_kept = manifest.get("encoding", "utf-8"), "kept" in manifest
+            encoding, reading, is_in_kept = (
+                manifest.get("encoding", "utf-8"),
+                manifest.get("reading", {}),
+                "kept" in manifest,
+            )
         except NearkinError:
             raise
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # whatever damage leads to
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
-        again = _reread(directory, files, encoding, progress, is_in_kept=is_in_kept)
+        again = _reread(directory, files, encoding, reading, progress, is_in_kept=is_in_kept)
         if again.n_documents != sum(int(one["n_documents"]) for one in files):
             raise SourceError(f"The run in {directory} is damaged: its manifest and its tables differ.")
         return cls(directory, hashlib.sha256(data).hexdigest(), rows, ids, files, wanted, again, is_in_kept)
@@ -182,10 +186,16 @@ def _files(directory: Path, manifest: Mapping[str, Any], rows: I64) -> tuple[Seq
 
 
 def _reread(
-    directory: Path, files: Sequence[Mapping[str, Any]], encoding: str, progress: Progress, *, is_in_kept: bool
+    directory: Path,
+    files: Sequence[Mapping[str, Any]],
+    encoding: str,
+    reading: Mapping[str, Any],
+    progress: Progress,
+    *,
+    is_in_kept: bool,
 ) -> Reread:
     try:
-        return reread(files, encoding, stored=stored_source, threads=Resources().n_threads, progress=progress)
+        return reread(files, encoding, reading, stored=stored_source, threads=Resources().n_threads, progress=progress)
     except InputError as error:
         hint = "" if is_in_kept or _HINT in str(error) else f" {_HINT}"
         raise SourceError(

@@ -15,6 +15,7 @@ from nearkin.nouns import counted
 from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
 from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.stored.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
@@ -37,6 +38,8 @@ def resolve_inputs(
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
     in_order: bool = False,
+    rules: ReadingRules | None = None,
+    without: Path | None = None,
     progress: Progress,
 ) -> SourceSet:
     """Find the sources that arguments name: files, collections and results of finished runs.
@@ -48,7 +51,7 @@ def resolve_inputs(
     ----------
     arguments : sequence of str
         Files, globs, folders, "-"; directories or URLs of collections; directories of runs.
-    file_format, text, doc_id, text_optional, encoding, stdin, in_order
+    file_format, text, doc_id, text_optional, encoding, stdin, in_order, rules, without
         See `resolve_sources`; the first five are of the files alone.
     progress : Progress
         Told while a run's files are compared with what they were.
@@ -88,7 +91,7 @@ def resolve_inputs(
             continue
         found = resolve_sources(
             part, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
-            stdin=stdin, in_order=in_order,
+            stdin=stdin, in_order=in_order, rules=rules, without=without,
         )  # fmt: skip
         for source in found.sources:
             sources.setdefault(source.path, source)

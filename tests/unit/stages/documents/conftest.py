@@ -12,6 +12,8 @@ import pytest
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 
+HOW = ("delimiter", "max_document_bytes", "takes_damaged", "is_forced")
+"""Of a source, where a test is about it."""
 Row = tuple[object, bytes | None, int, str | None]
 
 
@@ -25,7 +27,8 @@ def read(tmp_path: Path) -> Callable[..., list[Row]]:
         path = tmp_path / "input"
         path.write_bytes(data)
         compression = options.pop("compression", "none")
-        source = Source(str(path), "input", file_format, compression, text, doc_id, len(data))
+        how = {name: options.pop(name) for name in HOW if name in options}
+        source = Source(str(path), "input", file_format, compression, text, doc_id, len(data), **how)
         consumed: list[int] = []
         rows = rows_of(list(read_batches(source, progress=consumed.append, **options)))
         assert sum(consumed) == len(data)

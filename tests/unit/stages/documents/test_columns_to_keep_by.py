@@ -38,8 +38,9 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
     told: list[str] = []
     for source in resolve_sources(["*"]).sources:
         list(read_batches(source, keep_column="quality", batch_bytes=batch_bytes, note=told.append))
-    rest = "documents have no number in it; they come after all that have one"
-    assert told == [f"a.csv: quality: 10 of 40 {rest}", f"c.parquet: quality: 1 of 2 {rest}"]
+    rest = "no number in it; they come after all that have one"
+    many, one = f"a.csv: quality: 10 of 40 documents have {rest}", f"c.parquet: quality: 1 of 2 documents has {rest}"
+    assert told == [many, one]
 
 
 def test_rows_of_a_table_without_a_number_are_told_too() -> None:

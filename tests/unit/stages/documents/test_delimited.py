@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents import blocks, record_runs
+from nearkin.stages.documents import record_runs
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -114,11 +114,11 @@ def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
     ]  # fmt: skip
 
 
-def test_a_quoted_field_over_the_limit_costs_one_line(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MAX_RECORD_BYTES", 1000)
+def test_a_stray_quote_over_the_limit_costs_one_line(read: Read) -> None:
     body = b'1,"open\n' + b"2,b\n" * 1000
-    rows = read(b"id,text\n" + body, "csv", batch_bytes=100)
-    assert rows[0][2:] == (2, "the record is longer than 0 MiB")
+    rows = read(b"id,text\n" + body, "csv", batch_bytes=100, max_document_bytes=1000)
+    assert rows[0][2:] == (2, "longer than --max-document-size (the maximum is 1,000)")
+    assert read(b"id,text\n" + body, "csv", max_document_bytes=1000) == rows
     assert [row[1:] for row in rows[1:]] == [(b"b", 3 + i, None) for i in range(1000)]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError, TruncatedInputError
 from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.stages.documents.langlinks import read_langlinks
 from nearkin.stages.documents.streams import ByteStream
@@ -108,9 +108,10 @@ def test_statements_of_any_length(tmp_path: Path) -> None:
 GOOD = HEAD + inserted((7, "en", "Rain"), (8, "en", "Snow"))
 ROWS_LINE = HEAD.count("\n") + 1
 BROKEN = [
-    (GOOD[:-2], rf"langlinks.sql, line {ROWS_LINE}, byte 48: a row must be .* Got \"\(8,'en','Snow'\)\" at the end"),
-    (GOOD[:-17], rf"line {ROWS_LINE}, byte 48: the file ends inside a statement: it is cut short"),
-    (GOOD[:-8], rf"line {ROWS_LINE}, byte 48: a row must be .* Got"),
+    (GOOD[:-2], rf"langlinks.sql: the file ends inside a statement, in line {ROWS_LINE}, byte 48\. Get the file again"),
+    (GOOD[:-17], rf"the file ends inside a statement, in line {ROWS_LINE}, byte 48"),
+    (GOOD[:-8], rf"the file ends inside a statement, in line {ROWS_LINE}, byte 48"),
+    (GOOD[:-17] + " x", rf"line {ROWS_LINE}, byte 48: a row must be .* Got ' x' at the end"),
     (
         GOOD + "INSERT INTO `langlinks` VALUES (x,'en','Rain');\n" + "y" * 99_999,
         rf"line {ROWS_LINE + 1}, byte 32: a row",
@@ -122,7 +123,7 @@ BROKEN = [
     (GOOD.replace("`langlinks` VALUES", "`page` VALUES"), rf"line {ROWS_LINE}, byte 1: .* this one into 'page'"),
     (HEAD + TAIL, "this is no dump of the table langlinks"),
     ("", "this is no dump of the table langlinks"),
-    (gzip.compress(GOOD.encode())[:-30], "cannot be read: the gzip data ends before its end: the file is cut short"),
+    (gzip.compress(GOOD.encode())[:-30], "langlinks.sql.*: the gzip stream is truncated, in line"),
     (b"%PDF-1.7 a", "this is a PDF file"),
 ]
 
@@ -135,8 +136,8 @@ def test_a_broken_table_is_refused_with_the_place(tmp_path: Path, sql: str | byt
 
 def test_a_dump_cut_short_is_refused(tmp_path: Path) -> None:
     n_lines = PAGES[:-100].count(b"\n") + 1
-    place = rf"dewiki.xml: cannot be read after line {n_lines}: it is cut short in line {n_lines}"
-    with pytest.raises(SourceError, match=place):
+    place = rf"dewiki.xml: the XML is truncated in line {n_lines}, after line {n_lines}\. Get the file again"
+    with pytest.raises(TruncatedInputError, match=place):
         links(tmp_path, PAGES[:-100])
     with pytest.raises(SourceError, match=r"gone.xml: cannot be opened: .* Check the path"):
         interwiki_links(tmp_path / "gone.xml", "en")

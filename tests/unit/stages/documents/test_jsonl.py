@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents import blocks
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 
@@ -125,13 +124,15 @@ def test_a_long_line_and_deep_nesting_pass(read: Read) -> None:
     ]
 
 
-def test_a_record_over_the_limit_is_skipped_and_the_next_are_read(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MAX_RECORD_BYTES", 1 << 20)
+def test_a_record_over_the_limit_is_skipped_and_the_next_are_read(read: Read) -> None:
     long = b'{"text": "' + b"x" * (3 << 20) + b'"}\n'
-    rows = read(b'{"text": "a"}\n' + long + b'{"text": "b"}\n{"text": "c"}', "jsonl", batch_bytes=1000)
+    data = b'{"text": "a"}\n' + long + b'{"text": "b"}\n{"text": "c"}'
+    rows = read(data, "jsonl", batch_bytes=1000, max_document_bytes=1 << 20)
+    problem = "longer than --max-document-size (3,145,740 bytes; the maximum is 1,048,576)"
     assert [row[1:] for row in rows] == [
-        (b"a", 1, None), (None, 2, "the record is longer than 1 MiB"), (b"b", 3, None), (b"c", 4, None)
+        (b"a", 1, None), (None, 2, problem), (b"b", 3, None), (b"c", 4, None)
     ]  # fmt: skip
+    assert read(data, "jsonl", max_document_bytes=1 << 20) == rows
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf", b"  \n\t"])

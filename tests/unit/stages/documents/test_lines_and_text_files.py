@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents import blocks
 from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
@@ -115,12 +114,15 @@ def test_an_encoding_must_be_one(read: Read) -> None:
         read(b"", "file", encoding="hex")
 
 
-def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MAX_RECORD_BYTES", 1 << 20)
+def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_bytes(b"x" * (5 << 20))
-    (batch,) = read_batches(Source(str(path), "long.txt", "file", "none", None, None, 5 << 20))
-    assert batch["problem"].to_pylist() == ["the record is longer than 1 MiB"]
+    source = Source(str(path), "long.txt", "file", "none", None, None, 5 << 20, max_document_bytes=1 << 20)
+    consumed: list[int] = []
+    (batch,) = read_batches(source, progress=consumed.append)
+    problem = "longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
+    assert batch["problem"].to_pylist() == [problem]
+    assert sum(consumed) == 5 << 20
 
 
 def test_a_file_that_is_gone_is_named_with_what_to_do(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def documents(tmp_path, monkeypatch) -> Callable[..., None]:
     return make
 
 
-def read(*arguments: str) -> tuple[list[str], list[str]]:
-    found = resolve_sources(arguments)
+def read(*arguments: str, file_format: str | None = None) -> tuple[list[str], list[str]]:
+    found = resolve_sources(arguments, file_format=file_format)
     told = [guess for guess in found.guesses if "results of Nearkin" in guess]
     return [source.path for source in found.sources], told
 
@@ -72,7 +72,7 @@ def test_results_are_left_out_and_named(documents, fill):
 @pytest.mark.parametrize("fill", [finished, stored])
 def test_what_is_named_is_read(documents, fill):
     documents(fill)
-    assert "docs/deep/out/report.txt" in read("docs/deep/out")[0]
+    assert "docs/deep/out/report.txt" in read("docs/deep/out", file_format="file")[0]
     assert read("docs/deep/out/r*.txt") == (["docs/deep/out/report.txt"], [])
     assert read("docs/deep/out/report.txt") == (["docs/deep/out/report.txt"], [])
     assert read("docs/deep/out/kept") == (["docs/deep/out/kept/a.txt"], [])
@@ -82,8 +82,10 @@ def test_what_is_named_is_read(documents, fill):
 def test_what_others_wrote_is_read(documents, fill):
     documents(fill)
     assert not is_own("docs/deep/out")
-    paths, told = read("docs")
+    paths, told = read("docs", file_format="file")
     assert (len(paths), told) == (5, [])
+    with pytest.raises(SourceError, match=r"docs: holds 1 table \(deep/out/manifest\.json\) and 4 other files"):
+        read("docs")
 
 
 def test_a_folder_of_results_alone(documents):

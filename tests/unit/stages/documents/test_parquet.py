@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -9,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.stages.documents.tables import read_table
 
@@ -129,21 +131,39 @@ def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     middle = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     data[middle : middle + 200] = bytes(200)
     path.write_bytes(data)
-    batches = list(read_batches(Source(str(path), "a", "parquet", "none", "text", None, len(data))))
+    source = Source(str(path), "a", "parquet", "none", "text", None, len(data))
+    with pytest.raises(TruncatedInputError, match=r"^a: the Parquet data is damaged: .*, after 2,000 documents"):
+        list(read_batches(source))
+    batches = list(read_batches(replace(source, takes_damaged=True)))
     problems = [p for b in batches for p in b["problem"].to_pylist() if p]
     assert len(problems) == 1
-    assert problems[0].startswith("the Parquet data is damaged: ")
+    assert problems[0].startswith("damaged file: the Parquet data is damaged: ")
     assert [line for b in batches for line in b["line"].to_pylist()] == list(range(1, 2002))
 
 
 def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAR1 and no more")
+    path.write_bytes(b"PAX1 and no more")
     with pytest.raises(SourceError, match="not a Parquet file that can be read"):
         resolve_sources([str(path)])
-    path.write_bytes(b"")
-    with pytest.raises(SourceError, match="not a Parquet file that can be read"):
-        resolve_sources([str(path)])
+
+
+def test_what_is_a_part_of_a_parquet_file_is_truncated(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a", "b"]}), path)
+    whole = path.read_bytes()
+    for data, message in (
+        (whole[:-20], "the Parquet file is truncated: its footer is missing"),
+        (b"PAR1 and no more", "the Parquet file is truncated: its footer is missing"),
+        (b"", "the file is empty"),
+        (whole[:-12] + bytes(8) + b"PAR1", "the Parquet file is damaged"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(TruncatedInputError, match=message):
+            resolve_sources([str(path)])
+        (source,) = resolve_sources([str(path)], rules=ReadingRules("skip")).sources
+        (batch,) = read_batches(source)
+        assert batch["problem"][0].as_py().startswith(f"damaged file: {message}")
 
 
 def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
 from collections.abc import Callable
 from itertools import accumulate
@@ -12,7 +13,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import SourceError
+from nearkin.errors import TruncatedInputError
+from nearkin.stages.documents.damage import problem_of
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -34,6 +36,11 @@ def small_blocks(data: bytes) -> bytes:
     return b"".join(bz2.compress(data[at : at + 5000]) for at in range(0, len(data), 5000)) or bz2.compress(b"")
 
 
+def small_streams(data: bytes) -> bytes:
+    """As `pixz` and `cat` make them: what stands before a cut can be read."""
+    return b"".join(lzma.compress(data[at : at + 5000]) for at in range(0, len(data), 5000)) or lzma.compress(b"")
+
+
 @given(st.lists(st.binary(max_size=300), max_size=4), st.integers(1, 500))
 def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) -> None:
     plain = b"text" + b"".join(parts)
@@ -42,13 +49,16 @@ def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) ->
     assert drained(b"".join(map(gzip.compress, packed)), "gzip", step) == plain
     assert drained(b"".join(map(gzip.compress, packed)) + b"\0" * 9, "gzip", step) == plain
     assert drained(b"".join(map(bz2.compress, packed)), "bzip2", step) == plain
+    assert drained(b"".join(map(lzma.compress, packed)), "xz", step) == plain
+    assert drained(b"".join(map(lzma.compress, packed)) + b"\0" * 8, "xz", step) == plain
     assert drained(b"".join(map(bz2.compress, packed)) + b"\0" * 9, "bzip2", step) == plain
     assert drained(b"".join(map(zstandard.compress, packed)), "zstd", step) == plain
     assert drained(SKIPPABLE + b"".join(zstandard.compress(p) + SKIPPABLE for p in packed), "zstd", step) == plain
 
 
 @pytest.mark.parametrize(
-    ("compression", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress), ("bzip2", small_blocks)]
+    ("compression", "pack"),
+    [("gzip", gzip.compress), ("zstd", zstandard.compress), ("bzip2", small_blocks), ("xz", small_streams)],
 )
 class TestCompressed:
     def test_the_same_rows_as_plain(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
@@ -66,21 +76,41 @@ class TestCompressed:
             "lines": LINES.replace(b":", b"\t", 1),
         }
         data = pack(lines.get(file_format, LINES))
-        rows = read(data[:-4000], file_format, compression=compression, text="text")
+        rows = read(data[:-4000], file_format, compression=compression, text="text", takes_damaged=True)
         assert rows[-1][1] is None
-        assert rows[-1][3] == f"the {compression} data ends before its end: the file is cut short"
+        fault = f"the {compression} stream is truncated"
+        assert rows[-1][3] == (fault if file_format == "file" else problem_of(fault))
         assert [row[2] for row in rows] == list(range(rows[0][2], rows[0][2] + len(rows)))
+
+    @pytest.mark.parametrize("file_format", ["jsonl", "lines", "text-lines"])
+    def test_a_cut_is_an_error_that_tells_how_much_was_read(
+        self, read: Read, compression: str, pack: Callable[[bytes], bytes], file_format: str
+    ) -> None:
+        lines = LINES.replace(b":", b"\t", 1)
+        n_whole = len(read(pack(lines)[:-4000], file_format, compression=compression, takes_damaged=True)) - 1
+        message = rf"^input: the {compression} stream is truncated, after {n_whole:,} documents\. .*--on-error skip"
+        with pytest.raises(TruncatedInputError, match=message):
+            read(pack(lines)[:-4000], file_format, compression=compression)
+
+    def test_an_empty_file_is_a_truncated_one(
+        self, read: Read, compression: str, pack: Callable[[bytes], bytes]
+    ) -> None:
+        with pytest.raises(TruncatedInputError, match=f"the file is empty, not even an empty {compression} stream"):
+            read(b"", "jsonl", compression=compression)
+        assert read(pack(b""), "jsonl", compression=compression) == []
 
     def test_damage_inside(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
         data = pack(LINES[:80_000]) + b"this is no header"
-        rows = read(data, "jsonl", compression=compression)
-        assert str(rows[-1][3]).startswith(f"the {compression} data is damaged: ")
+        rows = read(data, "jsonl", compression=compression, takes_damaged=True)
+        assert str(rows[-1][3]).startswith(f"damaged file: the {compression} stream is damaged: ")
         assert len(rows) > 500
 
     def test_a_file_of_which_nothing_can_be_read_is_refused(
         self, read: Read, compression: str, pack: Callable[[bytes], bytes]
     ) -> None:
-        with pytest.raises(SourceError, match=f"^input: cannot be read: the {compression} data is damaged"):
+        with pytest.raises(
+            TruncatedInputError, match=f"^input: the {compression} stream is damaged: .* before the first"
+        ):
             read(b"\x1f\x8b nothing of the kind", "jsonl", compression=compression)
 
 
@@ -98,15 +128,19 @@ def test_bzip2_cut_anywhere_gives_what_stood_before(cut: int, step: int) -> None
     if len(data) - cut in accumulate(map(len, packed)):
         read_on()
     else:
-        with pytest.raises(StreamFault, match=r"^the bzip2 data ends before its end: the file is cut short$"):
+        with pytest.raises(StreamFault, match=r"^the bzip2 stream is truncated$"):
             read_on()
     assert LINES.startswith(b"".join(parts))
     assert len(b"".join(parts)) % 5000 == 0
 
 
 @pytest.mark.parametrize(
-    ("compression", "pack"), [("zstd", zstandard.ZstdCompressor(level=1).compress), ("bzip2", bz2.compress)]
-)
+    ("compression", "pack"),
+    [
+        ("zstd", zstandard.ZstdCompressor(level=1).compress), ("bzip2", bz2.compress),
+        ("xz", lambda data: lzma.compress(data, preset=0)),
+    ],
+)  # fmt: skip
 def test_a_bomb_passes_in_pieces(compression: str, pack: Callable[[bytes], bytes]) -> None:
     data = pack(bytes(200 << 20))
     stream = ByteStream(io.BytesIO(data), compression)  # type: ignore[arg-type]

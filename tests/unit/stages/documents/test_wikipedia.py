@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import zstandard
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents import wikipedia_pages
+from nearkin.stages.documents.damage import problem_of
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -86,19 +87,22 @@ def test_a_dump_cut_short_gives_what_was_whole_and_then_a_problem(read: Read, co
     parts = [packed((HEAD + pages[0]).encode())] + [packed(one.encode()) for one in (*pages[1:], TAIL)]
     data = b"".join(parts)
     cut = len(data) - len(parts[-1]) - len(parts[-2]) // 2
-    rows = read(data[:cut], "wikipedia", compression=compression)
+    rows = read(data[:cut], "wikipedia", compression=compression, takes_damaged=True)
     assert rows[:-1] == read(whole, "wikipedia")[: len(rows) - 1]
     assert len(rows) == 40  # 39 pages and the problem
-    assert "is cut short" in str(rows[-1][3])
+    assert "truncated" in str(rows[-1][3])
     assert rows[-1][:2] == (None, None)
     assert rows[-1][2] >= FIRST_LINE + 38 * LINES_OF_A_PAGE
 
 
 def test_a_dump_that_is_not_well_formed(read: Read) -> None:
     data = dump(page("a", PROSE)).replace(TAIL.encode(), b"<page></title>")
-    rows = read(data, "wikipedia")
+    rows = read(data, "wikipedia", takes_damaged=True)
     assert rows[0][0] == "a"
-    assert rows[1][3] == f"it is not well-formed XML in line {FIRST_LINE + LINES_OF_A_PAGE}, column 9: mismatched tag"
+    fault = f"the XML is not well-formed in line {FIRST_LINE + LINES_OF_A_PAGE}, column 9: mismatched tag"
+    assert rows[1][3] == problem_of(fault)
+    with pytest.raises(TruncatedInputError, match=rf"^input: {fault}, after 1 document\."):
+        read(data, "wikipedia")
 
 
 DOCTYPES = [
@@ -187,10 +191,10 @@ def test_what_is_kept_is_a_dump_again(tmp_path: Path, compression: str) -> None:
 
 def test_of_a_dump_cut_short_the_kept_pages_are_a_whole_one(tmp_path: Path, read: Read) -> None:
     data = dump(page("a", PROSE), page("b", PROSE), page("c", PROSE))
-    rows = read(data[:-200], "wikipedia")
+    rows = read(data[:-200], "wikipedia", takes_damaged=True)
     assert [row[0] for row in rows] == ["a", "b", None]
     mask = np.zeros(1000, np.bool_)
     mask[[row[2] for row in rows[:2]]] = True
-    source = Source(str(tmp_path / "input"), "a.xml", "wikipedia", "none", None, None, 0)
+    source = Source(str(tmp_path / "input"), "a.xml", "wikipedia", "none", None, None, 0, takes_damaged=True)
     (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
     assert read(written.read_bytes(), "wikipedia") == rows[:2]

@@ -14,8 +14,8 @@ from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.runs.spool import Spool
-from nearkin.workflows.dedup.corpus import UNREADABLE, facts_of, repeated_among
-from nearkin.workflows.dedup.job import none_readable
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.workflows.dedup.corpus import repeated_among
 from nearkin.workflows.dedup.not_compared import within_what_there_is
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
@@ -25,7 +25,16 @@ from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
 from nearkin.workflows.dedup.on_spark.partitions import repeated_ids
 from nearkin.workflows.dedup.on_spark.planning import look
-from nearkin.workflows.dedup.on_spark.streams import CANDIDATES, COPIES, COUNTED, GROUPS, MATCHES, MEMBERS, SUSPECTS
+from nearkin.workflows.dedup.on_spark.streams import (
+    CANDIDATES,
+    COPIES,
+    COUNTED,
+    GROUPS,
+    MATCHES,
+    MEMBERS,
+    SUSPECTS,
+    UNREADABLE,
+)
 from nearkin.workflows.dedup.on_spark.texts import find_texts
 from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
@@ -48,7 +57,14 @@ class Frames:
 
 
 def dedup_frame(
-    frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, *, prefix: str
+    frame: DataFrame,
+    columns: FrameColumns,
+    options: DedupOptions,
+    work: Path,
+    stages: Stages,
+    *,
+    prefix: str,
+    rules: ReadingRules,
 ) -> Frames:
     """Deduplicate a data frame.
 
@@ -62,6 +78,8 @@ def dedup_frame(
     stages : Stages
     prefix : str
         Of the columns that are added.
+    rules : ReadingRules
+        How many documents may be unreadable.
     """
     spool, rows, texts, keys = Spool(work / "spool"), work / "rows", work / "texts", work / "keys"
     for folder in (spool.path, rows):
@@ -73,7 +91,7 @@ def dedup_frame(
     if has_ids:
         _check_ids(homes, found, str(columns.doc_id))
     counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
-    _check_readable(homes, int(counted[0].sum()))
+    _check_readable(homes, found, rules)
     sample = look(homes, counted, texts, options, is_against=False)
     plan = plan_search(sample, options)
     stages.meter.progress.say(describe_plan(plan, options))
@@ -138,13 +156,20 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
     return "long" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
 
 
-def _check_readable(homes: Homes, n_texts: int) -> None:
-    """That there is something to work on."""
-    if homes.n_documents and not n_texts:
-        chunks = homes.chunks()
-        if all((facts_of(chunk).status == UNREADABLE).all() for chunk in chunks):
-            problem = chunks[0].column("problem")[0]
-            raise none_readable(homes.n_documents, str(problem))
+def _check_readable(homes: Homes, found: Blocks, rules: ReadingRules) -> None:
+    """That there is something to work on, and that not too much is left out.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    n, first = UNREADABLE.joined(found.of(UNREADABLE.stream).collected())
+    if len(n):
+        row = int(first.min())
+        chunk = next(chunk for chunk in homes.chunks() if chunk.start <= row < chunk.end)
+        where = f"row {row + 1:,}: {chunk.column('problem')[row - chunk.start]}"
+        rules.check_readable(int(n.sum()), homes.n_documents, where)
 
 
 def _check_ids(homes: Homes, found: Blocks, column: str) -> None:

@@ -9,19 +9,19 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
-from nearkin.errors import DocumentError
 from nearkin.planning.curve import missed
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
-from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus, facts_of, repeated_among
+from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import Grouping, prefer
 from nearkin.workflows.dedup.inputs import Input
-from nearkin.workflows.dedup.job import Result, nothing_readable, plan_in_words, tell_of_long_documents
+from nearkin.workflows.dedup.job import Result, plan_in_words, tell_of_long_documents
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -41,12 +41,13 @@ from nearkin.workflows.dedup.on_spark.streams import (
 )
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
-from nearkin.workflows.dedup.options import DedupOptions, OnError, Resources
+from nearkin.workflows.dedup.options import DedupOptions, Resources
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import found_probability, plan_search
-from nearkin.workflows.dedup.reading import SPOOL, STOPPED
+from nearkin.workflows.dedup.readable import check_problems, check_readable
+from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.tables import Places, locate
+from nearkin.workflows.dedup.tables import locate
 from nearkin.workflows.dedup.verifying import Verified
 
 
@@ -57,7 +58,7 @@ def find(
     work: Path,
     stages: Stages,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     resources: Resources,
     meter: Meter,
 ) -> Result:
@@ -65,7 +66,7 @@ def find(
 
     Parameters
     ----------
-    inputs, others, options, on_error, meter
+    inputs, others, options, rules, meter
         As on one machine.
     work : Path
         A folder that every executor sees.
@@ -84,7 +85,7 @@ def find(
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = split(inputs), split(others or ())
     everything = [*parts, *other_parts]
-    read = read_all(stages, everything, spool, options.normalise, on_error=on_error, progress=meter.progress)
+    read = read_all(stages, everything, spool, options.normalise, rules=rules, progress=meter.progress)
     homes = Homes.of(spool, read, len(parts), stages.n_at_a_time)
     found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):
@@ -94,7 +95,8 @@ def find(
         of_inputs = [block for block in read if block.stream == INPUTS.stream]
         kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
         places = locate(corpus, names, kinds[: len(parts)], kinds[len(parts) :])
-    _check(corpus, places, on_error=on_error)
+    check_problems(places, rules)
+    check_readable(corpus, places, rules)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
         sample = look(homes, counted, texts, options, is_against=corpus.is_against)
@@ -111,15 +113,6 @@ def find(
     estimated_missed = missed(found_probability(told.matches, plan, options.threshold))
     n_not_compared = most_not_compared(linked.n_not_compared, corpus, n_candidates=told.n_candidates)
     return Result(corpus, places, sizes, plan, told, judged, n_not_compared, estimated_missed)
-
-
-def _check(corpus: Corpus, places: Places, *, on_error: OnError) -> None:
-    """That there is something to work on."""
-    if on_error == "stop" and places.problems:  # an earlier part of a resumed run may have skipped them
-        row = min(places.problems)
-        raise DocumentError(f"{places.where(row)}: {places.problems[row]}. {STOPPED}")
-    if len(corpus) and not (corpus.status != UNREADABLE).any():
-        raise nothing_readable(places, len(corpus))
 
 
 def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:

@@ -17,11 +17,11 @@ from nearkin.runs.batches import mapped_batch
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.inputs import Input, LooseFilesInput
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
 from nearkin.workflows.dedup.on_spark.task_input import Files, TaskInput
-from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.dedup.reading import read_one
 
 _FILES_A_TASK = 2048
@@ -45,7 +45,7 @@ def read_all(
     spool: Spool,
     normalisation: Normalisation,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     progress: Progress,
 ) -> list[Block]:
     """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
@@ -53,7 +53,7 @@ def read_all(
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
-    reading = Reading(Spool(spool.path.absolute()), normalisation, on_error)
+    reading = Reading(Spool(spool.path.absolute()), normalisation, rules)
     read = stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading)).collected()
     tell(read, progress)
     return read
@@ -65,7 +65,7 @@ class Reading:
 
     spool: Spool
     normalisation: Normalisation
-    on_error: OnError
+    rules: ReadingRules
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -77,7 +77,7 @@ class Reading:
             given.checked(),
             self.spool,
             self.normalisation,
-            on_error=self.on_error,
+            rules=self.rules,
             threads=1,
             progress=notes,
         )

@@ -24,6 +24,8 @@ COPIES = Layout("copies", (("row", "<u4"), ("first", "<u4")))
 """Rows that have the text of an earlier one."""
 COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
 """Of a home: its distinct texts, and those that occur first among the documents to clean."""
+UNREADABLE = Layout("unreadable", (("n", "<i8"), ("first", "<u4")))
+"""Of a chunk of documents: how many of them cannot be read, and the row of the first; where there are some."""
 ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
 """Texts under a key; each band has a stream of its own."""
 OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))

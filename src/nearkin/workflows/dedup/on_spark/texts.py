@@ -24,10 +24,12 @@ from nearkin.workflows.dedup.corpus import (
     id_hashes_of,
     sharing_a_hash,
 )
+from nearkin.workflows.dedup.corpus import UNREADABLE as STATUS_UNREADABLE
 from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, DIGESTS, IDS, SUSPECTS, TEXTS
+from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, DIGESTS, IDS, SUSPECTS, TEXTS, UNREADABLE
 
 _DOCUMENTS_A_TASK = 2_000_000
+_PASSED_ON = (COPIES.stream, SUSPECTS.stream, UNREADABLE.stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def _place(folder: Path, home: int) -> Path:
 def find_texts(
     stages: Stages, homes: Homes, keep: Keep, folder: Path, *, is_against: bool, has_ids: bool = True
 ) -> Blocks:
-    """Write the distinct texts of each home to ``folder``; the streams are `COUNTED`, `COPIES` and `SUSPECTS`.
+    """Write the distinct texts of each home to ``folder``.
+
+    The streams are `COUNTED`, `COPIES`, `SUSPECTS` and `UNREADABLE`.
 
     Without ids of the user's there are no suspects.
     """
@@ -92,6 +96,9 @@ class Digesting:
         """See `Task`."""
         for chunk in self.homes.chunks(target):
             facts = facts_of(chunk)
+            bad = np.flatnonzero(facts.status == STATUS_UNREADABLE)
+            if len(bad):
+                yield from UNREADABLE.packed(0, np.array([len(bad)]), np.array([chunk.start + bad[0]]))
             rows = np.arange(chunk.start, chunk.end, dtype=np.uint32)
             codes = self.keep.codes(facts.n_characters, facts.keep_value)
             has_text = facts.status == READABLE
@@ -115,6 +122,7 @@ class MatchingDigests:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         yield from self._texts(blocks)
+        yield from (block for block in blocks if block.stream == UNREADABLE.stream)
         hashes, rows = IDS.joined(blocks)
         for of_side in (rows < self.homes.n_inputs, rows >= self.homes.n_inputs):
             suspects = sharing_a_hash(hashes[of_side], rows[of_side])
@@ -160,4 +168,4 @@ class Settling:
         save_arrays(_place(self.folder, target), {name: getattr(texts, name) for name in HomeTexts.__slots__})
         n_mine = int((texts.first < self.homes.n_inputs).sum())
         yield from COUNTED.packed(target, np.array([len(texts.first)]), np.array([n_mine]))
-        yield from (block for block in blocks if block.stream in (COPIES.stream, SUSPECTS.stream))
+        yield from (block for block in blocks if block.stream in _PASSED_ON)

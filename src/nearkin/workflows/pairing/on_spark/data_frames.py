@@ -25,6 +25,7 @@ from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
@@ -187,7 +188,7 @@ class Counting:
 
     def __call__(self, part: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         """See `read_partitions`."""
-        texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), "skip")
+        texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), ReadingRules())
         number = attempt()
         found = self.files.count(number, texts, self.split, Silent())
         yield from READ.packed(part, np.array([number]), np.array([found.id_kind]))

@@ -17,9 +17,9 @@ from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
-from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.pairing.collecting import (
     DOCUMENTS_SCHEMA,
     Collected,
@@ -76,7 +76,7 @@ def collect_all(
     tasks = task_blocks(texts.sources, reading.encoding)
     files = CountFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
-    counting = Counting(files, split, reading.on_error)
+    counting = Counting(files, split, reading.rules)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
@@ -159,11 +159,11 @@ class Counting:
 
     files: CountFiles
     split: Splitting
-    on_error: OnError
+    rules: ReadingRules
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        found = self.files.count(target, texts_of(task_input(blocks), self.on_error), self.split, notes)
+        found = self.files.count(target, texts_of(task_input(blocks), self.rules), self.split, notes)
         yield from notes.blocks(target, target=target)
         yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

@@ -12,10 +12,10 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.records import U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.workflows.dedup.on_spark.notes import Notes, passed_on, tell
-from nearkin.workflows.dedup.options import OnError
-from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.counting import count_all_texts
 from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
 
@@ -31,7 +31,7 @@ def count_all(
     tasks: Sequence[Block],
     options: SigningOptions,
     *,
-    on_error: OnError,
+    rules: ReadingRules,
     size_bytes: int,
     progress: Progress,
 ) -> Statistics:
@@ -41,7 +41,7 @@ def count_all(
         "count",
         lambda: (
             stages.given(tasks)
-            .exchanged(len(tasks), Counting(options, on_error, n_ranges))
+            .exchanged(len(tasks), Counting(options, rules, n_ranges))
             .exchanged(n_ranges, Adding(options.counts_fingerprint))
         ),
     ).collected()
@@ -59,14 +59,15 @@ class Counting:
     """Count one input, and send its features to where those of the same range of hashes meet."""
 
     options: SigningOptions
-    on_error: OnError
+    rules: ReadingRules
     n_ranges: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        texts = texts_of(task_input(blocks), self.on_error)
-        found = collect(texts, self.options.features, self.options.normalise, threads=1, meter=Meter(notes))
+        texts = texts_of(task_input(blocks), self.rules)
+        features, normalise = self.options.features, self.options.normalise
+        found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)

@@ -8,11 +8,11 @@ from typing import cast
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.on_spark.reading import split
 from nearkin.workflows.dedup.on_spark.task_input import Files, TaskInput
-from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.dedup.sourcing import check_can_be_shared
 from nearkin.workflows.dedup.standard_input import is_pipe
 from nearkin.workflows.signing.options import SigningOptions
@@ -58,7 +58,7 @@ def task_input(blocks: Sequence[Block]) -> TaskInput:
     return found
 
 
-def texts_of(given: TaskInput, on_error: OnError) -> Texts:
+def texts_of(given: TaskInput, rules: ReadingRules) -> Texts:
     """The documents of an input, to be read on this machine.
 
     Raises
@@ -66,7 +66,7 @@ def texts_of(given: TaskInput, on_error: OnError) -> Texts:
     SourceError
         A file is not what it was on the driver.
     """
-    return Texts(given.sources, (given.checked(),), on_error)
+    return Texts(given.sources, (given.checked(),), rules)
 
 
 def _pipe(name: str) -> ParameterError:

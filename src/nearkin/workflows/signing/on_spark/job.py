@@ -64,7 +64,7 @@ def sign_there(
                 stages,
                 tasks,
                 options,
-                on_error=reading.on_error,
+                rules=reading.rules,
                 size_bytes=texts.size_bytes,
                 progress=meter.progress,
             )
@@ -73,7 +73,7 @@ def sign_there(
             kept = work / "statistics.parquet"
             save(statistics, kept)
         method = options.signer(statistics)
-        signing = Signing(work / "parts", options, reading.on_error, method.fingerprint, kept)
+        signing = Signing(work / "parts", options, reading.rules, method.fingerprint, kept)
         batches, id_kind = sign_all(stages, tasks, signing, meter.progress)
     return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 

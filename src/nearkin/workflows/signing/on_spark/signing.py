@@ -21,9 +21,9 @@ from nearkin.records import BitSignatures
 from nearkin.runs.batches import batch_reader, batch_writer
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup.on_spark.notes import Notes, tell
-from nearkin.workflows.dedup.options import OnError
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_batches
 from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
@@ -88,7 +88,7 @@ class Signing:
     folder : Path
         Of the parts; every executor sees it.
     options : SigningOptions
-    on_error : {"skip", "stop"}
+    rules : ReadingRules
     fingerprint : str
         Of the method.
     statistics : Path or None
@@ -97,14 +97,14 @@ class Signing:
 
     folder: Path
     options: SigningOptions
-    on_error: OnError
+    rules: ReadingRules
     fingerprint: str
     statistics: Path | None
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        texts = texts_of(task_input(blocks), self.on_error)
+        texts = texts_of(task_input(blocks), self.rules)
         method = self.options.signer(None if self.statistics is None else _loaded(self.statistics))
         n_documents = self.part(target).write(signed_batches(texts, self.options, method, threads=1, progress=notes))
         yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))

@@ -1,0 +1,311 @@
+"""Arrow IPC: files, which Feather version 2 is too, and streams.
+
+A file on a disk is mapped into memory, so that a batch of any size costs no more than what is read of it. Arrow
+believes the offsets that such a file holds: nothing is read of an array before it is validated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import WITHOUT_CHECK
+from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.streams import Progress
+from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
+
+FILE_MAGIC = b"ARROW1\0\0"
+STREAM_MAGIC = b"\xff\xff\xff\xff"
+_END_OF_STREAM = STREAM_MAGIC + bytes(4)
+_MOST_ROWS = 1 << 16
+_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
+
+
+class ArrowTable:
+    """An Arrow file or stream that is open; see `.table_files.TableFile`."""
+
+    def __init__(self, reader: _Reader, name: str) -> None:
+        self._reader = reader
+        self._name = name
+        self._first: pa.RecordBatch | None = None
+        self.schema: pa.Schema = reader.schema
+        self.note = None if reader.has_end else f"{name}: has no mark of its end; whoever wrote it may have broken off"
+
+    @classmethod
+    @contextmanager
+    def opened(cls, raw: BinaryIO, name: str) -> Iterator[ArrowTable]:
+        """Open a file or a stream; see `.table_files.opened_table`."""
+        with _source(raw) as (source, size_bytes):
+            yield cls(_reader(source, size_bytes, name), name)
+
+    def first_rows(self, n_rows: int) -> pa.Table:
+        """Some rows with all columns; they come again from `batches`."""
+        if self._first is None:
+            self._first = next(self._reader.batches(), None)
+        if self._first is None:
+            return self.schema.empty_table()
+        return pa.Table.from_batches([_checked(self._first.slice(0, n_rows))])
+
+    def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """The wanted columns, some rows at a time; characters as bytes.
+
+        Raises
+        ------
+        StreamFault
+            A batch is damaged, or the file ends within one; all before was handed out.
+        """
+        n_told = 0
+        for batch in self._every():
+            chosen = batch.select(wanted.names)
+            for start in range(0, len(batch), _MOST_ROWS):
+                yield _checked(chosen.slice(start, _MOST_ROWS))
+            n_read = self._reader.n_bytes_read()
+            progress(n_read - n_told)
+            n_told = n_read
+        progress(max(self._reader.size_bytes - n_told, 0))
+
+    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Write the kept rows with all columns, as a file or a stream, compressed as it was.
+
+        Raises
+        ------
+        StreamFault
+            As from `batches`; what was kept before is written, and the copy is whole.
+        """
+        new = pa.ipc.new_file if self._reader.is_file else pa.ipc.new_stream
+        options = pa.ipc.IpcWriteOptions(compression=self._reader.codec())
+        row = 1
+        fault: StreamFault | None = None
+        with new(file, self.schema, options=options) as writer:
+            try:
+                for batch in self._every():
+                    for start in range(0, len(batch), _MOST_ROWS):
+                        part = batch.slice(start, _MOST_ROWS)
+                        _checked(part)
+                        kept = is_kept(np.arange(row, row + len(part)))
+                        if kept.any():
+                            writer.write_batch(filtered(part, kept))
+                        row += len(part)
+            except StreamFault as broken:
+                broken.line = row
+                fault = broken
+            except (pa.ArrowException, UnicodeDecodeError) as error:  # views of strings inside of lists, damaged
+                raise SourceError(f"{self._name}: cannot be copied: {error}.") from error
+        if fault is not None:
+            raise fault
+
+    def _every(self) -> Iterator[pa.RecordBatch]:
+        if self._first is not None:
+            yield self._first
+        yield from self._reader.batches()
+
+
+class _Reader:
+    """Batches one after another, from a file or a stream."""
+
+    def __init__(self, source: pa.NativeFile, size_bytes: int, opened: object, *, is_file: bool) -> None:
+        self._source = source
+        self._opened = opened
+        self._n_read = 0
+        self.size_bytes = size_bytes
+        self.is_file = is_file
+        self.schema: pa.Schema = opened.schema  # type: ignore[attr-defined]
+        _ = self.schema.names  # decodes them
+        with contextlib.suppress(pa.ArrowException):  # of types that have no empty arrays
+            self.schema.empty_table()  # decodes the names inside of structs
+        self.has_end = is_file or not size_bytes or _ends_as_streams_do(source, size_bytes)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Those that were not handed out yet."""
+        while True:
+            try:
+                if not self.is_file:
+                    batch = self._opened.read_next_batch()  # type: ignore[attr-defined]
+                elif self._n_read < self._opened.num_record_batches:  # type: ignore[attr-defined]
+                    batch = self._opened.get_batch(self._n_read)  # type: ignore[attr-defined]
+                else:
+                    return
+            except StopIteration:
+                return
+            except _ERRORS as error:
+                raise _damaged(error) from error
+            self._n_read += 1
+            yield batch
+
+    def n_bytes_read(self) -> int:
+        """About how much of the file that was."""
+        if not self.is_file:
+            return int(self._source.tell()) if self.size_bytes else 0
+        n_batches: int = self._opened.num_record_batches  # type: ignore[attr-defined]
+        return self.size_bytes * self._n_read // max(n_batches, 1)
+
+    def codec(self) -> str | None:
+        """The compression of the first batch, as its message says."""
+        if not self.size_bytes:
+            return None
+        place = self._source.tell()
+        try:
+            return _codec_of(self._first_message())
+        except (*_ERRORS, struct.error, IndexError):
+            return None  # told when the batch is read
+        finally:
+            self._source.seek(place)
+
+    def _first_message(self) -> memoryview:
+        """What the message of the first record batch says, without its body."""
+        if self.is_file:
+            self._source.seek(_first_block(self._source, self.size_bytes))
+            _, n_bytes = struct.unpack("<iI", self._source.read(8))
+            return memoryview(self._source.read(min(n_bytes, self.size_bytes)))
+        self._source.seek(0)
+        messages = pa.ipc.MessageReader.open_stream(self._source)
+        return next((memoryview(one.metadata) for one in messages if one.type == "record batch"), memoryview(b""))
+
+
+@contextmanager
+def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile, int]]:
+    """The bytes as Arrow reads them, and how many: 0 where they come through a pipe."""
+    if not raw.seekable():
+        yield pa.PythonFile(raw, "r"), 0
+        return
+    size_bytes = raw.seek(0, 2)
+    raw.seek(0)
+    if not size_bytes:
+        raise StreamFault("the file is empty, not even an empty Arrow file")
+    try:
+        mapped: mmap.mmap | bytes = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # in memory, or on a file system without maps
+        mapped = raw.read()
+    yield pa.BufferReader(pa.py_buffer(mapped)), size_bytes
+
+
+def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
+    """A file, or else a stream.
+
+    Raises
+    ------
+    SourceError
+        It is neither.
+    StreamFault
+        It begins like one and has no end.
+    """
+    begins = b""
+    if size_bytes:
+        begins = source.read(len(FILE_MAGIC))
+        source.seek(0)
+    if begins == FILE_MAGIC:
+        try:
+            return _Reader(source, size_bytes, pa.ipc.open_file(source), is_file=True)
+        except _ERRORS as error:
+            source.seek(max(size_bytes - 6, 0))
+            if source.read(6) != FILE_MAGIC[:6]:
+                raise StreamFault("the Arrow file is truncated: its footer is missing") from error
+            raise _damaged(error) from error
+    try:
+        return _Reader(source, size_bytes, pa.ipc.open_stream(source), is_file=False)
+    except _ERRORS as error:
+        if begins.startswith(STREAM_MAGIC):
+            raise _damaged(error) from error
+        pipe = "" if size_bytes else " Through a pipe only Arrow streams can be read: save a file first."
+        raise SourceError(f"{name}: not an Arrow file or stream that can be read: {error}.{pipe}") from error
+
+
+def _damaged(error: BaseException) -> StreamFault:
+    return StreamFault(f"the Arrow data is truncated or damaged: {str(error).partition(chr(10))[0].rstrip('.')}")
+
+
+def _ends_as_streams_do(source: pa.NativeFile, size_bytes: int) -> bool:
+    """Whether the mark of the end is there; older writers wrote the half of it, and may leave it out."""
+    place = source.tell()
+    source.seek(max(size_bytes - len(_END_OF_STREAM), 0))
+    end: bytes = source.read(len(_END_OF_STREAM))
+    source.seek(place)
+    return end == _END_OF_STREAM
+
+
+def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with its characters as bytes, each array validated.
+
+    Raises
+    ------
+    StreamFault
+        An array points outside of its data.
+    """
+    columns = [_as_bytes(column) for column in batch.columns]
+    for column in columns:
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            if "UTF8" not in str(error):  # inside of a list or a struct, which nobody reads; offsets were right
+                raise _damaged(error) from error
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Strings as binary of the same layout."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if isinstance(column, pa.DictionaryArray):
+        values = _as_bytes(column.dictionary)
+        return column if values is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, values)
+    kind = WITHOUT_CHECK.get(column.type)
+    return column if kind is None else column.view(kind)
+
+
+class _FlatBuffer:
+    """Tables of FlatBuffers, as far as they are needed: each begins with the way back to where its fields are.
+
+    Source: "Message.fbs" and "File.fbs" of Apache Arrow.
+    """
+
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self.root = self._followed(0)
+
+    def number(self, kind: str, place: int) -> int:
+        """An integer at a place."""
+        (value,) = struct.unpack_from(kind, self.data, place)
+        return int(value)
+
+    def _followed(self, place: int) -> int:
+        return place + self.number("<I", place)
+
+    def field(self, table: int, number: int) -> int:
+        """Where a field of a table stands; 0 where it is left out."""
+        fields, at = table - self.number("<i", table), 4 + 2 * number
+        offset = self.number("<H", fields + at) if at < self.number("<H", fields) else 0
+        return table + offset if offset else 0
+
+    def below(self, table: int, number: int) -> int:
+        """Where the table or vector begins that a field refers to; 0 where it is left out."""
+        place = self.field(table, number)
+        return self._followed(place) if place else 0
+
+
+def _codec_of(message: memoryview) -> str | None:
+    """The compression that the message of a record batch names; a codec that is left out is LZ4."""
+    buffer = _FlatBuffer(message)
+    batch = buffer.below(buffer.root, 2)
+    compression = buffer.below(batch, 3) if batch else 0
+    if not compression:
+        return None
+    codec = buffer.field(compression, 0)
+    return "zstd" if codec and message[codec] == 1 else "lz4"
+
+
+def _first_block(source: pa.NativeFile, size_bytes: int) -> int:
+    """Where the first record batch of a file begins, as the footer says."""
+    source.seek(size_bytes - 10)
+    (n_bytes,) = struct.unpack("<I", source.read(4))
+    source.seek(max(size_bytes - 10 - n_bytes, 0))
+    buffer = _FlatBuffer(memoryview(source.read(min(n_bytes, size_bytes))))
+    blocks = buffer.below(buffer.root, 3)
+    return min(max(buffer.number("<q", blocks + 4), 0), size_bytes)

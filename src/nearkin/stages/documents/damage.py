@@ -1,0 +1,77 @@
+"""A file that ends before its end, or whose rest is damaged: as an error, and as a row of a run that goes on."""
+
+from __future__ import annotations
+
+from nearkin.errors import TruncatedInputError
+from nearkin.nouns import counted
+from nearkin.stages.documents.compression import StreamFault
+
+DAMAGED = "damaged file"
+"""The kind of such a problem, where problems are counted by kinds."""
+_MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
+
+
+def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None = None) -> TruncatedInputError:
+    """The error of a damaged file.
+
+    Parameters
+    ----------
+    name : str
+    fault : StreamFault or str
+    n_documents : int, optional
+        That were read before the damage, where they are counted.
+
+    Examples
+    --------
+    >>> raise truncated_input("a.jsonl.gz", "the gzip stream is truncated", 395)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.TruncatedInputError: a.jsonl.gz: the gzip stream is truncated, after 395 documents. Get the file
+    again, or add --on-error skip to use the documents before the damage.
+    """
+    if n_documents is None:
+        return TruncatedInputError(
+            f"{name}: {fault}. Get the file again, or add --on-error skip to use what comes before the damage."
+        )
+    if not n_documents:
+        return TruncatedInputError(
+            f"{name}: {fault}, before the first document. Get the file again, or add --on-error skip to go on without "
+            "it."
+        )
+    return TruncatedInputError(
+        f"{name}: {fault}, after {counted(n_documents, 'document')}. Get the file again, or add --on-error skip to use "
+        "the documents before the damage."
+    )
+
+
+def problem_of(fault: StreamFault | str) -> str:
+    """What the row says that stands for the missing rest of a file.
+
+    Examples
+    --------
+    >>> problem_of("the gzip stream is truncated")
+    'damaged file: the gzip stream is truncated; what comes after is missing'
+    """
+    return f"{_MARK}{fault}{_MISSING}"
+
+
+def fault_of(problem: str) -> str:
+    """What is wrong with the file, from such a problem.
+
+    Examples
+    --------
+    >>> fault_of(problem_of("the gzip stream is truncated"))
+    'the gzip stream is truncated'
+    """
+    return problem.removeprefix(_MARK).removesuffix(_MISSING)
+
+
+def is_damage(problem: str | None) -> bool:
+    """Whether a problem stands for the missing rest of a file, not for a document.
+
+    Examples
+    --------
+    >>> is_damage(problem_of("the gzip stream is truncated")), is_damage("the text is null"), is_damage(None)
+    (True, False, False)
+    """
+    return problem is not None and problem.startswith(_MARK)

@@ -1,0 +1,263 @@
+"""What the files of a folder are: tables, texts, or files that only accompany a set of tables.
+
+Tables come with company: Spark and Hive write marks and checksums beside them, a checkout from Hugging Face has a card
+and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are left out by name, and listed. A
+folder that is neither of tables nor of texts is an error: whatever were read, something would be read wrongly.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import SourceError
+from nearkin.nouns import counted
+from nearkin.stages.documents.own_results import is_own, said_of_own
+
+_MARKS = re.compile(
+    r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL
+)
+"""Written by programs beside any output, texts too; never documents."""
+_COMPANY = re.compile(
+    r"(readme|licen[cs]e|copying|notice|changelog|contributing|citation|code_of_conduct|authors)([._-].*)?"
+    r"|.*\.(cff|dvc|sig|asc|sha1|sha256|sha512|md5|sha256sum|md5sum|png|jpe?g|gif|svg|webp|ico)"
+    r"|(md5|sha1|sha256|sha512)sums?(\.txt)?|checksums?(\.txt)?|requirements(-.*)?\.txt|makefile|dockerfile"
+    r"|dataset_infos?\.json|dataset_dict\.json|croissant\.json|datapackage\.json|dataset-metadata\.json",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Files that describe tables, or that no text is in."""
+_FEW_BESIDE_TABLES = re.compile(r".*\.(md|rst|py|ipynb|sh|toml|ya?ml|ini|cfg|lock|bib)", re.IGNORECASE | re.DOTALL)
+"""Cards, scripts and settings, while they are few; many are documents themselves."""
+_FEW = 3
+_CACHES = re.compile(r"cache-.*\.arrow|indices(-.*)?\.arrow|tmp.*\.arrow", re.DOTALL)
+_STATE = "state.json"
+_SHARD = re.compile(r"part[.-](r-|m-)?\d+.*|\d{6}_\d+", re.DOTALL)
+_DELTA_LOG = "_delta_log"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFiles:
+    """The files of a folder that are read, and what the user should know of the others.
+
+    Parameters
+    ----------
+    paths : tuple of str
+    are_tables : bool
+        Each has a format of its own; else each is one text.
+    notes : tuple of str
+    """
+
+    paths: tuple[str, ...]
+    are_tables: bool
+    notes: tuple[str, ...]
+
+
+def files_of(
+    folder: str, file_format: str | None, is_table: Callable[[str], bool], without: Path | None = None
+) -> FolderFiles:
+    """The files below a folder that are documents, or hold some.
+
+    Parameters
+    ----------
+    folder : str
+    file_format : str or None
+        That the user named: of all files. "file" takes every file as one text.
+    is_table : callable
+        Whether a file has the name of a table, or is a shard that holds one.
+    without : Path, optional
+        A folder inside that is not looked into: what is there will be replaced.
+
+    Raises
+    ------
+    SourceError
+        There is no document, or tables and other files are mixed; the folder cannot be read, or is a Delta table.
+    """
+    found = _walk(folder, without)
+    notes = list(_said_of_hidden(folder, found))
+    if not found.paths:
+        but = ", and results of Nearkin in it are not read" if found.own else ""
+        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
+    if file_format == "file":
+        return FolderFiles(tuple(found.paths), False, tuple(notes))
+    rest = [path for path in found.paths if not _is_in_marks(path, folder)]
+    tables = rest if file_format is not None else [path for path in rest if is_table(path)]
+    if tables:
+        _refuse_delta(folder, rest)
+        company = _company(rest, tables, is_forced=file_format is not None)
+        tables = [path for path in tables if path not in company]
+        if others := sorted({*rest} - {*tables} - company):
+            raise _mixture(folder, tables, others)
+    read = tables or rest
+    if not read:
+        raise SourceError(f"{folder}: the folder holds no documents, only marks: {_named(folder, found.paths)}.")
+    notes += left_out(folder, sorted({*found.paths} - {*read}))
+    return FolderFiles(tuple(read), bool(tables), tuple(notes))
+
+
+def without_company(pattern: str, paths: Sequence[str], is_table: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """The files that a pattern matches, and those of them that only accompany tables."""
+    named = set(Path(pattern).parts)
+    rest = [path for path in paths if not any(is_mark(part) for part in Path(path).parts if part not in named)]
+    tables = [path for path in rest if is_table(path)]
+    read = {*rest} - (_company(rest, tables, is_forced=False) if tables else set())
+    return [path for path in paths if path in read], [path for path in paths if path not in read]
+
+
+def is_mark(path: str) -> bool:
+    """Whether a file is a mark or a checksum that a program wrote beside its output.
+
+    Examples
+    --------
+    >>> [is_mark(name) for name in ("out/_SUCCESS", "out/.part-0.parquet.crc", "out/part-0.parquet")]
+    [True, True, False]
+    """
+    return _MARKS.fullmatch(os.path.basename(path)) is not None
+
+
+def _company(paths: Sequence[str], tables: Sequence[str], *, is_forced: bool) -> set[str]:
+    """The files that only accompany tables; none if that would leave no table."""
+    is_arrow = {os.path.dirname(path) for path in paths if path.endswith(".arrow")}
+    known = {os.path.dirname(path) for path in paths if os.path.basename(path) == _STATE} & is_arrow
+    named_as_tables = set(tables) if not is_forced else set()
+    company, few = set(), set()
+    for path in paths:
+        name = os.path.basename(path)
+        is_of_data_set = os.path.dirname(path) in known and (name == _STATE or _CACHES.fullmatch(name))
+        if _COMPANY.fullmatch(name) or is_of_data_set or (name.startswith("_") and path not in named_as_tables):
+            company.add(path)
+        elif path not in named_as_tables and not is_forced and _FEW_BESIDE_TABLES.fullmatch(name):
+            few.add(path)
+    if len(few) <= max(_FEW, len({*tables} - company)):
+        company |= few
+    return company if {*tables} - company else set()
+
+
+def is_shard(path: str) -> bool:
+    """Whether a file without a telling suffix is named as Spark, Hadoop and Hive name the parts of a table.
+
+    Examples
+    --------
+    >>> [is_shard(name) for name in ("out/part-00000", "t/000000_0", "notes/part one.txt")]
+    [True, True, False]
+    """
+    return _SHARD.fullmatch(os.path.basename(path)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """The regular files below a folder, sorted; how many hidden ones there are; links that lead nowhere.
+
+    ``passed`` is the folder that was not to be looked into, if it is there; ``own`` are folders of results of Nearkin.
+    """
+
+    paths: list[str]
+    n_hidden: int
+    dangling: list[str]
+    passed: str | None
+    own: list[str]
+
+
+def _walk(folder: str, without: Path | None) -> _Inside:
+    """What is below a folder. Links to folders are not followed, so no loop of them can hold us up."""
+
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"{error.filename}: the folder cannot be read: {error.strerror}.") from error
+
+    place = None if without is None else os.path.realpath(without)
+    paths: list[str] = []
+    dangling: list[str] = []
+    own: list[str] = []
+    n_hidden, passed = 0, None
+    for where, folders, files in os.walk(folder, onerror=refuse):
+        n_hidden += sum(name.startswith(".") for name in (*folders, *files))
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in folders:
+            if place is not None and os.path.realpath(os.path.join(where, name)) == place:
+                passed = os.path.join(where, name)
+                folders.remove(name)
+                break
+        own += [path for name in folders if is_own(path := os.path.join(where, name))]
+        folders[:] = [name for name in folders if os.path.join(where, name) not in own]
+        for name in files:
+            path = os.path.join(where, name)
+            if name.startswith("."):
+                continue
+            if os.path.isfile(path):
+                paths.append(path)
+            elif os.path.islink(path) and not os.path.exists(path):
+                dangling.append(path)
+    return _Inside(sorted(paths), n_hidden, sorted(dangling), passed, own)
+
+
+def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
+    if found.n_hidden:
+        yield f"{folder}: hidden files and folders are not read ({found.n_hidden:,} whose names begin with a dot)"
+    if found.passed is not None:
+        yield f"{found.passed}: not read; the results of this command go there"
+    if found.own:
+        yield said_of_own(folder, found.own)
+    if found.dangling:
+        one, many = "link leads to a file that is not there", "links lead to files that are not there"
+        lead = counted(len(found.dangling), one, many)
+        yield f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}"
+
+
+def _is_in_marks(path: str, folder: str) -> bool:
+    """Whether a file is a mark, or lies in a folder of marks such as ``_temporary``."""
+    return any(map(is_mark, Path(os.path.relpath(path, folder)).parts))
+
+
+def _refuse_delta(folder: str, paths: Sequence[str]) -> None:
+    for path in paths:
+        parts = Path(os.path.relpath(path, folder)).parts
+        if _DELTA_LOG in parts[:-1]:
+            table = os.path.join(folder, *parts[: parts.index(_DELTA_LOG)])
+            raise SourceError(
+                f"{table}: is a Delta Lake table, and some of its files may be of older versions. Write its current "
+                f"version as Parquet first, or read every file with '{os.path.join(table, '*.parquet')}'."
+            )
+
+
+def left_out(place: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """One line about the files of a folder, or of a pattern, that are left out; none where there are none."""
+    if not paths:
+        return ()
+    what = counted(len(paths), "file that is not a document", "files that are not documents")
+    folder = place if os.path.isdir(place) else "."
+    return (f"{place}: left out {what}: {_named(folder, paths)}",)
+
+
+def _named(folder: str, paths: Sequence[str]) -> str:
+    """The first of some files, from the folder, and how many more."""
+    names = ", ".join(Path(os.path.relpath(path, folder)).as_posix() for path in paths[:_SHOWN])
+    more = len(paths) - _SHOWN
+    return names if more <= 0 else f"{names} and {more:,} more"
+
+
+def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> SourceError:
+    """The error of a folder of tables and other files, with a command for each part."""
+    held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
+    beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
+    return SourceError(
+        f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; to read the other "
+        f"files, pass {_patterns(folder, others)}. To read every file as one text, add --format file."
+    )
+
+
+def _patterns(folder: str, paths: Sequence[str]) -> str:
+    """Globs that match some files: one for each suffix, or the first names where there is none."""
+    suffixes = list(dict.fromkeys(_suffixes(path) for path in paths))
+    if len(suffixes) > _SHOWN or "" in suffixes:
+        shown = " ".join(f"'{path}'" for path in paths[:_SHOWN])
+        return shown if len(paths) <= _SHOWN else f"{shown} …"
+    return " ".join(f"'{os.path.join(folder, '**', '*' + suffix)}'" for suffix in suffixes)
+
+
+def _suffixes(path: str) -> str:
+    """The last suffix of a name, and the one before that of a compressed file."""
+    stem, last = os.path.splitext(os.path.basename(path))
+    return os.path.splitext(stem)[1] + last if last.lower() in (".gz", ".zst", ".zstd", ".bz2", ".xz") else last

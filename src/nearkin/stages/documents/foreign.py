@@ -1,0 +1,154 @@
+"""Files that are neither plain text nor a table that Nearkin reads, recognised by their first bytes.
+
+Two sorts are kept apart. Of an archive, an image or a database nothing can be read as text. A page of HTML or a mailbox
+is text with markup around it: it is refused as well, because its markup would be compared, but ``--format file`` reads
+it as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from nearkin.stages.documents.encodings import looks_binary
+from nearkin.stages.documents.markup import markup_of
+
+_EXTRACT = "extract its text first"
+_UNPACK = "unpack it first"
+_CONVERT = "convert it to Parquet or JSON Lines first"
+_ZIP = b"PK\x03\x04"
+_ZIPPED = {
+    **{f".{one}": f"{'an' if one[0] in 'eox' else 'a'} {one.upper()} file"
+       for one in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")},
+    ".npz": "an archive of NumPy arrays", ".pt": "a PyTorch file", ".pth": "a PyTorch file", ".jar": "a JAR archive",
+}  # fmt: skip
+_BINARY = (
+    (b"%PDF-", "a PDF file", _EXTRACT),
+    (b"PK\x05\x06", "an empty ZIP archive", _EXTRACT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Word, Excel, PowerPoint or Outlook", _EXTRACT),
+    (b"!BDN", "an Outlook mailbox", _EXTRACT),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
+    (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
+    (b"\x04\x22\x4d\x18", "an LZ4 file", _UNPACK),
+    (b"\xff\x06\x00\x00sNaPpY", "a Snappy file", _UNPACK),
+    (b"\x1f\x9d", "a file of compress", _UNPACK),
+    (b"SQLite format 3\0", "an SQLite database", "export a table of it as CSV or Parquet"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _CONVERT),
+    (b"\x93NUMPY", "a NumPy array", _CONVERT),
+    (b"Obj\x01", "an Avro file", _CONVERT),
+    (b"PARE", "an encrypted Parquet file", "write it without encryption"),
+    (b"\x80\x02", "a Python pickle", _CONVERT),
+    (b"\x80\x03", "a Python pickle", _CONVERT),
+    (b"\x80\x04\x95", "a Python pickle", _CONVERT),
+    (b"\x80\x05\x95", "a Python pickle", _CONVERT),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image", _EXTRACT),
+    (b"\xff\xd8\xff", "a JPEG image", _EXTRACT),
+    (b"II*\0", "a TIFF image", _EXTRACT),
+    (b"MM\0*", "a TIFF image", _EXTRACT),
+    (b"\x7fELF", "a program", "leave it out"),
+    (b"\xcf\xfa\xed\xfe", "a program", "leave it out"),
+    (b"\xca\xfe\xba\xbe", "a program", "leave it out"),
+    (b"\0asm", "a program", "leave it out"),
+)  # fmt: skip
+# These begin like words: they count only where bytes that are no text follow.
+_BINARY_IF_SO = (
+    (b"ORC", "an ORC file", _CONVERT),
+    (b"FEA1", "a Feather file of version 1",
+     "write it as version 2 first, with pyarrow.feather.write_feather(table, path)"),
+    (b"GGUF", "a GGUF model", "leave it out"),
+    (b"GIF87a", "a GIF image", _EXTRACT),
+    (b"GIF89a", "a GIF image", _EXTRACT),
+    (b"RIFF", "a RIFF file: sound, video or an image", _EXTRACT),
+    (b"OggS", "an Ogg file", _EXTRACT),
+    (b"ID3", "an MP3 file", _EXTRACT),
+    (b"BM", "a BMP image", _EXTRACT),
+    (b"MZ", "a program", "leave it out"),
+    (_ZIP[:2], "a ZIP archive", _EXTRACT),
+)  # fmt: skip
+_LFS = b"version https://git-lfs.github.com/spec/"
+_CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
+_TAR_AT = 257
+_FOREIGN_BYTES = 1 << 16
+FIRST_BYTES = 1 << 12
+"""Of a file: enough to recognise all but markup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A kind of file that is not plain text.
+
+    Parameters
+    ----------
+    name : str
+        With its article, such as "a PDF file".
+    advice : str
+        What to do, as an imperative.
+    is_text : bool
+        Text with markup: ``--format file`` reads it as it is.
+    instead_of : str
+        What it is not.
+    """
+
+    name: str
+    advice: str
+    is_text: bool = False
+    instead_of: str = "text"
+
+    @property
+    def problem(self) -> str:
+        """Why such a file is no document, and what to do.
+
+        Examples
+        --------
+        >>> Foreign("an HTML page", "extract its text first", is_text=True).problem
+        'an HTML page, not plain text; extract its text first, or read it as it is with --format file'
+        """
+        if self.is_text:
+            return f"{self.name}, not plain text; {self.advice}, or read it as it is with --format file"
+        return f"{self.name}, not {self.instead_of}; {self.advice}"
+
+
+def foreign(data: bytes, path: str) -> Foreign | None:
+    r"""The kind of a file that is not plain text; None where nothing is known against it.
+
+    Parameters
+    ----------
+    data : bytes
+        Its beginning, unpacked if it was compressed: `FIRST_BYTES` or more.
+    path : str
+        For the kinds of ZIP archives only, which are named by their suffix.
+
+    Examples
+    --------
+    >>> foreign(b"PK\x03\x04\x14", "letters/offer.docx").problem
+    'a DOCX file, not text; extract its text first'
+    >>> foreign(b"PK is short for public key", "notes.txt")
+    """
+    known = _binary(data, path)
+    if known is not None:
+        return known
+    markup = markup_of(data[:_FOREIGN_BYTES])
+    return None if markup is None else Foreign(*markup, is_text=True)
+
+
+def _binary(data: bytes, path: str) -> Foreign | None:
+    """Kinds of which nothing can be read as text."""
+    if data.startswith(_ZIP):
+        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), _EXTRACT)
+    for first_bytes, name, advice in _BINARY:
+        if data.startswith(first_bytes):
+            return Foreign(name, advice)
+    for first_bytes, name, advice in _BINARY_IF_SO:
+        if data.startswith(first_bytes) and looks_binary(data):
+            return Foreign(name, advice)
+    if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
+        return Foreign("a tar archive", "unpack it first, and name its folder")
+    if data.startswith(_LFS):
+        return Foreign("a pointer of Git LFS", "fetch the file with git lfs pull", instead_of="the file itself")
+    if data[:1] == b"\x30" and _CMS_OID in data[:64]:
+        return Foreign("a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms")
+    if data[4:8] == b"ftyp" and looks_binary(data):
+        return Foreign("a video or sound file", _EXTRACT)
+    is_safetensors = data[8:9] == b"{" and data[4:8] == bytes(4) and re.match(rb'\{\s*"', data[8:])
+    return Foreign("a safetensors model", "leave it out") if is_safetensors else None

@@ -1,0 +1,123 @@
+"""Text with markup around it, recognised by how it begins: HTML, XML, RTF, mail, web archives, load files of reviews.
+
+A false alarm would keep a text out, so that each kind needs more than one sign: prose may begin with "<" or "From ".
+"""
+
+from __future__ import annotations
+
+import re
+from xml.parsers import expat
+
+Markup = tuple[str, str]
+"""A kind with its article, and what to do."""
+_EXTRACT = "extract its text first"
+_CONVERT = "convert it to JSON Lines first"
+_LEAST_TAGS = 3
+_LEAST_ELEMENTS = 3
+_WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
+_RTF = re.compile(rb"\{\\rtf\d?")
+# The comments are matched once and for all, (?>…): each way to split many of them would be tried where no page follows.
+_HTML = re.compile(
+    rb"(?:<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL
+)
+_TAG = re.compile(
+    rb"</?(?:html|head|body|title|meta|link|script|style|div|p|a|span|table|h1|main|section)\b", re.IGNORECASE
+)
+_XML = re.compile(rb"<\?xml\s[^>]*\?>")
+_ELEMENT = re.compile(rb"<([A-Za-z_][\w.:-]*)[\s/>]")
+_DOC = re.compile(rb"<doc(?: +[a-z_]+=|>)", re.IGNORECASE)
+_DAYS, _MONTHS = b"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", b"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_MBOX = re.compile(
+    rb"From \S+ +" + _DAYS + rb",? +(?:" + _MONTHS + rb" +\d{1,2}|\d{1,2} +" + _MONTHS + rb")\b[^\r\n]*\r?\n[!-9;-~]+:"
+)
+_FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
+_OF_MAIL = frozenset((b"from", b"to", b"date", b"subject", b"message-id", b"received", b"mime-version", b"return-path"))
+_LEAST_FIELDS = 3
+_ENCODED = re.compile(
+    rb"^content-transfer-encoding:\s*(?:base64|quoted-printable)|^content-type:\s*multipart/",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
+_OPTICON = re.compile(
+    rb"[^,\r\n]+,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*\r?\n", re.IGNORECASE
+)
+_LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*\r?\n")
+_PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
+_ROOTS = {
+    b"mediawiki": ("a dump of MediaWiki", "read it with --format wikipedia"),
+    b"tmx": ("a translation memory, TMX", "read it with nearkin align train"),
+    b"svg": ("an SVG image", _EXTRACT),
+}
+
+
+def markup_of(data: bytes) -> Markup | None:
+    """The kind of markup that a text begins with; None: it is plain, as far as can be seen.
+
+    Examples
+    --------
+    >>> markup_of(b"<html><head><title>News</title></head><body>It was")
+    ('an HTML page', 'extract its text first')
+    >>> markup_of(b"<html> is the outermost element of a page.")
+    >>> markup_of(b"From the beginning: it was a dark night.")
+    """
+    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if _RTF.match(text):
+        return "an RTF file", _EXTRACT
+    if _WARC.match(text):
+        return "a web archive, WARC or WET", _CONVERT
+    if text.startswith(b"%!PS"):
+        return "a PostScript file", _EXTRACT
+    if _PEM.match(text):
+        return "a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms"
+    if _DAT.match(text):
+        return "a Concordance load file, DAT", "convert it to CSV first, or name its text files"
+    if _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text):
+        return "a load file of images, Opticon or LFP", "name the text files that go with it"
+    return _mail(text) or (_angled(text) if text.startswith(b"<") else None)
+
+
+def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
+    """Whether the first two lines are of a pattern."""
+    first = line.match(text)
+    return first is not None and line.match(text, first.end()) is not None
+
+
+def _mail(text: bytes) -> Markup | None:
+    """Mailboxes, and messages whose body is encoded; a message in plain text is a text."""
+    if _MBOX.match(text):
+        return "a mailbox, mbox", "extract the text of its messages first"
+    names, place = set(), 0
+    while (field := _FIELD.match(text, place)) is not None:
+        names.add(field[1].lower())
+        place = field.end()
+    if len(names & _OF_MAIL) >= _LEAST_FIELDS and _ENCODED.search(text[:place]):
+        return "a mail message with an encoded body", _EXTRACT
+    return None
+
+
+def _angled(text: bytes) -> Markup | None:
+    """HTML, XML, and documents between tags."""
+    if _HTML.match(text) and len(_TAG.findall(text)) >= _LEAST_TAGS:
+        return "an HTML page", _EXTRACT
+    if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
+        return "a file of <doc> elements", _CONVERT
+    if not _XML.match(text) and not _is_xml(text):
+        return None
+    root = _ELEMENT.search(text)
+    if root is None:
+        return "an XML file", _EXTRACT
+    return _ROOTS.get(root[1].lower(), (f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)", _EXTRACT))
+
+
+def _is_xml(text: bytes) -> bool:
+    """Whether a text without an XML declaration is well-formed as far as it is seen, and has elements in its root."""
+    if not _ELEMENT.match(text):
+        return False
+    parser = expat.ParserCreate()
+    names: list[str] = []
+    parser.StartElementHandler = lambda name, attributes: names.append(name)
+    try:
+        parser.Parse(text, False)
+    except (expat.ExpatError, ValueError):
+        return False
+    return len(names) >= _LEAST_ELEMENTS

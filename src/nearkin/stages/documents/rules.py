@@ -1,0 +1,158 @@
+"""How reading deals with what it cannot read: bad documents, damaged files, documents that are too long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.nouns import counted
+from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
+
+OnError = Literal["skip-documents", "skip", "stop"]
+MAX_UNREADABLE = 0.5
+MAX_DOCUMENT_BYTES = 64 << 20
+STOPPED = "The run stops at bad documents because of --on-error stop."
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRules:
+    """What happens to documents and files that cannot be read.
+
+    Parameters
+    ----------
+    on_error : {"skip-documents", "skip", "stop"}
+        "skip-documents" leaves a bad document out and lists it; a truncated or damaged file ends the run. "skip" also
+        uses what comes before the damage of a file. "stop" ends the run at the first bad document.
+    max_unreadable : float
+        Maximum share of documents that may be unreadable, from 0 to 1; with more the run fails.
+    max_document_bytes : int
+        Maximum size of a document: of its line or record, as UTF-8, or of the text in a table. A longer one is
+        unreadable.
+
+    Examples
+    --------
+    >>> ReadingRules.of(max_unreadable="1%", max_document_size="16MiB")
+    ReadingRules(on_error='skip-documents', max_unreadable=0.01, max_document_bytes=16777216)
+    """
+
+    on_error: OnError = "skip-documents"
+    max_unreadable: float = MAX_UNREADABLE
+    max_document_bytes: int = MAX_DOCUMENT_BYTES
+
+    def __post_init__(self) -> None:
+        if self.on_error not in get_args(OnError):
+            raise ParameterError.of("on_error", "reading", "skip-documents, skip or stop", self.on_error)
+        if not isinstance(self.max_unreadable, int | float) or not 0 <= self.max_unreadable <= 1:
+            raise _bad_share(self.max_unreadable)
+        if not isinstance(self.max_document_bytes, int) or self.max_document_bytes < 1:
+            raise ParameterError.of("max_document_size", "reading", SIZE_RULE, self.max_document_bytes)
+
+    @classmethod
+    def of(
+        cls,
+        on_error: str = "skip-documents",
+        max_unreadable: str | float = MAX_UNREADABLE,
+        max_document_size: str | int = MAX_DOCUMENT_BYTES,
+    ) -> ReadingRules:
+        """From options in the user's words.
+
+        Raises
+        ------
+        ParameterError
+            For a value that breaks its rule.
+        """
+        size = max_document_size
+        if isinstance(size, str):
+            size = parse_size(size, "max_document_size", "reading")
+        return cls(on_error, parse_share(max_unreadable), size)  # type: ignore[arg-type]  # it checks on_error
+
+    @property
+    def takes_damaged(self) -> bool:
+        """Whether what comes before the damage of a file is used."""
+        return self.on_error == "skip"
+
+    @classmethod
+    def of_finished_run(cls) -> ReadingRules:
+        """Whatever a finished run put up with: its documents are read again."""
+        return cls("skip", 1.0)
+
+    def check_readable(self, n_unreadable: int, n_documents: int, first: str, *, of: str = "") -> None:
+        """Check that not too many documents are unreadable.
+
+        Parameters
+        ----------
+        n_unreadable, n_documents : int
+        first : str
+            Where the first unreadable document is, and why it is unreadable.
+        of : str, optional
+            The option that names the documents, such as "--against".
+
+        Raises
+        ------
+        SourceError
+            None of them can be read.
+        DocumentError
+            More than `max_unreadable` of them cannot be read.
+        """
+        if not n_unreadable:
+            return
+        prefix = f"{of}: " if of else ""
+        if n_unreadable == n_documents:
+            none = (
+                "The only document cannot"
+                if n_documents == 1
+                else f"None of the {counted(n_documents, 'document')} can"
+            )
+            raise SourceError(f"{prefix}{none} be read. The first: {first}.")
+        share = n_unreadable / n_documents
+        if share > self.max_unreadable + 1e-12:  # 29 of 100 are 29 percent, whatever floating point makes of it
+            raise DocumentError(
+                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} cannot be read: {100 * share:.4g}%, "
+                f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. The first: {first}."
+            )
+
+
+def parse_share(given: str | float) -> float:
+    """A share from a percentage such as ``1%``, or from a number from 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+
+    Examples
+    --------
+    >>> parse_share("1%"), parse_share("0.01"), parse_share(0.5)
+    (0.01, 0.01, 0.5)
+    """
+    share = -1.0
+    if isinstance(given, str):
+        if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given):
+            share = float(found[1]) / (100 if found[2] else 1)
+    elif isinstance(given, int | float) and not isinstance(given, bool):
+        share = float(given)
+    if not 0 <= share <= 1:
+        raise _bad_share(given)
+    return share
+
+
+def _bad_share(given: object) -> ParameterError:
+    hint = ""
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given)) and 1 < float(str(given)) <= 100:
+        hint = f" ({str(given).strip()} percent is {str(given).strip()}%)"
+    rule = f"a percentage such as 1%, or a number from 0 to 1{hint}"
+    return ParameterError.of("max_unreadable", "reading", rule, given)
+
+
+def too_long(n_bytes: int | None, max_document_bytes: int) -> str:
+    """The problem of a document that is longer than the maximum; None: nobody knows how long it is.
+
+    Examples
+    --------
+    >>> too_long(10 << 30, 64 << 20)
+    'longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)'
+    """
+    size = "" if n_bytes is None else f"{counted(n_bytes, 'byte')}; "
+    return f"longer than --max-document-size ({size}the maximum is {max_document_bytes:,})"

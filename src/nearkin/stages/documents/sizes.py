@@ -1,0 +1,53 @@
+"""Sizes in the words of users: ``2GiB``, ``500MB``."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from nearkin.errors import ParameterError
+
+SIZE_RULE = "a size such as 2GiB or 500MB"
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE)
+
+
+def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> int:
+    """Bytes from a size such as ``2GiB``, ``500MB`` or ``1073741824``.
+
+    Raises
+    ------
+    ParameterError
+        For anything else; it names the parameter and its owner.
+
+    Examples
+    --------
+    >>> parse_size("2GiB"), parse_size("1.5 MB")
+    (2147483648, 1500000)
+    """
+    found = _SIZE.fullmatch(text)
+    if not found:
+        raise ParameterError.of(parameter, owner, SIZE_RULE, text)
+    return int(float(found[1]) * _unit_of(found))
+
+
+def _unit_of(found: re.Match[str]) -> int:
+    """Bytes of the unit of a size."""
+    base: int = 1024 if found[3] else 1000
+    power: int = " kmgt".index(found[2].lower()) if found[2] else 0
+    return int(base**power)
+
+
+def in_unit_of(text: str, n_bytes: int) -> str:
+    """A size in the unit of another one, rounded up.
+
+    Examples
+    --------
+    >>> in_unit_of("64MiB", 256 << 20), in_unit_of("0.1 GB", 256 << 20), in_unit_of("7", 256 << 20)
+    ('256MiB', '0.269 GB', '268435456')
+    """
+    found = _SIZE.fullmatch(text)
+    if not found:
+        return str(n_bytes)
+    thousandths = math.ceil(1000 * n_bytes / _unit_of(found))
+    value = math.ceil(thousandths / 1000) if thousandths >= 10_000 else thousandths / 1000
+    return f"{text[: found.start(1)]}{value:.12g}{text[found.end(1) :]}".strip()

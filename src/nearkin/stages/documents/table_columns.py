@@ -1,0 +1,158 @@
+"""The columns of a table that documents are made of: what may be in them, and their rows as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import SourceError
+from nearkin.records import I64, Bool
+from nearkin.stages.documents.columns import as_binary, check_column, holds_characters
+from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.keeping import check_keep_type
+from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python
+from nearkin.stages.documents.rules import too_long
+
+_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+RowMask = Callable[[I64], Bool]
+"""Which rows of a table, numbered from 1, are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns that are read."""
+
+    text: str
+    doc_id: str | None
+    keep: KeepColumn | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Each once."""
+        keep = None if self.keep is None else self.keep.name
+        return list(dict.fromkeys(name for name in (self.text, self.doc_id, keep) if name is not None))
+
+    def ids(self, schema: pa.Schema) -> IdType:
+        """The type of the ids, which a column of another type than integers decides."""
+        return IdType(self.doc_id is None or not pa.types.is_integer(schema.field(self.doc_id).type))
+
+
+def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
+    """The kept rows of a batch."""
+    mask = pa.array(is_kept)
+    try:
+        return batch.filter(mask)
+    except pa.ArrowNotImplementedError:
+        columns = [_filtered_column(column, mask) for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
+    """Arrow filters no views of strings: they take a way round, those inside of lists and structs through Python."""
+    without_views = _WITHOUT_VIEWS.get(column.type)
+    if without_views is not None:
+        return column.cast(without_views).filter(mask).cast(column.type)
+    try:
+        return column.filter(mask)
+    except pa.ArrowNotImplementedError:
+        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+        return pa.array([column[row].as_py() for row in rows], column.type)
+
+
+def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
+    """SourceError where a column is missing, is there twice, or is of a type that cannot serve."""
+    for parameter, column in (("text", text), ("id", doc_id)):
+        if column is not None:
+            check_column(name, parameter, column, schema.names)
+    type_ = schema.field(text).type
+    if not holds_characters(type_) and not pa.types.is_null(type_):
+        raise SourceError(
+            f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
+            f"The columns are: {', '.join(schema.names)}."
+        )
+    if keep_column is not None:
+        check_keep_type(name, keep_column, schema)
+
+
+def pieces_of_batch(
+    batch: pa.RecordBatch,
+    wanted: Wanted,
+    first_row: int,
+    *,
+    batch_bytes: int,
+    max_document_bytes: int | None = None,
+) -> Iterator[Piece]:
+    """The rows of a batch, numbered from ``first_row``, in pieces whose texts are about ``batch_bytes``.
+
+    A longer text has a piece of its own, and no text there if it is longer than ``max_document_bytes``.
+    """
+    text = wanted.text
+    column = batch.column(text)
+    if pa.types.is_dictionary(column.type):
+        lengths = pc.take(_lengths(column.dictionary), column.indices)
+    else:
+        lengths = _lengths(column)
+    ends = np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
+    most = batch_bytes if max_document_bytes is None else min(batch_bytes, max_document_bytes)
+    start = 0
+    while start < len(batch):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + most, "right")), start + 1)
+        part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
+        if max_document_bytes is not None and n_bytes > max_document_bytes:  # then it is one row
+            part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
+            yield _piece(part, wanted, first_row + start, too_long(n_bytes, max_document_bytes))
+        else:
+            yield _piece(part, wanted, first_row + start, "the text is null")
+        start = stop
+
+
+def _lengths(values: pa.Array) -> pa.Array:
+    """Bytes of each text."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.int32())
+    return pc.binary_length(as_binary(plain(values)))
+
+
+def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str) -> Piece:
+    """The rows of a table's batch, numbered from ``first_row``."""
+    n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
+    texts = as_binary(plain(batch.column(wanted.text)))
+    problems = pa.nulls(n_rows, pa.large_string())
+    if texts.null_count:
+        problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
+    return Piece(
+        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id))),
+        texts,
+        np.arange(first_row, first_row + n_rows, dtype=np.int64),
+        problems,
+        pa.nulls(n_rows, pa.float64()) if keep is None else keep.of_json(plain(batch.column(keep.name))),
+    )
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Values without a dictionary or an extension around them."""
+    if isinstance(values, pa.ExtensionArray):
+        values = values.storage
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _ids(values: pa.Array) -> pa.Array:
+    """Integers as int64, everything else as it reads."""
+    if pa.types.is_integer(values.type):
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return ids_from_python(values.to_pylist())
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values))
+    if holds_characters(values.type):
+        return as_large_strings(values)
+    try:
+        return values.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return ids_from_python([None if value is None else str(value) for value in values.to_pylist()])

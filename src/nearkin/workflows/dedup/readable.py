@@ -1,0 +1,59 @@
+"""What was read, held against the rules of reading, before the expensive work begins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearkin.errors import DocumentError
+from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
+from nearkin.workflows.dedup.tables import Places
+
+
+def check_problems(places: Places, rules: ReadingRules) -> None:
+    """Check that the rules allow the problems there are: an earlier part of a resumed run may have had others.
+
+    Raises
+    ------
+    TruncatedInputError
+        A file is damaged, and what comes before the damage is not to be used.
+    DocumentError
+        A document is bad, and that stops the run.
+    """
+    for row in sorted(places.problems):
+        problem = places.problems[row]
+        if is_damage(problem) and not rules.takes_damaged:
+            n_before = int(np.count_nonzero(places.source[:row] == places.source[row]))
+            raise truncated_input(places.source_names[int(places.source[row])], fault_of(problem), n_before)
+        if rules.on_error == "stop":
+            raise DocumentError(f"{places.where(row)}: {problem}. {STOPPED}")
+
+
+def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
+    """Check that not too many documents are unreadable, of those to clean and of the other collection.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    for start, end, of in ((0, corpus.n_inputs, ""), (corpus.n_inputs, len(corpus), "--against")):
+        unreadable = np.flatnonzero(corpus.status[start:end] == UNREADABLE)
+        if len(unreadable):
+            row = start + int(unreadable[0])
+            first = f"{places.where(row)}: {places.problems[row]}"
+            rules.check_readable(len(unreadable), end - start, first, of=of)
+
+
+def damaged_files(places: Places) -> list[dict[str, object]]:
+    """The files of which only a part was used: for the manifest, and for whoever reads it."""
+    return [
+        {
+            "path": places.source_names[int(places.source[row])],
+            "line": int(places.line[row]),
+            "problem": fault_of(places.problems[row]),
+        }
+        for row in sorted(places.problems)
+        if is_damage(places.problems[row])
+    ]

@@ -1,0 +1,452 @@
+"""Files that end before their end, and input of which most is unreadable: in every command that reads documents."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+import nearkin
+from functional.conftest import Ended, nearkin_here, write_jsonl
+from made_up_prose import Prose
+from nearkin.errors import DocumentError
+
+PROSE = Prose(4)
+RECORDS = [{"id": f"d{i}", "text": PROSE.text(60)} for i in range(120)]
+LINES = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
+BAD_LINE = b"{broken\n"
+
+
+def noisy(n: int) -> bytes:
+    """Lines that no compression makes short: half of the file is about half of the lines."""
+    chance = random.Random(5)
+    return b"".join(
+        json.dumps({"id": f"d{i}", "text": " ".join(chance.randbytes(4).hex() for _ in range(30))}).encode() + b"\n"
+        for i in range(n)
+    )
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> Path:
+    path = tmp_path / "cut.jsonl.gz"
+    path.write_bytes(cut_in_half(gzip.compress(LINES)))
+    return path
+
+
+@pytest.fixture
+def mostly_bad(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(LINES[: LINES.index(b"\n") + 1] * 1 + BAD_LINE * 3 + json.dumps(RECORDS[1]).encode() + b"\n")
+    return path
+
+
+def assert_refused(ended: Ended, code: int, *words: str) -> None:
+    ended.assert_clean()
+    assert (ended.code, ended.out) == (code, ""), ended.err
+    for word in words:
+        assert word in ended.err
+
+
+# Each command that reads documents, as its arguments: the input, and a folder for what it writes.
+COMMANDS: dict[str, Callable[[Path, Path], list[object]]] = {
+    "dedup": lambda path, out: ["dedup", path, "--out", out / "o", "--no-report", "-q"],
+    "dedup --against": lambda path, out: [
+        "dedup", write_jsonl(out / "fine.jsonl", RECORDS), "--against", path, "--out", out / "o", "--no-report", "-q"
+    ],
+    "families": lambda path, out: ["families", path, "--out", out / "o", "-q"],
+    "sign": lambda path, out: ["sign", path, "--out", out / "o.parquet", "-q"],
+    "sign, counted": lambda path, out: [
+        "sign", path, "--method", "weighted-topsig", "--out", out / "o.parquet", "-q"
+    ],
+    "statistics": lambda path, out: ["statistics", path, "--out", out / "o.stats", "-q"],
+    "add": lambda path, out: ["add", out / "collection", path, "-q"],
+    "pairs": lambda path, out: [
+        "pairs", "--left", write_jsonl(out / "fine.jsonl", RECORDS), "--right", path, "--out", out / "o", "-q",
+        "--no-report",
+    ],
+    "plan": lambda path, out: ["plan", "--sample", path, "--json"],
+    "plan of pairs": lambda path, out: [
+        "plan", "--sample-left", path, "--sample-right", write_jsonl(out / "fine.jsonl", RECORDS), "--json"
+    ],
+    "lab minhash": lambda path, out: ["lab", "minhash", path, "--documents", "300", "--out", out / "o", "-q"],
+    "lab signatures": lambda path, out: ["lab", "signatures", path, "--documents", "300", "--out", out / "o", "-q"],
+    "lab range-search": lambda path, out: ["lab", "range-search", path, "--documents", "300", "--out", out / "o", "-q"],
+}  # fmt: skip
+QUICK = [name for name in COMMANDS if not name.startswith(("lab", "plan of"))]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_truncated_file_ends_every_command(command: str, cut: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    ended = nearkin_here(*COMMANDS[command](cut, out))  # type: ignore[arg-type]
+    assert_refused(ended, 13, f"{cut}: the gzip stream is truncated, after ", "--on-error skip")
+    assert not list(out.glob("**/manifest.json"))
+    assert not (out / "o.parquet").exists()
+    assert not (out / "o.stats").exists()
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_skip_uses_what_came_before_and_says_so(command: str, cut: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    arguments = [one for one in COMMANDS[command](cut, out) if one not in ("-q", "--json")]
+    loud = nearkin_here(*arguments, "--on-error", "skip")  # type: ignore[arg-type]
+    assert loud.code == 0, loud.err
+    assert f"Warning: {cut}: the gzip stream is truncated. Only the " in loud.err + loud.out
+    if not command.startswith("plan"):
+        assert f"Incomplete: {cut}, line " in loud.out
+    again = [] if command in ("add", "plan") else ["--overwrite"]
+    told = json.loads(nearkin_here(*arguments, "--on-error", "skip", "--json", *again).out)  # type: ignore[arg-type]
+    damaged = told["right"]["damaged_files"] if command == "pairs" else told.get("damaged_files")
+    if not command.startswith("plan"):
+        assert [(one["path"], one["problem"]) for one in damaged] == [(str(cut), "the gzip stream is truncated")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_fails_where_most_is_unreadable(command: str, mostly_bad: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    arguments = COMMANDS[command](mostly_bad, out)
+    ended = nearkin_here(*arguments)  # type: ignore[arg-type]
+    message = "3 of 5 documents cannot be read: 60%, more than the 50% of --max-unreadable"
+    assert_refused(ended, 4, message, f"{mostly_bad}:2: not valid JSON")
+    assert not list(out.glob("**/manifest.json"))
+    assert not (out / "o.parquet").exists()
+    if command in QUICK:  # the same command with a higher share: nothing is left to be resumed
+        ended = nearkin_here(*arguments, "--max-unreadable", "60%")  # type: ignore[arg-type]
+        assert ended.code == 0, ended.err
+
+
+def test_a_share_is_of_all_documents(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINES + BAD_LINE * 2)
+    for share, code in (("1%", 4), ("0.01", 4), ("1.6%", 4), ("2%", 0), ("0.02", 0)):
+        ended = nearkin_here("dedup", path, "--out", tmp_path / share, "--no-report", "-q", "--max-unreadable", share)
+        assert ended.code == code, ended.err
+    assert json.loads((tmp_path / "2%/manifest.json").read_text())["reading"] == {
+        "format": None, "on_error": "skip-documents", "max_unreadable": 0.02, "max_document_bytes": 64 << 20
+    }  # fmt: skip
+
+
+# -- each compression and format ---------------------------------------------------------------------------------------
+
+
+def cut_in_half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def parquet_of(lines: bytes, path: Path) -> bytes:
+    pq.write_table(pa.Table.from_pylist([json.loads(line) for line in lines.splitlines()]), path, row_group_size=50)
+    return path.read_bytes()
+
+
+def arrow_of(lines: bytes) -> bytes:
+    table = pa.Table.from_pylist([json.loads(line) for line in lines.splitlines()])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=50)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("a.jsonl.gz", gzip.compress),
+        (
+            "a.jsonl.zst",
+            lambda data: b"".join(zstandard.compress(data[i : i + 9000]) for i in range(0, len(data), 9000)),
+        ),
+        ("a.jsonl.bz2", lambda data: b"".join(bz2.compress(data[i : i + 9000]) for i in range(0, len(data), 9000))),
+        ("a.jsonl.xz", lzma.compress),
+        ("a.arrow", arrow_of),
+    ],
+)
+def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    lines = noisy(400)
+    (tmp_path / name).write_bytes(cut_in_half(pack(lines)))
+    arguments = ["dedup", tmp_path / name, "--out", tmp_path / "o", "--write-kept", "--no-report"]
+    assert nearkin_here(*arguments, "-q").code == 13
+    assert not (tmp_path / "o/kept").exists()
+    ended = nearkin_here(*arguments, "--on-error", "skip", "--resume")
+    assert ended.code == 0, ended.err
+    assert "The results and the kept corpus have only what comes before" in ended.out
+    manifest = json.loads((tmp_path / "o/manifest.json").read_text())
+    (damaged,) = manifest["damaged_files"]
+    assert manifest["problems"] == {"damaged file": 1}
+    kept = nearkin_here("dedup", tmp_path / "o/kept" / name, "--out", tmp_path / "again", "--no-report", "--json")
+    n_kept = json.loads(kept.out)["counts"]["documents"]
+    assert n_kept == manifest["counts"]["kept"] == damaged["line"] - 1
+    assert 0 < n_kept < 400
+    (problem,) = pq.read_table(tmp_path / "o/problems.parquet").to_pylist()
+    assert problem["problem"].startswith("damaged file: ")
+    audited = nearkin_here("audit", tmp_path / "o", "--sample", "20", "--json")
+    assert audited.code == 0, audited.err
+    regrouped = nearkin_here("regroup", tmp_path / "o", "--threshold", "0.9")
+    assert "Incomplete: " in regrouped.out
+    assert "1 input file is incomplete" in (tmp_path / "o/threshold-0.9/report.html").read_text()
+
+
+def test_a_parquet_file_without_its_end_is_left_out_and_named(tmp_path: Path) -> None:
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    whole = parquet_of(LINES, folder / "0.parquet")
+    (folder / "1.parquet").write_bytes(whole[:-300])
+    arguments = ["dedup", folder, "--out", tmp_path / "o", "--write-kept", "--no-report"]
+    ended = nearkin_here(*arguments, "-q")
+    assert_refused(ended, 13, "1.parquet: the Parquet file is truncated: its footer is missing, before the first")
+    ended = nearkin_here(*arguments, "--on-error", "skip")
+    assert ended.code == 0, ended.err
+    assert "1.parquet, line 1: the Parquet file is truncated: its footer is missing" in ended.out
+    assert [path.name for path in (tmp_path / "o/kept").iterdir()] == ["0.parquet"]
+
+
+def test_a_column_that_is_damaged_and_was_not_read(tmp_path: Path) -> None:
+    """The results are of all rows; a copy with all columns cannot be."""
+    path = tmp_path / "a.parquet"
+    texts = [record["text"] for record in RECORDS]
+    other = [random.Random(i).randbytes(50).hex() for i in range(120)]
+    pq.write_table(pa.table({"text": texts, "other": other}), path, row_group_size=40, compression="zstd")
+    data = bytearray(path.read_bytes())
+    start = pq.ParquetFile(path).metadata.row_group(1).column(1).data_page_offset
+    data[start : start + 60] = bytes(60)
+    path.write_bytes(data)
+    assert nearkin_here("dedup", path, "--out", tmp_path / "a", "--no-report", "-q", "--text", "text").code == 0
+    arguments = ["dedup", path, "--out", tmp_path / "b", "--no-report", "-q", "--text", "text", "--write-kept"]
+    for option in ([], ["--on-error", "skip", "--resume"]):
+        assert_refused(nearkin_here(*arguments, *option), 13, "of the documents that are kept cannot be copied")
+        assert not (tmp_path / "b/manifest.json").exists()
+
+
+def test_a_plain_file_cut_inside_a_line_has_one_bad_document(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(LINES[:-30])
+    ended = nearkin_here("dedup", tmp_path / "a.jsonl", "--out", tmp_path / "o", "--no-report", "--json")
+    told = json.loads(ended.out)
+    assert (told["counts"]["unreadable"], told["damaged_files"]) == (1, [])
+
+
+def test_a_text_of_its_own_that_is_cut_is_one_bad_document(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for i, record in enumerate(RECORDS[:9]):
+        (folder / f"{i}.txt.gz").write_bytes(gzip.compress(str(record["text"]).encode()))
+    (folder / "3.txt.gz").write_bytes((folder / "3.txt.gz").read_bytes()[:-20])
+    (folder / "4.txt.gz").write_bytes(b"")
+    ended = nearkin_here("dedup", folder, "--out", tmp_path / "o", "--no-report", "--json")
+    told = json.loads(ended.out)
+    assert (told["counts"]["unreadable"], told["damaged_files"]) == (2, [])
+    problems = [row["problem"] for row in pq.read_table(tmp_path / "o/problems.parquet").to_pylist()]
+    assert problems == ["the gzip stream is truncated", "the file is empty, not even an empty gzip stream"]
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+def dedup(path: Path, tmp_path: Path, *options: str) -> Ended:
+    return nearkin_here("dedup", path, "--out", tmp_path / "o", "--no-report", "-q", *options)
+
+
+def test_a_resumed_run_is_as_strict_as_it_is_told_to_be(cut: Path, tmp_path: Path, monkeypatch) -> None:
+    from nearkin.workflows.dedup import inputs, job
+
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 3000)  # several batches, so that something is done before the damage
+    assert dedup(cut, tmp_path).code == 13
+    assert dedup(cut, tmp_path).code == 5  # it asks for --resume
+    assert dedup(cut, tmp_path, "--resume").code == 13
+    monkeypatch.setattr(job, "plan_search", lambda *asked: 1 / 0)
+    with pytest.raises(ZeroDivisionError):  # interrupted when all is read
+        dedup(cut, tmp_path, "--resume", "--on-error", "skip")
+    monkeypatch.undo()
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 3000)
+    assert_refused(dedup(cut, tmp_path, "--resume"), 13, "the gzip stream is truncated, after ")
+    assert_refused(dedup(cut, tmp_path, "--resume", "--on-error", "stop"), 13, "the gzip stream is truncated")
+    assert dedup(cut, tmp_path, "--resume", "--on-error", "skip").code == 0
+    resumed = (tmp_path / "o/documents.parquet").read_bytes()
+    assert dedup(cut, tmp_path, "--overwrite", "--on-error", "skip").code == 0
+    assert (tmp_path / "o/documents.parquet").read_bytes() == resumed
+
+
+def test_a_repaired_file_is_another_input_and_is_named(cut: Path, tmp_path: Path) -> None:
+    assert dedup(cut, tmp_path).code == 13
+    cut.write_bytes(gzip.compress(LINES))
+    assert_refused(dedup(cut, tmp_path, "--resume"), 5, f"inputs files {cut} was ", " bytes, changed ", "--overwrite")
+    assert dedup(cut, tmp_path, "--overwrite").code == 0
+
+
+def test_another_maximum_is_another_run(cut: Path, tmp_path: Path) -> None:
+    assert dedup(cut, tmp_path).code == 13
+    ended = dedup(cut, tmp_path, "--resume", "--on-error", "skip", "--max-document-size", "1MiB")
+    assert_refused(ended, 5, "max_document_bytes was 67108864 and is 1048576")
+
+
+# -- documents that are too long ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_a_document_over_the_maximum_is_skipped_everywhere(command: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    path = write_jsonl(tmp_path / "a.jsonl", [*RECORDS[:5], {"id": "long", "text": "x" * 50_000}, *RECORDS[5:9]])
+    arguments = COMMANDS[command](path, out)
+    size = ["--max-document-size", "10KiB"]
+    stopping = [f"{one}-stopped" if one == out / "o" else one for one in arguments]
+    ended = nearkin_here(*stopping, *size, "--on-error", "stop")  # type: ignore[arg-type]
+    if not command.startswith("plan"):
+        assert_refused(ended, 4, f"{path}:6: longer than --max-document-size (50,0", "the maximum is 10,240)")
+    ended = nearkin_here(*arguments, *size)  # type: ignore[arg-type]
+    assert ended.code == 0, ended.err
+
+
+def test_what_was_signed_by_another_maximum_is_read_again_by_it(tmp_path: Path) -> None:
+    long = " ".join(f"word{i}" for i in range(9000))
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": "a", "text": long}, {"id": "b", "text": long + " more"}, *RECORDS])
+    sign = ["sign", path, "--out", tmp_path / "s.parquet", "-q"]
+    verify = [
+        "neighbours",
+        tmp_path / "s.parquet",
+        "--verify",
+        "jaccard:0.5",
+        "--out",
+        tmp_path / "n.parquet",
+        "--json",
+    ]
+    assert nearkin_here(*sign, "--max-document-size", "1MiB").code == 0
+    found = nearkin_here(*verify)
+    assert found.code == 0, found.err
+    assert {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "n.parquet").to_pylist()} == {("a", "b")}
+
+
+def test_an_audit_reads_by_the_rules_of_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for i, record in enumerate(RECORDS[:20]):
+        (folder / f"{i:02}.txt").write_text(str(record["text"]))
+    (folder / "page.html").write_text(f"<html><head><title>x</title></head><body>{RECORDS[3]['text']}</body></html>")
+    for options in ([], ["--format", "file"]):
+        arguments = ["dedup", folder, "--out", tmp_path / "o", "--no-report", "-q", "--overwrite", *options]
+        assert nearkin_here(*arguments, "--max-document-size", "100KiB").code == 0
+        counts = json.loads((tmp_path / "o/manifest.json").read_text())["counts"]
+        assert (counts["unreadable"], counts["near_duplicate"]) == ((0, 1) if options else (1, 0))
+        audited = nearkin_here("audit", tmp_path / "o", "--json")
+        assert audited.code == 0, audited.err
+
+
+def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
+    """1 GiB of one line, unpacked; far less than that is held."""
+    import resource
+    import subprocess
+    import sys
+
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    parts = [packer.compress(LINES), packer.compress(b'{"id": "bomb", "text": "')]
+    parts += [packer.compress(b"a" * (1 << 20)) for _ in range(1024)]
+    parts += [packer.compress(b'"}\n'), packer.flush()]
+    (tmp_path / "bomb.jsonl.zst").write_bytes(b"".join(parts))
+    code = (
+        "import resource, sys; from nearkin.cli.shell import run\n"
+        "try: run(sys.argv[1:])\n"
+        "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    arguments = ["sign", str(tmp_path / "bomb.jsonl.zst"), "--out", str(tmp_path / "s.parquet"), "--json"]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["unreadable"] == 1
+    assert int(done.stderr.split()[-1]) < 600 * 1024
+    assert resource.getpagesize()
+
+
+@pytest.mark.parametrize("file_format", ["lines", "jsonl", "text-lines", "file"])
+def test_devices_are_refused(file_format: str, tmp_path: Path) -> None:
+    ended = nearkin_here("dedup", "/dev/zero", "--format", file_format, "--out", tmp_path / "o", "-q")
+    assert_refused(ended, 3, "/dev/zero: is a device, not a file of documents")
+
+
+# -- columns with bytes that are no UTF-8 ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+@pytest.mark.parametrize("options", [[], ["--text", "text", "--id", "id"]])
+@pytest.mark.parametrize("command", QUICK)
+def test_bytes_that_are_no_utf8_cost_a_row(command: str, options: list[str], name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    texts = [str(record["text"]).encode() for record in RECORDS[:40]]
+    texts[2] = b"\xff bad"
+    ids = [f"d{i}".encode() for i in range(40)]
+    ids[3] = b"\xfe id"
+    columns = {"id": ids, "text": texts}
+    table = pa.table({one: pa.array(values, pa.binary()).view(pa.string()) for one, values in columns.items()})
+    if name == "a.parquet":
+        pq.write_table(table, tmp_path / name)
+    else:
+        with pa.OSFile(str(tmp_path / name), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+    arguments = [one for one in COMMANDS[command](tmp_path / name, out) if one != "-q"]
+    options = options[:2] if command.startswith("plan") else options  # a plan names no ids
+    ended = nearkin_here(*arguments, *options)  # type: ignore[arg-type]
+    ended.assert_clean()
+    assert ended.code == 0, ended.err
+    with_stop = nearkin_here(
+        *arguments, *options, "--on-error", "stop", *(["--overwrite"] if "--out" in arguments else [])
+    )
+    if not command.startswith("plan"):
+        assert with_stop.code == 4
+        assert f"{tmp_path / name}:3: not valid UTF-8 at byte 0 (0xff)" in with_stop.err
+
+
+def test_tables_in_memory_with_such_bytes() -> None:
+    import pandas as pd
+
+    texts = [str(record["text"]) for record in RECORDS[:5]]
+    raw = [text.encode() for text in texts]
+    raw[1] = b"\xff bad"
+    bad = pa.array(raw, pa.binary()).view(pa.string())
+    for documents in (
+        pa.table({"id": pa.array([b"a", b"\xff", b"c", b"d", b"e"], pa.binary()).view(pa.string()), "text": bad}),
+        pd.DataFrame({"id": list("abcde"), "text": pd.Series([texts[0], "\udcff bad", *texts[2:]], dtype=object)}),
+        pd.DataFrame({"id": list("abcde"), "text": pd.Series([texts[0], 7, *texts[2:]], dtype=object)}),
+        pd.Series([texts[0], "half \ud800", *texts[2:]], dtype=object),
+    ):
+        found = nearkin.dedup(documents)
+        counts = found.manifest["counts"]
+        assert (counts["documents"], counts["unreadable"], counts["kept"]) == (5, 1, 4)  # type: ignore[index]
+        with pytest.raises(DocumentError, match=r"^table:2: .*--on-error stop"):
+            nearkin.dedup(documents, on_error="stop")
+
+
+# -- formats that are read ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compress", [None, gzip.compress, lzma.compress, zstandard.compress, bz2.compress])
+def test_a_document_a_line(compress: Callable[[bytes], bytes] | None, tmp_path: Path) -> None:
+    texts = [str(record["text"]) for record in RECORDS[:20]]
+    lines = "\n".join([*texts[:10], "", "   ", *texts[10:], texts[4]]).encode() + b"\n"
+    suffix = {None: "", gzip.compress: ".gz", lzma.compress: ".xz", bz2.compress: ".bz2"}.get(compress, ".zst")
+    path = tmp_path / f"a.txt{suffix}"
+    path.write_bytes(lines if compress is None else compress(lines))
+    arguments = [
+        "dedup",
+        path,
+        "--format",
+        "text-lines",
+        "--out",
+        tmp_path / "o",
+        "--write-kept",
+        "--json",
+        "--no-report",
+    ]
+    told = json.loads(nearkin_here(*arguments).out)
+    assert (told["counts"]["documents"], told["counts"]["exact_copy"]) == (21, 1)
+    ids = pq.read_table(tmp_path / "o/documents.parquet")["id"].to_pylist()
+    assert ids == [f"{path}:{i}" for i in (*range(1, 11), *range(13, 24))]
+    again = ["dedup", tmp_path / "o/kept" / path.name, "--format", "text-lines", "--out", tmp_path / "p", "--json"]
+    assert json.loads(nearkin_here(*again, "--no-report").out)["counts"]["documents"] == 20

@@ -1,0 +1,244 @@
+"""Arrow files and streams: the same rows as from Parquet, whatever wrote them and however they are damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import NearkinError, SourceError, TruncatedInputError
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.kept import write_kept
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import Source, resolve_sources
+from unit.stages.documents.conftest import rows_of
+
+N = 500
+TABLE = pa.table(
+    {
+        "id": pa.array(range(N), pa.int64()),
+        "text": [None if i % 50 == 7 else f"It was a dark and stormy night {i} " * (1 + i % 9) for i in range(N)],
+        "score": [i / 7 for i in range(N)],
+        "more": pa.array([{"tags": ["a"] * (i % 3)} for i in range(N)]),
+    },
+    metadata={"huggingface": "{}"},
+)
+
+
+def as_file(table: pa.Table, compression: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=120)
+    return sink.getvalue()
+
+
+def as_stream(table: pa.Table, compression: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=120)
+    return sink.getvalue()
+
+
+def as_feather(table: pa.Table, compression: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.feather.write_feather(table, sink, compression=compression or "uncompressed")
+    return sink.getvalue()
+
+
+def as_polars(table: pa.Table, compression: str | None = None) -> bytes:
+    """Strings as views."""
+    sink = io.BytesIO()
+    pl.from_arrow(table).write_ipc(sink, compression=compression or "uncompressed")
+    return sink.getvalue()
+
+
+WRITERS = [as_file, as_stream, as_feather, as_polars]
+Write = Callable[..., bytes]
+
+
+def only(path: Path, **options: object) -> Source:
+    (source,) = resolve_sources([str(path)], **options).sources
+    return source
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("write", WRITERS)
+def test_the_rows_are_those_of_parquet(tmp_path: Path, write: Write, compression: str | None) -> None:
+    pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=100)
+    expected = rows_of(list(read_batches(only(tmp_path / "a.parquet"))))
+    for name in ("a.arrow", "a.feather", "a.ipc", "without-a-suffix"):
+        (tmp_path / name).write_bytes(write(TABLE, compression))
+        source = only(tmp_path / name)
+        assert (source.format, source.text, source.id) == ("arrow", "text", "id")
+        check_columns([source], keep_column="score")
+        consumed: list[int] = []
+        assert rows_of(list(read_batches(source, progress=consumed.append))) == expected
+        assert sum(consumed) == source.size_bytes
+    assert rows_of(list(read_batches(source, batch_bytes=777))) == expected
+    values = [v for batch in read_batches(source, keep_column="score") for v in batch["keep_value"].to_pylist()]
+    assert values == TABLE["score"].to_pylist()
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("write", WRITERS)
+def test_what_is_kept_is_written_in_the_same_form(tmp_path: Path, write: Write, compression: str | None) -> None:
+    data = write(TABLE, compression)
+    (tmp_path / "a.arrow").write_bytes(data)
+    mask = np.random.default_rng(1).random(N + 1) < 0.5
+    mask[0] = False
+    (written,) = write_kept([only(tmp_path / "a.arrow")], lambda _: mask, tmp_path / "out")
+    opened = pa.ipc.open_stream if write is as_stream else pa.ipc.open_file
+    came, kept = opened(data).read_all(), opened(written.read_bytes()).read_all()
+    kept.validate(full=True)
+    assert kept.schema.equals(came.schema, check_metadata=True)
+    assert kept.to_pylist() == [row for row, is_kept in zip(came.to_pylist(), mask[1:], strict=True) if is_kept]
+    rewrite = as_stream if write is as_stream else as_feather
+    sizes = {one: len(rewrite(kept, one)) for one in (None, "lz4", "zstd")}  # far apart, for these texts
+    assert min(sizes, key=lambda one: abs(sizes[one] - written.stat().st_size)) == compression
+
+
+def test_nothing_kept_is_an_empty_file_of_the_same_form(tmp_path: Path) -> None:
+    (tmp_path / "a.arrow").write_bytes(as_file(TABLE))
+    (written,) = write_kept([only(tmp_path / "a.arrow")], lambda _: np.zeros(N + 1, np.bool_), tmp_path / "out")
+    assert pa.ipc.open_file(written).read_all().equals(TABLE.slice(0, 0), check_metadata=True)
+
+
+def test_dictionaries_that_change_from_batch_to_batch(tmp_path: Path) -> None:
+    sink = io.BytesIO()
+    schema = pa.schema([("text", pa.dictionary(pa.int8(), pa.string()))])
+    batches = [
+        pa.record_batch(
+            [pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), pa.array(words))], schema=schema
+        )
+        for words in (["a b", "c d"], ["e f", "g h"])
+    ]
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    (tmp_path / "a.arrow").write_bytes(sink.getvalue())
+    source = only(tmp_path / "a.arrow")
+    texts = [row[1] for row in rows_of(list(read_batches(source)))]
+    assert texts == [b"a b", b"c d", b"a b", b"e f", b"g h", b"e f"]
+    (written,) = write_kept(
+        [source], lambda _: np.array([False, True, False, False, False, True, True]), tmp_path / "out"
+    )
+    assert pa.ipc.open_stream(written.read_bytes()).read_all()["text"].to_pylist() == ["a b", "g h", "e f"]
+
+
+def test_a_stream_comes_through_a_pipe_and_a_file_does_not(tmp_path: Path) -> None:
+    def piped(data: bytes) -> Source:
+        reading, writing = os.pipe()
+        os.write(writing, data)
+        os.close(writing)
+        return open(reading, "rb")  # type: ignore[return-value]
+
+    small = TABLE.slice(0, 50)
+    stdin = piped(as_stream(small))
+    source = only(Path("-"), stdin=stdin)
+    assert source.format == "arrow"
+    expected = [None if text is None else text.encode() for text in small["text"].to_pylist()]
+    assert [row[1] for row in rows_of(list(read_batches(source, stdin=stdin)))] == expected
+    stdin = piped(as_file(small))
+    with pytest.raises(SourceError, match="Through a pipe only Arrow streams can be read"):
+        list(read_batches(only(Path("-"), stdin=stdin), stdin=stdin))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("write", [as_file, as_stream])
+def test_bytes_that_are_no_utf8_cost_a_row(tmp_path: Path, write: Write, kind: pa.DataType) -> None:
+    raw = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}[kind]
+
+    def bad(*values: bytes | None) -> pa.Array:
+        return pa.array(values, pa.binary()).cast(raw).view(kind)
+
+    table = pa.table({"name": bad(b"a", b"\xff id", b"c"), "text": bad(b"fine", b"good", b"\xff bad")})
+    (tmp_path / "a.arrow").write_bytes(write(table))
+    source = only(tmp_path / "a.arrow")
+    assert (source.text, source.id) == ("text", "name")
+    rows = rows_of(list(read_batches(source)))
+    assert [row[:2] for row in rows] == [("a", b"fine"), ("\\xff id", b"good"), ("c", b"\xff bad")]
+    (written,) = write_kept([source], lambda _: np.array([False, True, True, False]), tmp_path / "out")
+    assert len(written.read_bytes()) > 100
+
+
+@pytest.mark.parametrize("write", [as_file, as_stream, as_polars])
+def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
+    data, path = write(TABLE), tmp_path / "a.arrow"
+    for n in (len(data) - 30, len(data) // 2, 60, 0):
+        path.write_bytes(data[:n])
+        with pytest.raises(TruncatedInputError, match=r"a\.arrow: .*(truncated|damaged|empty)"):
+            list(read_batches(only(path)))
+        rows = rows_of(list(read_batches(only(path, rules=ReadingRules("skip")))))
+        assert str(rows[-1][3]).startswith("damaged file: ")
+        assert [row[1] for row in rows[:-1]] == [
+            None if text is None else text.encode() for text in TABLE["text"].to_pylist()[: len(rows) - 1]
+        ]
+    if write is as_stream:
+        assert data.endswith(b"\xff\xff\xff\xff\0\0\0\0")
+        path.write_bytes(data[:-8])
+        said: list[str] = []
+        assert len(rows_of(list(read_batches(only(path), note=said.append)))) == N
+        assert said == [f"{path}: has no mark of its end; whoever wrote it may have broken off"]
+
+
+def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:
+    data = as_stream(TABLE)
+    (tmp_path / "a.arrow").write_bytes(data[: len(data) * 3 // 4])
+    source = only(tmp_path / "a.arrow", rules=ReadingRules("skip"))
+    n_whole = len(rows_of(list(read_batches(source)))) - 1
+    assert 100 < n_whole < N
+    mask = np.ones(n_whole + 1, np.bool_)
+    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
+    assert pa.ipc.open_stream(written.read_bytes()).read_all().equals(TABLE.slice(0, n_whole))
+
+
+@pytest.mark.parametrize("write", [as_file, as_stream, as_polars])
+def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) -> None:
+    """Arrow believes the offsets in a file: a process that follows wrong ones is killed."""
+    data, chance, path = write(TABLE.slice(0, 60)), random.Random(3), tmp_path / "a.arrow"
+    for _ in range(150):
+        broken = bytearray(data)
+        for _ in range(chance.choice([1, 1, 8])):
+            broken[chance.randrange(len(broken))] = chance.choice([0, 0xFF, chance.randrange(256)])
+        path.write_bytes(broken)
+        with contextlib.suppress(NearkinError):  # whatever else is raised is a failure, and a crash is one too
+            source = only(path, rules=ReadingRules("skip"))
+            is_kept = np.ones(len(rows_of(list(read_batches(source)))), np.bool_)
+            write_kept([source], lambda _, mask=is_kept: mask, tmp_path / "out")  # type: ignore[misc]
+
+
+def test_what_is_no_arrow_file(tmp_path: Path) -> None:
+    (tmp_path / "a.arrow").write_bytes(b"It was a dark and stormy night" * 9)
+    with pytest.raises(SourceError, match=r"a\.arrow: not an Arrow file or stream that can be read"):
+        only(tmp_path / "a.arrow")
+    (tmp_path / "b.csv").write_bytes(as_file(TABLE))
+    with pytest.raises(SourceError, match=r"this is an Arrow file, not CSV\. Read it with --format arrow"):
+        only(tmp_path / "b.csv", file_format="csv")
+
+
+def test_a_text_over_the_limit_costs_a_row(tmp_path: Path) -> None:
+    for name, write in (("a.arrow", as_file), ("a.parquet", None)):
+        table = pa.table({"id": [1, 2, 3], "text": ["short", "x" * 5000, "short too"]})
+        if write is None:
+            pq.write_table(table, tmp_path / name)
+        else:
+            (tmp_path / name).write_bytes(write(table))
+        source = replace(only(tmp_path / name), max_document_bytes=100)
+        rows = rows_of(list(read_batches(source)))
+        problem = "longer than --max-document-size (5,000 bytes; the maximum is 100)"
+        assert rows == [(1, b"short", 1, None), (2, None, 2, problem), (3, b"short too", 3, None)]
+        assert rows_of(list(read_batches(source, batch_bytes=1))) == rows

@@ -1,0 +1,232 @@
+"""Folders as programs leave them: what is read of each, what is left out, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import SourceSet, resolve_sources
+
+RECORDS = [{"id": f"d{i}", "text": f"It was a dark and stormy night {i}"} for i in range(4)]
+JSONL = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
+CSV = b"id,text\n1,It was\n"
+
+
+def as_parquet() -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(RECORDS), sink)
+    return sink.getvalue()
+
+
+def as_stream() -> bytes:
+    sink = io.BytesIO()
+    table = pa.Table.from_pylist(RECORDS)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+PARQUET, STREAM = as_parquet(), as_stream()
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(files: dict[str, bytes]) -> None:
+    for name, data in files.items():
+        path = Path("in", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def read(found: SourceSet) -> list[str]:
+    return sorted(
+        str(one) for source in found.sources for batch in read_batches(source) for one in batch["doc_id"].to_pylist()
+    )
+
+
+# Of each: the files that are read, and those that only accompany them.
+LAYOUTS: dict[str, tuple[dict[str, bytes], dict[str, bytes]]] = {
+    "a checkout from Hugging Face": (
+        {"data/train-00000-of-00001.parquet": PARQUET},
+        {"README.md": b"# card", "LICENSE": b"MIT", "dataset_infos.json": b'{"default": {}}', "load.py": b"import x",
+         "assets/banner.png": PNG, "croissant.json": b"{}", "requirements.txt": b"datasets"},
+    ),
+    "datasets.save_to_disk": (
+        {"train/data-00000-of-00001.arrow": STREAM},
+        {"dataset_dict.json": b"{}", "train/dataset_info.json": b"{}", "train/state.json": b"{}",
+         "train/cache-0a1b.arrow": STREAM, "train/indices-7.arrow": STREAM},
+    ),
+    "Spark, JSON": (
+        {"part-00000-1f-c000.json": JSONL},
+        {"_SUCCESS": b"", "_committed_12": b"{}", "_started_12": b"", "part-00000-1f-c000.json.crc": b"crc"},
+    ),
+    "Spark, Parquet, with partitions and an unfinished task": (
+        {"lang=en/part-00000-1f.c000.snappy.parquet": PARQUET},
+        {"_SUCCESS": b"", "_metadata": PARQUET, "_common_metadata": PARQUET, "_temporary/0/part-1.parquet": PARQUET},
+    ),
+    "Hive, without suffixes": ({"lang=en/000000_0": PARQUET}, {"_SUCCESS": b""}),
+    "Hadoop, lines of JSON without suffixes": ({"part-r-00000": JSONL}, {"_SUCCESS": b""}),
+    "Dask": ({"part.0.parquet": PARQUET}, {"_metadata": b"PAR1", "_common_metadata": b"PAR1"}),
+    "dbt": ({"seeds/items.csv": CSV}, {"seeds/properties.yml": b"version: 2", "dbt_project.yml": b"name: x"}),
+    "DVC": ({"items.csv": CSV}, {"items.csv.dvc": b"outs:", "dvc.lock": b"schema: 2"}),
+    "shards with checksums": (
+        {"a.jsonl": JSONL}, {"a.jsonl.sha256": b"1f", "MD5SUMS": b"1f", "SHA256SUMS.txt": b"1f", "a.jsonl.asc": b"x"}
+    ),
+    "Kaggle": ({"train.csv": CSV}, {"dataset-metadata.json": b"{}"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_tables_are_read_and_their_company_is_named(folder: Path, layout: str) -> None:
+    tables, company = LAYOUTS[layout]
+    write({**tables, **company})
+    found = resolve_sources(["in"])
+    assert [source.path for source in found.sources] == sorted(f"in/{name}" for name in tables)
+    assert all(source.format != "file" for source in found.sources)
+    n_read = {PARQUET: 4, STREAM: 4, JSONL: 4, CSV: 1}
+    assert len(read(found)) == sum(n_read[data] for data in tables.values())
+    (said,) = (guess for guess in found.guesses if "left out" in guess)
+    words = "1 file that is not a document" if len(company) == 1 else f"{len(company)} files that are not documents"
+    assert said.startswith(f"in: left out {words}: {min(company)}")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_pattern_over_the_same_leaves_out_the_same(folder: Path, layout: str) -> None:
+    tables, company = LAYOUTS[layout]
+    write({**tables, **company})
+    found = resolve_sources(["in/**/*"])
+    assert {source.path for source in found.sources if "_temporary" not in source.path} == {
+        f"in/{name}" for name in tables
+    }
+
+
+def test_hidden_files_are_left_out_as_ever(folder: Path) -> None:
+    write({"a.jsonl": JSONL, ".gitattributes": b"x", ".part.crc": b"x", ".cache/b.jsonl": JSONL})
+    assert [source.path for source in resolve_sources(["in"]).sources] == ["in/a.jsonl"]
+
+
+def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) -> None:
+    write({f"letters/{i}.txt": b"Dear all" for i in range(10)} | {"a.parquet": PARQUET, "b/c.parquet": PARQUET})
+    with pytest.raises(SourceError) as caught:
+        resolve_sources(["in"])
+    assert str(caught.value) == (
+        "in: holds 2 tables (a.parquet, b/c.parquet) and 10 other files (letters/0.txt, letters/1.txt, letters/2.txt "
+        "and 7 more). To read the tables, pass 'in/**/*.parquet'; to read the other files, pass 'in/**/*.txt'. To read "
+        "every file as one text, add --format file."
+    )
+    assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
+    assert len(read(resolve_sources(["in/**/*.txt"]))) == 10
+    assert {source.format for source in resolve_sources(["in"], file_format="file").sources} == {"file"}
+
+
+def test_code_with_a_few_tables_is_a_mixture_and_not_the_tables(folder: Path) -> None:
+    write({f"src/{i}.py": b"import this" for i in range(20)} | {"package.json": b"{}", "tsconfig.json": b"{}"})
+    with pytest.raises(SourceError, match=r"holds 2 tables \(package.json, tsconfig.json\) and 20 other files"):
+        resolve_sources(["in"])
+
+
+def test_notes_beside_an_index_are_a_mixture(folder: Path) -> None:
+    write({f"{i}.md": b"note" for i in range(9)} | {"index.csv": CSV})
+    with pytest.raises(SourceError, match=r"holds 1 table .* and 9 other files"):
+        resolve_sources(["in"])
+
+
+def test_an_unknown_file_beside_tables_is_never_left_out(folder: Path) -> None:
+    for name in ("c.parquet.incomplete", "letter.pdf", "data.tar.gz", "notes.txt", "c.xml"):
+        write({"a.parquet": PARQUET, name: b"anything"})
+        with pytest.raises(SourceError, match=r"1 table .* and 1 other file "):
+            resolve_sources(["in"])
+        Path("in", name).unlink()
+
+
+def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
+    write(
+        {
+            "README.md": b"# one",
+            "LICENSE": b"two",
+            "a.py": b"three",
+            "part-00000": b"four",
+            "_SUCCESS": b"",
+            "x.crc": b"",
+        }
+    )
+    found = resolve_sources(["in"])
+    assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a.py", "part-00000"]
+    assert {source.format for source in found.sources} == {"file"}
+    assert found.guesses == ("in: left out 2 files that are not documents: _SUCCESS, x.crc",)
+
+
+def test_names_that_tables_have_too(folder: Path) -> None:
+    """State names, and a table alone that is named like a description."""
+    write({"state.json": JSONL, "county.json": JSONL})
+    assert len(resolve_sources(["in"]).sources) == 2
+    write({"alone/dataset_info.json": JSONL, "other/_train.jsonl": JSONL})
+    assert len(read(resolve_sources(["in/alone"]))) == 4
+    assert len(read(resolve_sources(["in/other"]))) == 4
+
+
+def test_a_folder_of_marks_alone_holds_no_documents(folder: Path) -> None:
+    write({"_SUCCESS": b"", "_committed_1": b"{}"})
+    with pytest.raises(SourceError, match="in: the folder holds no documents, only marks: _SUCCESS, _committed_1"):
+        resolve_sources(["in"])
+
+
+def test_a_named_format_is_of_all_but_what_accompanies(folder: Path) -> None:
+    write({"a.txt": b"x\tIt was\ny\tIt is\n", "README.md": b"# card", "_SUCCESS": b""})
+    found = resolve_sources(["in"], file_format="lines")
+    assert [source.path for source in found.sources] == ["in/a.txt"]
+    write({"notes/a.md": b"first\nsecond\n", "notes/b.log": b"third\n"})
+    assert len(read(resolve_sources(["in/notes"], file_format="text-lines"))) == 3
+    assert len(resolve_sources(["in"], file_format="file").sources) == 5
+
+
+def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:
+    write(
+        {
+            "t/part-0.parquet": PARQUET,
+            "t/part-1.parquet": PARQUET,
+            "t/_delta_log/0.json": b"{}",
+            "t/_delta_log/0.crc": b"",
+        }
+    )
+    with pytest.raises(SourceError, match=r"in/t: is a Delta Lake table, .* read every file with 'in/t/\*\.parquet'"):
+        resolve_sources(["in"])
+    assert len(read(resolve_sources(["in/t/*.parquet"]))) == 8
+
+
+def test_marks_that_a_shell_names_are_left_out(folder: Path) -> None:
+    write({"part-0.json": JSONL, "_SUCCESS": b""})
+    found = resolve_sources(["in/part-0.json", "in/_SUCCESS"])
+    assert [source.path for source in found.sources] == ["in/part-0.json"]
+    assert found.guesses[0] == "the arguments: left out 1 file that is not a document: in/_SUCCESS"
+    assert [source.path for source in resolve_sources(["in/_SUCCESS"]).sources] == ["in/_SUCCESS"]
+
+
+def test_the_folder_of_results_is_not_looked_into(folder: Path) -> None:
+    write({"a.txt": b"It was", "clean/documents.parquet": PARQUET, "clean/manifest.json": b"{}"})
+    with pytest.raises(SourceError, match="holds 2 tables"):
+        resolve_sources(["in"])
+    found = resolve_sources(["in"], without=Path("in/clean"))
+    assert [source.name for source in found.sources] == ["a.txt"]
+    assert found.guesses == ("in/clean: not read; the results of this command go there",)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
+@pytest.mark.parametrize("file_format", [None, "lines", "jsonl", "file", "text-lines"])
+def test_a_device_is_no_file_of_documents(file_format: str | None) -> None:
+    for device in ("/dev/zero", "/dev/null"):
+        with pytest.raises(SourceError, match=rf"^{device}: is a device, not a file of documents"):
+            resolve_sources([device], file_format=file_format)

@@ -1,0 +1,232 @@
+"""Files that are no plain text: named for what they are, and prose that only begins like one is read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import sqlite3
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import resolve_sources
+
+PROSE = b"It was a dark and stormy night; the rain fell in torrents. " * 40
+
+
+def tar() -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        entry = tarfile.TarInfo("letter.txt")
+        entry.size = len(PROSE)
+        archive.addfile(entry, io.BytesIO(PROSE))
+    return sink.getvalue()
+
+
+def zipped() -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("letter.txt", PROSE)
+    return sink.getvalue()
+
+
+def saved(how: str) -> bytes:
+    sink = io.BytesIO()
+    table = pa.table({"text": ["It was", "It is"]})
+    if how == "orc":
+        pa.orc.write_table(table, sink)
+    elif how == "parquet":
+        pq.write_table(table, sink)
+    elif how == "npy":
+        np.save(sink, np.arange(5))
+    elif how == "npz":
+        np.savez(sink, a=np.arange(5))
+    elif how == "sqlite":
+        connection = sqlite3.connect(":memory:")
+        connection.execute("create table documents (text)")
+        return connection.serialize()
+    return sink.getvalue()
+
+
+HTML = b"<!DOCTYPE html>\n<html><head><title>News</title></head><body><p>" + PROSE + b"</p></body></html>"
+MAIL = b"From: a@b.org\r\nTo: c@d.org\r\nSubject: rain\r\nDate: Mon, 2 Jan 2006 15:04:05 -0700\r\n"
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0f\nsize 7\n"
+OID = bytes.fromhex("3082012306092a864886f70d010702a08201")
+# What it is, and whether --format file reads it as it is.
+KINDS: list[tuple[str, bytes, str, bool]] = [
+    ("a.tar", tar(), "a tar archive, not text; unpack it first", False),
+    ("a.tar.gz", gzip.compress(tar()), "a tar archive", False),
+    ("a.tgz", gzip.compress(tar()), "a tar archive", False),
+    ("a.tar.bz2", bz2.compress(tar()), "a tar archive", False),
+    ("a.tar.xz", lzma.compress(tar()), "a tar archive", False),
+    ("a.zip", zipped(), "a ZIP archive, not text", False),
+    ("a.docx", zipped(), "a DOCX file, not text; extract its text first", False),
+    ("a.npz", saved("npz"), "an archive of NumPy arrays", False),
+    ("a.7z", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(50), "a 7-Zip archive, not text; unpack it first", False),
+    ("a.rar", b"Rar!\x1a\x07\x01\0" + bytes(50), "a RAR archive", False),
+    ("a.txt.lz4", b"\x04\x22\x4d\x18" + bytes(50), "an LZ4 file", False),
+    ("a.db", saved("sqlite"), "an SQLite database, not text; export a table of it", False),
+    ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file, not text; convert it", False),
+    ("a.npy", saved("npy"), "a NumPy array", False),
+    ("a.orc", saved("orc"), "an ORC file, not text; convert it to Parquet or JSON Lines first", False),
+    ("a.avro", b"Obj\x01\x04\x14avro.codec" + bytes(9), "an Avro file", False),
+    ("a.pkl", pickle.dumps(["It was"] * 9), "a Python pickle", False),
+    ("v1.feather", b"FEA1" + bytes(99) + b"FEA1", "a Feather file of version 1, not text; write it as version", False),
+    ("a.gguf", b"GGUF\x03\0\0\0" + bytes(50), "a GGUF model", False),
+    ("a.safetensors", (90).to_bytes(8, "little") + b'{"w": {"dtype": "F32"}}' + bytes(50), "a safetensors", False),
+    ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image", False),
+    ("a.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0", "a JPEG image", False),
+    ("a.gif", b"GIF89a\x01\0\x01\0\0\0", "a GIF image", False),
+    ("a.tif", b"II*\0\x08\0\0\0", "a TIFF image", False),
+    ("a.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0", "a video or sound file", False),
+    ("a.out", b"\x7fELF\x02\x01\x01\0", "a program", False),
+    ("a.p7m", OID + bytes(200), "a signed or encrypted file, PKCS#7, not text; extract its content", False),
+    ("a.pst", b"!BDN" + bytes(60), "an Outlook mailbox", False),
+    ("lfs.parquet", LFS, "a pointer of Git LFS, not the file itself; fetch the file with git lfs pull", False),
+    ("lfs.jsonl", LFS, "a pointer of Git LFS", False),
+    ("a.warc", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n" + PROSE, "a web archive, WARC or WET, not plain text", True),
+    ("a.wet.gz", gzip.compress(b"WARC/1.1\r\nWARC-Type: conversion\r\n\r\n" + PROSE), "a web archive", True),
+    ("a.rtf", rb"{\rtf1\ansi It was}", "an RTF file, not plain text; extract its text first, or read it as it is with "
+     "--format file", True),
+    ("a.html", HTML, "an HTML page", True),
+    ("upper.htm", b"\xef\xbb\xbf\n  <HTML><BODY BGCOLOR=white><P>" + PROSE, "an HTML page", True),
+    ("x.xhtml", b"<?xml version='1.0'?>\n<!-- it -->\n" + HTML, "an HTML page", True),
+    ("saved.csv", HTML, "an HTML page", True),
+    ("a.xml", b"<?xml version='1.0'?>\n<feed><entry>" + PROSE + b"</entry></feed>", r"an XML file (<feed>)", True),
+    ("bare.xml", b"<feed><entry>a</entry><entry>b</entry>" + PROSE + b"</feed>", r"an XML file (<feed>)", True),
+    ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><g><path d='M0'/></g></svg>", "an SVG image", True),
+    ("a.tmx", b"<?xml version='1.0'?><tmx version='1.4'><header/><body/></tmx>", "a translation memory, TMX", True),
+    ("wiki.txt", b'<doc id="1" url="x" title="Rain">\nRain\n\n' + PROSE + b"\n</doc>\n<doc id='2'>\n</doc>\n",
+     "a file of <doc> elements", True),
+    ("a.mbox", b"From ada@b.org Mon Jan  2 15:04:05 2006\n" + MAIL + b"\n" + PROSE, "a mailbox, mbox", True),
+    ("thunderbird", b"From - Mon, 02 Jan 2006 15:04:05\nX-Mozilla-Status: 0001\n" + PROSE, "a mailbox, mbox", True),
+    ("a.eml", MAIL + b"MIME-Version: 1.0\r\nContent-Type: multipart/mixed;\r\n boundary=x\r\n\r\n--x\r\n",
+     "a mail message with an encoded body", True),
+    ("b.eml", MAIL + b"Content-Transfer-Encoding: base64\r\n\r\nSXQgd2Fz\r\n", "a mail message with an enc", True),
+    ("a.dat", "þBEGDOCþ\x14þENDDOCþ\r\nþA1þ\x14þA2þ\r\n".encode("cp1252"), "a Concordance load file, DAT", True),
+    ("utf8.dat", "\ufeffþBEGDOCþ\x14þENDDOCþ\r\n".encode(), "a Concordance load file", True),
+    ("utf16.dat", "þBEGDOCþ\x14þENDDOCþ\r\n".encode("utf-16"), "a Concordance load file", True),
+    ("a.opt", b"A1,VOL1,IMG\\A1.tif,Y,,,2\r\nA2,VOL1,IMG\\A2.tif,,,,\r\n", "a load file of images", True),
+    ("a.lfp", b"IM,A1,D,0,@VOL1;IMG;A1.tif;2\r\nIM,A2, ,0,@VOL1;IMG;A2.tif;2\r\n", "a load file of images", True),
+    ("a.ps", b"%!PS-Adobe-3.0\n" + PROSE, "a PostScript file", True),
+    ("a.p7c", b"-----BEGIN PKCS7-----\nMIIB\n-----END PKCS7-----\n", "a signed or encrypted file, PKCS#7", True),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    return tmp_path
+
+
+def rows(*arguments: str, file_format: str | None = None) -> list[dict[str, object]]:
+    found = resolve_sources(arguments, file_format=file_format)
+    return [row for source in found.sources for batch in read_batches(source) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(("name", "data", "what", "is_text"), KINDS, ids=[name for name, *_ in KINDS])
+def test_named_on_its_own_it_is_refused_for_what_it_is(
+    folder: Path, name: str, data: bytes, what: str, is_text: bool
+) -> None:
+    Path(name).write_bytes(data)
+    with pytest.raises(SourceError) as caught:
+        resolve_sources([name])
+    assert str(caught.value).startswith(f"{name}: this is {what}")
+    if is_text:
+        (row,) = rows(name, file_format="file")
+        assert row["problem"] is None or "UTF-8" in str(row["problem"])
+    else:
+        with pytest.raises(SourceError, match=f"^{name}: this is "):
+            resolve_sources([name], file_format="file")
+
+
+@pytest.mark.parametrize(("name", "data", "what", "is_text"), KINDS, ids=[name for name, *_ in KINDS])
+def test_in_a_folder_of_texts_it_is_one_bad_document(
+    folder: Path, name: str, data: bytes, what: str, is_text: bool
+) -> None:
+    loose = name.replace(".parquet", "").replace(".jsonl", "").replace(".csv", "").replace(".feather", "")
+    Path("in", loose).write_bytes(data)
+    Path("in", "zz.txt").write_bytes(PROSE)
+    bad, good = rows("in")
+    assert (bad["text"], good["text"]) == (None, PROSE)
+    assert str(bad["problem"]).startswith(what)
+    if is_text and "UTF-8" not in str(rows("in", file_format="file")[0]["problem"]):
+        assert rows("in", file_format="file")[0]["text"]
+
+
+def test_tables_without_a_suffix_are_named_in_a_folder_of_texts(folder: Path) -> None:
+    Path("in", "a").write_bytes(saved("parquet"))
+    Path("in", "b.txt").write_bytes(PROSE)
+    assert [row["problem"] for row in rows("in")] == ["a Parquet file, not text; read it with --format parquet", None]
+
+
+PLAIN = [
+    b"From the beginning: it was a dark night.\nTo: see.\n",
+    b"From Monday on it rained.\nSubject: rain\n",
+    MAIL + b"\r\n" + PROSE,
+    MAIL + b"Content-Type: text/plain\r\n\r\nAbout Content-Transfer-Encoding: base64 and multipart/mixed.\r\n",
+    b"<html> is the outermost element of a page.",
+    b"<!DOCTYPE html> is how a page begins; then comes <html>.",
+    b"<3 you all",
+    b"<!-- a remark -->\n" * 2000 + b"<htm is how no page begins.",
+    b"<name> wrote: it was",
+    b"<s>It was a dark night.</s>\n<s>The rain fell.</s>\n<s>It fell in torrents.</s>\n",
+    b"<b>Note</b> that it <i>was</i> a <u>dark</u> night",
+    b"<doc> is an element.",
+    b"{\\textbf It was}",
+    b"WARC/1.0 is a format",
+    b"PK is short for public key",
+    b"ORCHARD: it was",
+    b"GIF89a is a format of images.",
+    b"BM25 weighs words",
+    b"MZ is how programs begin",
+    b"ID3 tags",
+    b"GGUF is a format",
+    b"FEA1 is a name",
+    b"Rar! it was",
+    b"version https://example.org/spec",
+    b"IM,A1,D,0,@VOL1;IMG;A1.tif;2\r\nbut then comes prose\r\n",
+    "þorn is a letter; þis too".encode(),
+    b"%! it was",
+    b"{}",
+    "\u0080\u0002 it was".encode(),
+]
+
+
+@pytest.mark.parametrize("data", PLAIN, ids=[data[:24].decode(errors="replace") for data in PLAIN])
+def test_prose_that_only_begins_so_is_read(folder: Path, data: bytes) -> None:
+    assert foreign(data, "a.txt") is None
+    Path("in", "a.txt").write_bytes(data)
+    assert [(row["text"], row["problem"]) for row in rows("in")] == [(data, None)]
+    assert foreign(b"\xef\xbb\xbf" + data, "a.txt") is None
+
+
+def test_unknown_bytes_are_not_called_an_encoding(folder: Path) -> None:
+    Path("in", "a.bin").write_bytes(bytes(range(256)) * 9)
+    Path("in", "b.txt").write_bytes("Das Mädchen".encode("cp1252"))
+    first, second = (row["problem"] for row in rows("in"))
+    assert first == "binary data, not text"
+    assert str(second).endswith("if it is older Western text, add --encoding cp1252")
+
+
+def test_tables_that_are_compressed_as_a_whole(folder: Path) -> None:
+    for name in ("a.parquet.gz", "a.gz"):
+        Path(name).write_bytes(gzip.compress(saved("parquet")))
+        with pytest.raises(
+            SourceError, match=r"this is a Parquet file that is compressed as a whole, by gzip. Unpack it"
+        ):
+            resolve_sources([name])

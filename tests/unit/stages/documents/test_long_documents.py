@@ -1,0 +1,162 @@
+"""A document over the limit is one problem with its size; nothing of it is held, whatever it comes in."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import random
+from collections.abc import Callable
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nearkin.errors import TruncatedInputError
+from nearkin.stages.documents import streams
+from nearkin.stages.documents.damage import problem_of
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.streams import ByteStream
+from unit.stages.documents.conftest import rows_of
+
+Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+LIMIT = 200
+shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+def too_long(n_bytes: int, limit: int = LIMIT) -> str:
+    return f"longer than --max-document-size ({n_bytes:,} bytes; the maximum is {limit:,})"
+
+
+def as_line(file_format: str, text: str) -> str:
+    if file_format == "jsonl":
+        return json.dumps({"id": "d", "text": text})
+    return {"lines": f"d\t{text}", "csv": f"d,{text}", "tsv": f"d\t{text}", "text-lines": text}[file_format]
+
+
+@shared_folder
+@given(
+    st.sampled_from(["jsonl", "lines", "csv", "tsv", "text-lines"]),
+    st.lists(st.integers(1, 3 * LIMIT), min_size=1, max_size=12),
+    st.integers(1, 900),
+    st.booleans(),
+)
+def test_lines_over_the_limit_and_no_others(
+    read: Read, file_format: str, lengths: list[int], batch_bytes: int, ends: bool
+) -> None:
+    texts = ["x" * n for n in lengths]
+    lines = [as_line(file_format, text) for text in texts]
+    header = {"csv": ["id,text"], "tsv": ["id\ttext"]}.get(file_format, [])
+    data = "\n".join([*header, *lines]) + "\n" * ends
+    rows = read(data.encode(), file_format, batch_bytes=batch_bytes, max_document_bytes=LIMIT)
+    assert rows == read(data.encode(), file_format, max_document_bytes=LIMIT)
+    extra = file_format in ("csv", "tsv")  # their records have a line end
+    for row, text, line in zip(rows, texts, lines, strict=True):
+        if len(line) + extra < LIMIT:
+            assert row[1] == text.encode()
+        elif len(line) > LIMIT + extra:
+            assert row[1] is None
+            assert str(row[3]).startswith("longer than --max-document-size (")
+    assert [row[2] for row in rows] == [1 + len(header) + i for i in range(len(rows))]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "tsv"])
+@pytest.mark.parametrize("batch_bytes", [7, 150, 1 << 20])
+def test_a_record_of_many_lines_over_the_limit_is_one_problem(read: Read, file_format: str, batch_bytes: int) -> None:
+    """Not a problem for its first line, and its other lines as records."""
+    sign = "," if file_format == "csv" else "\t"
+    long = "Dear all\n" * 100 if file_format == "csv" else "Dear all " * 100
+    records = [("a", "short"), ("b", f'"{long}"'), ("c", "short"), ("d", f'"{long}"'), ("e", "last")]
+    data = "".join(f"{name}{sign}{text}\n" for name, text in [("id", "text"), *records])
+    rows = read(data.encode(), file_format, batch_bytes=batch_bytes, max_document_bytes=LIMIT)
+    size = too_long(len(long) + len('b,""\n'))
+    assert [(row[0], row[1], row[3]) for row in rows] == [
+        ("a", b"short", None), (None, None, size), ("c", b"short", None), (None, None, size), ("e", b"last", None)
+    ]  # fmt: skip
+    n_lines = 1 + long.count("\n")
+    assert [row[2] for row in rows] == [2, 3, 3 + n_lines, 4 + n_lines, 4 + 2 * n_lines]
+
+
+@pytest.mark.parametrize("n_last", [1, 5000])
+def test_a_long_record_that_never_closes(read: Read, n_last: int) -> None:
+    data = b'id,text\n1,a\n2,"' + b"prose without an end\n" * 500 + b"x" * n_last
+    rows = read(data, "csv", max_document_bytes=LIMIT, batch_bytes=100)
+    assert [row[:3] for row in rows] == [(1, b"a", 2), (None, None, 3)]
+    assert rows[1][3] == too_long(len(data) - len(b"id,text\n1,a\n"))
+
+
+def test_the_limit_counts_what_is_unpacked_and_decoded(read: Read) -> None:
+    text = "é" * 150
+    for pack, compression in ((gzip.compress, "gzip"), (bz2.compress, "bzip2"), (lzma.compress, "xz")):
+        rows = read(pack(f"{text}\nshort\n".encode()), "text-lines", compression=compression, max_document_bytes=LIMIT)
+        assert [row[3] for row in rows] == [too_long(300), None]
+    rows = read(f"{text}\nshort\n".encode("utf-16"), "text-lines", max_document_bytes=LIMIT)
+    assert [row[3] for row in rows] == [too_long(300), None]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "gb18030"])
+def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
+    """200 MB of one line, of which a few pieces are held at a time."""
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    packed = [packer.compress(b'{"text": "first"}\n{"text": "')]
+    packed += [packer.compress(b"a" * (1 << 20)) for _ in range(200)]
+    packed += [packer.compress(b'"}\n{"text": "last"}\n'), packer.flush()]
+    raw = io.BytesIO(b"".join(packed))
+    held: list[int] = []
+
+    class Watched(ByteStream):
+        def skip_line(self) -> int:
+            n = super().skip_line()
+            held.append(len(self._left))
+            return n
+
+    from nearkin.stages.documents.jsonl import read_jsonl
+
+    stream = Watched(raw, "zstd", encoding=encoding, max_line_bytes=1 << 20)
+    batches = list(
+        read_jsonl(stream, text="text", doc_id=None, keep=None, batch_bytes=1 << 16, max_document_bytes=1 << 20)
+    )
+    assert [row[1] for row in rows_of(batches)] == [b"first", None, b"last"]
+    assert len(held) == 1
+    assert held[0] < 64 << 20
+    assert rows_of(batches)[1][3] == too_long((200 << 20) + len('{"text": ""}'), 1 << 20)
+
+
+def piped(data: bytes, file_format: str, limit: int) -> list[tuple[object, bytes | None, int, str | None]]:
+    source = Source("-", "-", file_format, "none", "text", None, 0, max_document_bytes=limit)  # type: ignore[arg-type]
+    return rows_of(list(read_batches(source, stdin=io.BytesIO(data), batch_bytes=1000)))
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "lines", "text-lines", "csv"])
+def test_a_line_without_an_end_through_a_pipe_is_given_up(monkeypatch: pytest.MonkeyPatch, file_format: str) -> None:
+    monkeypatch.setattr(streams, "ENDLESS_BYTES", 10_000_000)
+    head = {"csv": b"id,text\n1,a\n"}.get(file_format, b'{"text": "a\tb"}\n')
+    with pytest.raises(TruncatedInputError, match=r"^-: a line has no end within 10,000,000 bytes, after 1 document\."):
+        piped(head + b"x" * 20_000_000, file_format, LIMIT)
+    assert len(piped(head + b"x" * 5_000_000 + b"\n" + head, file_format, LIMIT)) >= 2
+
+
+def test_a_text_through_a_pipe_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    (row,) = piped(b"x" * 20_000_000, "file", LIMIT)
+    assert row[3] == "longer than --max-document-size (the maximum is 200)"
+
+
+def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:
+    noise = random.Random(1).randbytes(20_000).hex()
+    data = gzip.compress(f"first\n{noise}\nlast\n".encode())[:-9000]
+    rows = read(data, "text-lines", compression="gzip", max_document_bytes=LIMIT, takes_damaged=True)
+    assert [row[1] for row in rows] == [b"first", None, None]
+    assert str(rows[1][3]).startswith("longer than --max-document-size (")
+    assert rows[2][3] == problem_of("the gzip stream is truncated")
+
+
+def test_pages_of_wikipedia_have_the_same_limit(read: Read) -> None:
+    prose = "It was a dark and stormy night. " * 60
+    page = "<page><title>{}</title><ns>0</ns><id>1</id><revision><text>{}</text></revision></page>\n"
+    dump = f"<mediawiki>\n{page.format('a', prose)}{page.format('b', prose * 9)}</mediawiki>"
+    rows = read(dump.encode(), "wikipedia", max_document_bytes=5000)
+    assert [(row[0], row[3]) for row in rows] == [("a", None), ("b", "its text is longer than 5,000 characters")]
