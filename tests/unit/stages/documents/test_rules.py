@@ -17,7 +17,7 @@ def test_shares(given: str | float, share: float) -> None:
 
 @pytest.mark.parametrize("given", ["", "1 percent", "101%", "-1%", "1.5", "nan", "1e-2", True, None, float("nan"), 2])
 def test_what_is_no_share(given: object) -> None:
-    with pytest.raises(ParameterError, match=r"--max-unreadable.* Got "):
+    with pytest.raises(ParameterError, match=r"'max_unreadable' parameter of reading must be .* Got "):
         parse_share(given)  # type: ignore[arg-type]
 
 
