@@ -1,11 +1,13 @@
 """Run the console blocks of the documentation and put what they print now in place of what they printed: ``make docs``.
 
+Blocks of Python run between them, since they may change the files that commands read; they stay as they are.
 A page that leaves output out with a line of "..." keeps that line where the output begins or ends with it. What differs
 from run to run is left out by itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tempfile
@@ -15,19 +17,24 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from docs.pages import FENCE, name_of, pages  # noqa: E402
-from docs.running import matches, run_in_shell, workplace  # noqa: E402
+from docs.running import matches, run_in_shell, run_python, workplace  # noqa: E402
 
 WIDTH = 100
 TIMES = re.compile(r"^[\d.,]+ m?s[,.] .*", re.MULTILINE)
 ESTIMATE = re.compile(r"about [\d,]+ pairs of strangers")
+PREDICTED_TIME = re.compile(r"\(about [\d.,]+ \w+\)")
 
 
 def refreshed(page: Path) -> str:
     """The page with the output of its commands as it is now."""
     with tempfile.TemporaryDirectory() as name:
         folder = workplace(Path(name))
+        names: dict[str, object] = {"__name__": "page"}
 
         def block(fence: re.Match[str]) -> str:
+            if fence[1] == "python":
+                with contextlib.chdir(folder):
+                    run_python(fence[2], name_of(page), 0, names)
             if fence[1] != "console":
                 return fence[0]
             parts = re.split(r"^(\$ .*(?:(?<=\\)\n.*)*)\n", fence[2], flags=re.MULTILINE)
@@ -42,9 +49,8 @@ def refreshed(page: Path) -> str:
 
 def _retold(output: str, ran: str) -> str:
     """What was printed, without what differs from run to run and without the ends that the page left out."""
-    lines = [
-        _shortened(TIMES.sub("...", ESTIMATE.sub("about ... pairs of strangers", line))) for line in ran.splitlines()
-    ]
+    ran = PREDICTED_TIME.sub("(about ...)", ESTIMATE.sub("about ... pairs of strangers", ran))
+    lines = [_shortened(TIMES.sub("...", line)) for line in ran.splitlines()]
     told = output.strip().splitlines()
     if told[0] == "..." and len(told) > 1:
         first = told[1].split()[0]

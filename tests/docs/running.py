@@ -48,3 +48,15 @@ def run_in_shell(command: str, folder: Path) -> str:
 def matches(said: str, came: str) -> bool:
     """Whether a page says what came; "..." stands for anything, and white space is white space."""
     return doctest.OutputChecker().check_output(said.strip() + "\n", came.strip() + "\n", OPTIONS)
+
+
+def run_python(text: str, name: str, line: int, names: dict[str, object]) -> str:
+    """Run a block of Python among the names of those before it; what it printed that the page does not say."""
+    if ">>> " not in text:
+        exec(compile(text, name, "exec"), names)
+        return ""
+    example = doctest.DocTestParser().get_doctest(text, names, name, name, line)
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(example, out=said.append, clear_globs=False)
+    names.update(example.globs)
+    return "".join(said)

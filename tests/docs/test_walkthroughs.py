@@ -6,13 +6,12 @@ is meant to, the page shows its exit code as "[exit code 3]". ``make docs`` puts
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 
 from docs.pages import Block, blocks, commands, name_of, pages
-from docs.running import OPTIONS, matches, run_in_shell, workplace
+from docs.running import matches, run_in_shell, run_python, workplace
 
 WALKED = [page for page in pages() if blocks(page, "console", "python")]
 
@@ -25,7 +24,8 @@ def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.
         if block.language == "console":
             _run_console(page, block, tmp_path)
         else:
-            _run_python(page, block, names)
+            failed = run_python(block.text, f"{name_of(page)}:{block.line}", block.line, names)
+            assert not failed, failed
 
 
 def _run_console(page: Path, block: Block, folder: Path) -> None:
@@ -38,15 +38,3 @@ def _run_console(page: Path, block: Block, folder: Path) -> None:
             assert matches(command.output, came), (
                 f"{where}\n- the page says\n{command.output}\n- it printed\n{came}\n{ways}"
             )
-
-
-def _run_python(page: Path, block: Block, names: dict[str, object]) -> None:
-    name = f"{name_of(page)}:{block.line}"
-    if ">>> " not in block.text:
-        exec(compile(block.text, name, "exec"), names)
-        return
-    example = doctest.DocTestParser().get_doctest(block.text, names, name, name, block.line)
-    said: list[str] = []
-    results = doctest.DocTestRunner(optionflags=OPTIONS).run(example, out=said.append, clear_globs=False)
-    names.update(example.globs)
-    assert not results.failed, "".join(said)
