@@ -303,7 +303,7 @@ def test_removing_replacing_and_adding_keep_the_seals(place) -> None:
             assert is_silent(collection.verify())
         collection.remove(wave="w2")
         collection.add([("d1", "back again")], wave="w0")
-        collection.add([("x", None)], wave="w9")
+        collection.add([("x", None), ("y", "a text")], wave="w9")
         collection.check("text 1 of wave 0", store=CheckIn("checked"))
         assert is_silent(collection.verify())
         counts = place.sql("SELECT sum(n_rows) FROM seals WHERE part LIKE 'documents of wave%'")

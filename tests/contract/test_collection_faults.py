@@ -209,7 +209,7 @@ def test_a_wave_that_is_given_again_brings_no_old_text_back(collection) -> None:
 
 
 def test_problems_that_were_solved_are_told_no_more(collection) -> None:
-    collection.add([("d", None), ("e", None)], wave="second")
+    collection.add([("d", None), ("e", None), ("f", "a text")], wave="second", max_unreadable=0.9)
     assert collection.info().n_problems == 2
     collection.add([("d", "a text at last")], wave="second")
     assert collection.info().n_problems == 1
