@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -460,3 +462,22 @@ def test_standard_input(tmp_path):
     assert_refused(nearkin("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
     empty = nearkin("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
     assert "Traceback" not in empty.err
+
+
+def test_a_name_forges_no_line(tmp_path):
+    ended = nearkin_here("dedup", tmp_path / "a\nDone: all kept.jsonl", "--out", tmp_path / "out", "-q")
+    assert ended.code == 3
+    assert ended.err.splitlines() == [ended.err.strip()]
+    assert "a⟨U+000A⟩Done" in ended.err
+
+
+def test_a_full_standard_output(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "one two three"}\n')
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "nearkin", "dedup", "a.jsonl", "--out", "out", "--json", "--no-report"],
+            cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 5, ran.stderr
+    assert "standard output" in ran.stderr
+    assert (tmp_path / "out/manifest.json").exists()

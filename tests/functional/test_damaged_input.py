@@ -450,3 +450,15 @@ def test_a_document_a_line(compress: Callable[[bytes], bytes] | None, tmp_path: 
     assert ids == [f"{path}:{i}" for i in (*range(1, 11), *range(13, 24))]
     again = ["dedup", tmp_path / "o/kept" / path.name, "--format", "text-lines", "--out", tmp_path / "p", "--json"]
     assert json.loads(nearkin_here(*again, "--no-report").out)["counts"]["documents"] == 20
+
+
+def test_a_run_that_fails_leaves_the_results_that_it_was_to_replace(cut: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "results"
+    whole.write_text('{"id": 1, "text": "one two three four five six"}\n' * 2)
+    given = ["--out", out, "--no-report", "-q", "--write-kept"]
+    assert nearkin_here("dedup", whole, *given).code == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert nearkin_here("dedup", cut, *given, "--overwrite").code == 13
+    assert {path: data for path, data in before.items() if path.read_bytes() == data} == before
+    assert nearkin_here("dedup", cut, *given, "--overwrite", "--on-error", "skip").code == 0
+    assert not before.keys() <= {path for path in out.rglob("*") if path.is_file()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -16,7 +17,8 @@ from typer.core import TyperCommand
 
 from nearkin._version import __version__
 from nearkin.cli.command_line import CommandLine, take_every_character
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import NearkinError, OutputError, ParameterError
+from nearkin.paths import why
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -76,6 +78,7 @@ app = Commands(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 lab = Commands(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
@@ -124,6 +127,11 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         # nobody reads any more: end in silence, as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = fail(OutputError(f"Cannot write to standard output: {why(error)}."), as_json="--json" in arguments)
     except MemoryError:
         _say_memory(arguments)
         code = 1
@@ -133,13 +141,13 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
     """Say on standard error what went wrong, for a person or a program."""
-    from nearkin.reports.hidden_characters import reveal
+    from nearkin.reports.hidden_characters import reveal_line
 
     if as_json:
         told = {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}
         typer.echo(json.dumps(told), err=True)
     else:
-        typer.secho(f"Error: {reveal(str(error))}", fg="red", err=True)
+        typer.secho(f"Error: {reveal_line(str(error))}", fg="red", err=True)
     return error.exit_code
 
 

@@ -7,14 +7,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import has_right_checksum
 from nearkin.paths import check_output
-from nearkin.runs.files import write_checked_json, write_json, writing
+from nearkin.runs.files import text_of, write_checked_json, write_json, writing
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"
@@ -26,6 +26,7 @@ TABLES = (
 _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
+_REPLACES = "replaces-results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,13 @@ class RunDirectory:
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not ended."""
-        return not os.path.exists(self.manifest) and os.path.exists(self.work / _IDENTITY)
+        return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / _IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
         """Whether a run of a command that cannot be gone on with was killed here, and left its work."""
-        if self.manifest.exists():
+        if self.manifest.exists() and not self._is_to_replace:
             return False
-        try:
-            identity = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
+        identity = _json_of(self.work / _IDENTITY)
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
@@ -82,7 +80,7 @@ class RunDirectory:
         resume : bool
             Go on with the unfinished run that is here, if there is one.
         overwrite : bool
-            Remove what an earlier run left here.
+            Replace what an earlier run left here: an unfinished one at once, a finished one at `begin_results`.
 
         Yields
         ------
@@ -109,19 +107,26 @@ class RunDirectory:
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
         # through JSON, so that what is compared is what was stored
         wanted = json.loads(json.dumps(identity))
-        if self.work.exists() and resume and not self.manifest.exists():
+        if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
             if (self.work / _IDENTITY).exists():
                 self._check_identity(wanted)
             else:  # it ended before it began
                 write_json(self.work / _IDENTITY, wanted)
             return True
-        if overwrite:
+        if overwrite and self._written() is None:
             self._remove_results()
+        elif overwrite:  # they stay until there is something to replace them
+            self._remove_leftovers()
+            with writing(self.work):
+                shutil.rmtree(self.work, ignore_errors=True)
         elif self.manifest.exists():
             done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
+            go_on = "--resume to go on with the run that replaces them, or " if self._is_to_replace else ""
+            instead = "anew" if go_on else "them"
             raise OutputExistsError(
-                f"{self.path} already holds {done}. Add --overwrite to replace them, or choose another --out."
+                f"{self.path} already holds {done}. Add {go_on}--overwrite to replace {instead}, or choose another "
+                "--out."
             )
         elif self.work.exists():
             raise OutputExistsError(
@@ -134,14 +139,28 @@ class RunDirectory:
             )
         with writing(self.work):
             self.work.mkdir()
+            if self.manifest.exists():
+                (self.work / _REPLACES).touch()
         write_json(self.work / _IDENTITY, wanted)
         return False
 
+    @property
+    def _is_to_replace(self) -> bool:
+        """Whether an unfinished run is to replace the results that are still here."""
+        return os.path.exists(self.work / _REPLACES)
+
+    def begin_results(self) -> None:
+        """Remove the results that this run replaces: call it before the first of the new ones is written.
+
+        A run that fails before, or is interrupted, has lost nothing.
+        """
+        if self._is_to_replace:
+            self._remove_files(self._written() or ())
+            with writing(self.work):
+                (self.work / _REPLACES).unlink()
+
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
-        try:
-            stored = json.loads((self.work / _IDENTITY).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            stored = None
+        stored = _json_of(self.work / _IDENTITY)
         was, now = _flattened(stored if isinstance(stored, dict) else {}), _flattened(wanted)
         if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
             changes = "; ".join(f"{name} was {was.get(name)} and is {now.get(name)}" for name in different[:3])
@@ -162,22 +181,33 @@ class RunDirectory:
                 f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
             )
         self._remove_leftovers()
+        self._remove_files((*(written or ()), *self._moved()))
+        with writing(self.path):
+            if self.work.exists():
+                shutil.rmtree(self.work)
+
+    def _remove_files(self, names: Sequence[str]) -> None:
+        """The manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *(written or ()), *self._moved()):
+            for name in (*TABLES, *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
                     folder.rmdir()
-            if self.work.exists():
-                shutil.rmtree(self.work)
 
     def _moved(self) -> tuple[str, ...]:
         """The kept files that an unfinished run was putting into their places."""
-        try:
-            return tuple(json.loads((self.work / _MOVED).read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return ()
+        return self._inside(_json_of(self.work / _MOVED))
+
+    def _inside(self, names: object) -> tuple[str, ...]:
+        """Of what should be a list of names of files of the directory, those that are: the list may be anybody's."""
+        inside, found = self.path.resolve(), []
+        for name in names if isinstance(names, list) else ():
+            with contextlib.suppress(OSError, ValueError):
+                if isinstance(name, str) and (inside / name).resolve().is_relative_to(inside):
+                    found.append(name)
+        return tuple(found)
 
     def _remove_leftovers(self) -> None:
         """What a process that was killed had begun to write; we hold the lock, so nobody is writing now."""
@@ -187,21 +217,16 @@ class RunDirectory:
 
     def _written(self) -> tuple[str, ...] | None:
         """The files that the run in the directory says it wrote; None if there is no finished run of ours."""
-        try:
-            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+        manifest = _json_of(self.manifest)
         if not isinstance(manifest, dict) or not {"nearkin", "command"} <= manifest.keys():
             return None
-        inside = self.path.resolve()
-        files = manifest.get("files", ())
-        named = [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
-        return tuple(name for name in named if (inside / name).resolve().is_relative_to(inside))
+        return self._inside(manifest.get("files"))
 
     def _forget_if_nothing_is_done(self) -> None:
         """A run that failed before it wrote anything leaves no trace: the next one is not asked to resume it."""
         with contextlib.suppress(OSError):  # what went wrong before, too many open files say, is what is to be told
-            if self.work.exists() and not any(p.is_file() and p.name != _IDENTITY for p in self.work.rglob("*")):
+            own = (_IDENTITY, _REPLACES)
+            if self.work.exists() and not any(p.is_file() and p.name not in own for p in self.work.rglob("*")):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
@@ -253,6 +278,8 @@ def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
         raise RunError(again.format(MANIFEST))
     digests = manifest.get("digests", {})
     for name, digest in digests.items() if isinstance(digests, dict) else ():
+        if name not in TABLES:
+            raise RunError(again.format(MANIFEST))
         try:
             if _digest(directory / name) != digest:
                 raise RunError(again.format(name))
@@ -262,7 +289,17 @@ def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
             raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
 
 
+def _json_of(path: Path) -> object:
+    """What a small file says; None where there is none, or something else."""
+    try:
+        return json.loads(text_of(path))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
 def _digest(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise FileNotFoundError(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -284,7 +321,9 @@ def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
         yield
         return
     with writing(path):
-        file = open(path, "w")  # noqa: SIM115 (closed below, after the lock is given back)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose {other}.")
+        file = open(path, "a")  # noqa: SIM115 (closed below, after the lock is given back)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

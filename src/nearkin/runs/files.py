@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
@@ -78,6 +79,19 @@ def write_checked_json(path: Path, value: Mapping[str, object], *, durable: bool
     write_json(path, with_checksum(value), durable=durable)
 
 
+def text_of(path: Path) -> str:
+    """The text of a small file of Nearkin's own.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none, or something else in its place: a pipe would be waited for.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return path.read_text(encoding="utf-8")
+
+
 def read_checked_json(path: Path) -> Mapping[str, Any]:
     """What `write_checked_json` wrote.
 
@@ -89,7 +103,7 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
         There is none.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(text_of(path))
     except ValueError as error:  # no JSON, or no UTF-8
         raise damaged(path) from error
     if not isinstance(value, dict) or not has_right_checksum(value):

@@ -120,6 +120,54 @@ def test_an_unfinished_run_waits_for_its_own_command(tmp_path):
     begin(tmp_path, overwrite=True, parameters={"threshold": 0.9})
 
 
+def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
+    directory = RunDirectory(tmp_path)
+    begin(tmp_path, finish=True)
+    (tmp_path / "pairs.parquet").write_text("earlier pairs")
+    begin(tmp_path, overwrite=True)  # interrupted before it wrote anything
+    assert names(tmp_path) == {".work", "manifest.json", "pairs.parquet"}
+    assert directory.is_unfinished
+    with pytest.raises(OutputExistsError, match="--resume to go on with the run that replaces them"):
+        begin(tmp_path)
+    with directory.claimed(ME, resume=True, overwrite=False) as is_resumed:
+        assert is_resumed
+        directory.begin_results()
+        assert names(tmp_path) == {".work", ".lock"}
+        directory.finish({"nearkin": "x", "command": "dedup"})
+    assert names(tmp_path) == {"manifest.json"}
+
+
+@pytest.mark.parametrize("listed", ['["../victim"]', "5", "null", '[1, ["a"], "\\u0000"]', "{", "{}"])
+def test_only_files_of_the_directory_are_removed(tmp_path, listed):
+    (tmp_path / "victim").write_text("somebody's")
+    out = tmp_path / "out"
+    begin(out)
+    (out / ".work/kept.json").write_text(listed)
+    begin(out, overwrite=True)
+    (out / "manifest.json").write_text(f'{{"nearkin": "x", "command": "dedup", "files": {listed}}}')
+    begin(out, overwrite=True, finish=True)
+    assert (tmp_path / "victim").read_text() == "somebody's"
+
+
+@pytest.mark.parametrize("name", ["manifest.json", ".work/run.json", ".lock"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
+    begin(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(RunError):
+        begin(tmp_path, resume=True)
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("somebody's")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(RunError, match=r"\.lock is not a file of Nearkin"):
+        begin(out)
+    assert (tmp_path / "victim").read_text() == "somebody's"
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_an_identity_that_cannot_be_read_is_another(tmp_path, content):
     begin(tmp_path)

@@ -21,6 +21,8 @@ def is_own(folder: str) -> bool:
 
 def _is_manifest(path: str) -> bool:
     """Whether a file is what a command of Nearkin says of its results."""
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return False
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)

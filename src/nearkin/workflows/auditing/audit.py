@@ -9,6 +9,7 @@ from typing import Any
 
 from nearkin.errors import ParameterError, RunError
 from nearkin.runs.directory import MANIFEST, WORK, check_results
+from nearkin.runs.files import text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -71,7 +72,7 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
 def _manifest(directory: Path) -> Mapping[str, Any]:
     """Of a finished run."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(text_of(directory / MANIFEST))
     except (FileNotFoundError, NotADirectoryError) as error:
         if (directory / WORK).exists():
             raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error

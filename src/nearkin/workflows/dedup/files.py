@@ -144,6 +144,7 @@ def run_files(
             saved = save_stdin(sourced.found.sources, files.stdin, directory.work) if ending.twice else None
             result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
             sourced.check_unchanged()
+            directory.begin_results()
             job.write(result, out, meter)
             with _opened(saved, files) as stdin:
                 inputs = file_inputs(sourced.found.sources, keep_column=None, encoding=files.encoding, stdin=stdin)

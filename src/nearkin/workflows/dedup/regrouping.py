@@ -21,6 +21,7 @@ from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
 from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
+from nearkin.runs.files import text_of
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.grouping.principals import Rule
@@ -107,6 +108,7 @@ def regroup(
         matches = run.matches.where(run.matches.similarity(options.measure) >= threshold)
         with meter.stage("group", 0, "steps"):
             judged = _judged(run, options, matches)
+        target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
         written = _manifest(run, options, judged, matches)
@@ -143,7 +145,7 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged
 def load(directory: Path) -> FinishedRun:
     """Read a finished run back."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(text_of(directory / MANIFEST))
         check_results(directory, manifest)
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")

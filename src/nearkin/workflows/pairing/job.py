@@ -152,6 +152,7 @@ def _searched(
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)
+    directory.begin_results()
     _write(directory.path, prepared, pairs, told, options, meter)
     about = {**manifest(given, prepared, planned, found, pairs, options, meter), **engine.about}
     if known is not None and told is not None:

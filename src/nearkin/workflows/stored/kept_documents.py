@@ -18,9 +18,10 @@ import pyarrow as pa
 
 from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
 from nearkin.formats import parquet
+from nearkin.formats.sealed import has_right_checksum
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.directory import MANIFEST
-from nearkin.runs.files import printable
+from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.formats import StoredFormat
@@ -78,8 +79,10 @@ class KeptDocuments:
             The command keeps no documents; the run is damaged; its input is gone, or changed.
         """
         try:
-            data = (directory / MANIFEST).read_bytes()
+            data = text_of(directory / MANIFEST)
             manifest = json.loads(data)
+            if not has_right_checksum(manifest):
+                raise SourceError(f"The run in {directory} is damaged: {MANIFEST} is not what the run wrote.")
             if manifest["command"] not in KEEPING:
                 raise SourceError(
                     f"{directory} holds the results of nearkin {manifest['command']}, which keep no documents. Those "
@@ -89,19 +92,18 @@ class KeptDocuments:
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
             files, wanted = _files(directory, manifest, rows)
-            encoding, reading, is_in_kept = (
-                manifest.get("encoding", "utf-8"),
-                manifest.get("reading", {}),
-                "kept" in manifest,
-            )
+            encoding, reading = manifest.get("encoding", "utf-8"), manifest.get("reading", {})
+            is_in_kept = "kept" in manifest
+            again = _reread(directory, files, encoding, reading, progress, is_in_kept=is_in_kept)
+            if again.n_documents != sum(int(one["n_documents"]) for one in files):
+                raise SourceError(f"The run in {directory} is damaged: its manifest and its tables differ.")
         except NearkinError:
             raise
-        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # whatever damage leads to
+        except (OSError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
+            # whatever damage leads to
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
-        again = _reread(directory, files, encoding, reading, progress, is_in_kept=is_in_kept)
-        if again.n_documents != sum(int(one["n_documents"]) for one in files):
-            raise SourceError(f"The run in {directory} is damaged: its manifest and its tables differ.")
-        return cls(directory, hashlib.sha256(data).hexdigest(), rows, ids, files, wanted, again, is_in_kept)
+        digest = hashlib.sha256(data.encode()).hexdigest()
+        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
 from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
+from nearkin.runs.files import text_of
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
@@ -155,7 +156,7 @@ def _kind_of_directory(path: Path) -> Kind:
 def _command_of(directory: Path) -> str | None:
     """The command in the manifest of a directory; None if there is none of Nearkin's."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(text_of(directory / MANIFEST))
     except (OSError, ValueError):
         return None
     is_ours = isinstance(manifest, dict) and {"nearkin", "command"} <= manifest.keys()
