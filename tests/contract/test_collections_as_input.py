@@ -190,7 +190,7 @@ def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
     assert audit(tmp_path / "out", EVERYTHING).estimate == before.estimate  # what came later does not count
     with place.open() as opened:
         opened.remove(["a/f3"])
-    with pytest.raises(SourceError, match="is not what it was when the run read it"):
+    with pytest.raises(SourceError, match="has changed since the run read it"):
         audit(tmp_path / "out", EVERYTHING)
 
 

@@ -98,11 +98,11 @@ def _show(console: Console, audited: Audited) -> None:
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
     if found.is_exact and found.recall is None:
-        rows.add_row("recall", "–", "exact: every document was looked at and there is no true pair: none was missed")
+        rows.add_row("recall", "–", "exact: every document was sampled, and none has a true pair")
     elif found.recall is None or found.low is None or found.high is None:
         rows.add_row("recall", "–", "no sampled document has a true pair: nothing can be said")
     elif found.is_exact:
-        rows.add_row("recall", f"{found.recall:.2%}", "exact: every document was looked at")
+        rows.add_row("recall", f"{found.recall:.2%}", "exact: every document was sampled")
     else:
         rows.add_row(
             "recall", f"{found.recall:.2%}", f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
@@ -130,11 +130,15 @@ def _held(audited: Audited) -> str:
     """Whether what was said before is borne out."""
     found = audited.estimate
     if audited.predicted_recall is None:
-        return "nothing was"
+        return "no prediction"
     if found.recall is None or found.low is None or found.high is None:
         return ""
     if audited.claims_all:
-        return "consistent: none of these pairs was missed" if not found.n_missed else "[red]it did not hold[/]"
+        return (
+            "consistent: none of these pairs was missed"
+            if not found.n_missed
+            else "[red]inconsistent: pairs were missed[/]"
+        )
     if found.is_exact:
         return ""
     is_inside = found.low <= audited.predicted_recall <= found.high

@@ -53,7 +53,7 @@ CheckMethod = Annotated[
     _alike(
         "--method",
         help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number "
-        "per document, which misses much. What is told was compared word by word.",
+        "per document, which misses much. Every listed document was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[

@@ -83,7 +83,7 @@ REMARKS = (
         "Simhash",
         "The article's is far behind a random projection of as many bits. With a good hash, such as SHAKE-256, it is "
         "one: a term adds its weight with a random sign to every bit. The article's published code takes a hash that "
-        "gives words alike bits alike (the AP hash in 64 bits); the row of that hash shows what this does.",
+        "gives similar words similar bits (the AP hash in 64 bits); the row of that hash shows what this does.",
     ),
     (
         "MinHash",

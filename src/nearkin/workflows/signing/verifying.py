@@ -80,7 +80,8 @@ class Verifier:
                 n_read += n
         if n_read != len(wanted):
             raise SourceError(
-                f"read {counted(n_read, 'document')} again, and {len(wanted):,} were signed: sign them anew."
+                f"{len(wanted):,} were signed, and {counted(n_read, 'document')} could be read again. Run nearkin "
+                "sign again."
             )
         return cls(np.concatenate(hashes), starts, ends)
 
