@@ -22,7 +22,7 @@ The recall that was really reached: a random sample of documents is compared wit
 run or of the search, and what is alike is looked up in what was found.
 
 DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must not have \
-changed; or a collection, where each sampled document is asked for as nearkin similar does, by --method and its \
+changed; or a collection, where each sampled document is queried as by nearkin similar, by --method and its \
 number. Exact copies count as one text. The recall comes with an interval of 95 % over documents; of a sample of \
 all documents it is exact.
 
