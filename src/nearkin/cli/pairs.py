@@ -148,7 +148,8 @@ def pairs(
     )
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        translate=translate, least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
+        translate=translate,  # type: ignore[arg-type]  # it checks the side
+        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
         distance=distance, permutations=permutations, window=window,
         method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
-    from nearkin.workflows.pairing.options import Method
+    from nearkin.workflows.pairing.options import Method, Translated
 
 _OF = "spark.similar_pairs"
 
@@ -41,7 +41,7 @@ def similar_pairs(
     agreement: float = 0.05,
     stems: bool = True,
     splits: bool = True,
-    translate: str = "auto",
+    translate: Translated = "auto",
     seed: int = 0,
     method: Method = "auto",
     bits: int | None = None,

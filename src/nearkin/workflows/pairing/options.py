@@ -13,7 +13,8 @@ from nearkin.workflows.dedup.options import in_percent
 
 Method = Literal["auto", "vectors", "signatures", "window"]
 METHODS: tuple[Method, ...] = get_args(Method)
-TRANSLATED = ("auto", "left", "right")
+Translated = Literal["auto", "left", "right"]
+TRANSLATED: tuple[Translated, ...] = get_args(Translated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class PairOptions:
     agreement: float = 0.05
     stems: bool = True
     splits: bool = True
-    translate: str = "auto"
+    translate: Translated = "auto"
     seed: int = 0
     method: Method = "auto"
     bits: int | None = None

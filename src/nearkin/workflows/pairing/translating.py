@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -122,7 +122,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
     ('left', 'right')
     """
     if options.translate != "auto":
-        return cast(Side, options.translate)
+        return options.translate
     most_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
         "left": (-len(table.source_words), table.origin.source),
         "right": (-len(table.target_words), table.origin.target),
