@@ -219,7 +219,7 @@ def plan(
     if paper:
         if left is not None or right is not None or engine != "local":
             raise typer.BadParameter(
-                "--paper has documents and machines of its own: leave --left, --right and --engine away."
+                "--paper has documents and machines of its own: omit --left, --right and --engine."
             )
         from nearkin.cli.plan_paper import tell_paper
 

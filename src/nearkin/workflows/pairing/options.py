@@ -95,8 +95,8 @@ class PairOptions:
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(
-                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Leave one "
-                    "of them out.",
+                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Omit one "
+                    "of them.",
                     named=(name, "method"),
                 )
 

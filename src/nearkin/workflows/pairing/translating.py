@@ -163,5 +163,5 @@ def _stemming(table: TranslationTable) -> Stemming | None:
     try:
         splitter = WordSplitter(language)
     except MissingExtraError as error:
-        raise MissingExtraError(f"{error}; or leave stems out: --no-stems") from error
+        raise MissingExtraError(f"{error}; or omit stems: --no-stems") from error
     return lambda words: strings(splitter.stems(words.to_pylist()))

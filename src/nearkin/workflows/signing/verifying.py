@@ -115,7 +115,7 @@ def _again(about: About) -> Texts:
         if one.source.path == STDIN or one.changed_ns is None:
             raise SourceError(
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
-                "to a file and sign that, or leave --verify out."
+                "to a file and sign that, or omit --verify."
             )
         try:
             now = SignedInput.of(one.source)
