@@ -130,7 +130,7 @@ def test_a_plan_is_quick():
             "Of a corpus --machine is cores=N",
         ),
         (("--sample", __file__, "--overwrite"), "--sample is of a corpus to clean, --overwrite of pairs"),
-        (("--paper", "--engine", "spark"), "--engine away"),
+        (("--paper", "--engine", "spark"), "--left, --right and --engine"),
     ],
 )
 def test_wrong_usage(arguments, said):
