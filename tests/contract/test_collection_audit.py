@@ -139,4 +139,4 @@ def test_a_search_that_breaks_its_claim_is_told(filled, monkeypatch):
     monkeypatch.setattr(auditing, "near_contents", lambda *arguments: Near(np.zeros(0, np.int64), (), True))
     ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
     assert ended.code == 0
-    assert "it did not hold" in ended.out
+    assert "inconsistent: pairs were missed" in ended.out

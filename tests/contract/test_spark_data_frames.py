@@ -279,7 +279,7 @@ def test_spark_connect(cluster, tmp_path):
         "documents True",
         "pairs True kept True",
         "ParameterError: Ids must be different, and in column 'id' 8 come again: that of row 2 is that of row 1. "
-        "Choose another column, or leave id out: rows are numbered then.",
+        "Choose another column, or omit id: rows are numbered then.",
         "files True",
     ], done.stderr
     assert done.stderr == ""

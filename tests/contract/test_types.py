@@ -27,6 +27,7 @@ BAD = {
     'nearkin.dedup(["a"], group="components")': '"group"',
     'nearkin.dedup(["a"], preset="fine-web")': '"preset"',
     'nearkin.dedup(["a"], normalise="lower")': '"normalise"',
+    'nearkin.dedup(["a"], drop="all")': '"drop"',
     'nearkin.StreamDeduplicator(normalise="stem")': '"normalise"',
     'nearkin.StreamDeduplicator().add(["a"], "a text")': '"add"',
     'nearkin.Collection.open("matter").similar("a", method="bits")': '"method"',

@@ -336,7 +336,7 @@ def test_standard_input_that_was_not_saved_cannot_be_kept(records, tmp_path):
     cut_short("matches.npz", "after", signal.SIGKILL, *arguments, stdin=data)
     resumed = cut_short(NEVER, "after", 9, *arguments, "--resume", "--write-kept", stdin=data)
     assert resumed.returncode == 5
-    assert b"Leave --write-kept out" in resumed.stderr
+    assert b"Omit --write-kept" in resumed.stderr
     assert cut_short(NEVER, "after", 9, *arguments, "--resume", stdin=data).returncode == 0
 
 

@@ -351,7 +351,7 @@ def test_options_that_do_not_go_together(corpus, tmp_path):
     out = ["--out", tmp_path / "out"]
     assert "--top must be an int >= 1" in refused(*sides(corpus), "--top", 0, *out, code=2)
     both = ["--known", "same-ids", "--interwiki", "inline"]
-    assert "leave one of them out" in refused(*sides(corpus), *both, *out, code=2)
+    assert "omit one of them" in refused(*sides(corpus), *both, *out, code=2)
     assert "is no dump of Wikipedia" in refused(*sides(corpus), "--interwiki", "inline", *out, code=2)
     assert not (tmp_path / "out").exists()
 

@@ -130,7 +130,7 @@ def test_a_plan_is_quick():
             "Of a corpus --machine is cores=N",
         ),
         (("--sample", __file__, "--overwrite"), "--sample is of a corpus to clean, --overwrite of pairs"),
-        (("--paper", "--engine", "spark"), "--engine away"),
+        (("--paper", "--engine", "spark"), "--left, --right and --engine"),
     ],
 )
 def test_wrong_usage(arguments, said):
@@ -237,7 +237,7 @@ def test_a_corpus_to_clean(tmp_path):
     assert sampled["plan"]["kind"] == "sampling"
     ended = nearkin_here("plan", "--sample", path, "--documents", "20M", "--engine", "spark")
     assert "20,000,000 documents like the 400 of the sample" in ended.out
-    assert "Near-duplicates are not foreseen" in ended.out
+    assert "Near-duplicates are not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
 
 
@@ -250,13 +250,13 @@ def test_a_sample_without_documents(tmp_path):
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
     ended = nearkin_here("plan", "--sample", tmp_path / "empty.jsonl")
     assert ended.code == 3
-    assert "holds no documents: there is nothing to go by" in ended.err
+    assert "holds no documents, and the plan needs some" in ended.err
 
 
 def test_a_small_sample_and_too_many_documents(tmp_path):
     path = tmp_path / "one.jsonl"
     path.write_text('{"text": "one"}\n', encoding="utf-8")
-    assert "So few documents tell little of a corpus" in nearkin_here("plan", "--sample", path).out
+    assert "The sample is too small for a good estimate" in nearkin_here("plan", "--sample", path).out
     ended = nearkin_here("plan", "--sample", path, "--documents", "5B")
     assert ended.code == 3
     assert "at most 4,294,967,294 documents" in ended.err

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from nearkin.collection.adding import Added
 
 _ADD = """
-Add documents to a collection, which is made if it is not there. All of a command is stored, or nothing; what is there \
-already is not stored again, so an interrupted command is simply given again. A changed document becomes a new \
-version; so does a row that repeats the id of an earlier row with another text.
+Add documents to a collection; a missing collection is created. A command stores all of its documents or none. \
+Documents that are already stored are skipped, so an interrupted command can be run again. A changed document becomes \
+a new version, and so does a row that repeats the id of an earlier row with another text.
 
 [bold]Examples[/]
 

@@ -22,7 +22,7 @@ The recall that was really reached: a random sample of documents is compared wit
 run or of the search, and what is alike is looked up in what was found.
 
 DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must not have \
-changed; or a collection, where each sampled document is asked for as nearkin similar does, by --method and its \
+changed; or a collection, where each sampled document is queried as by nearkin similar, by --method and its \
 number. Exact copies count as one text. The recall comes with an interval of 95 % over documents; of a sample of \
 all documents it is exact.
 
@@ -87,6 +87,7 @@ def audit(
 
 def _show(console: Console, audited: Audited) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.quantities import share_percent_text
 
     found = audited.estimate
     rows = table("", "", "")
@@ -98,15 +99,14 @@ def _show(console: Console, audited: Audited) -> None:
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
     if found.is_exact and found.recall is None:
-        rows.add_row("recall", "–", "exact: every document was looked at and there is no true pair: none was missed")
+        rows.add_row("recall", "–", "exact: every document was sampled, and none has a true pair")
     elif found.recall is None or found.low is None or found.high is None:
         rows.add_row("recall", "–", "no sampled document has a true pair: nothing can be said")
     elif found.is_exact:
-        rows.add_row("recall", f"{found.recall:.2%}", "exact: every document was looked at")
+        rows.add_row("recall", share_percent_text(found.recall), "exact: every document was sampled")
     else:
-        rows.add_row(
-            "recall", f"{found.recall:.2%}", f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
-        )
+        interval = f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
+        rows.add_row("recall", share_percent_text(found.recall), interval)
     predicted = "–" if audited.predicted_recall is None else f"{audited.predicted_recall:.2%}"
     rows.add_row("predicted", predicted, _held(audited))
     console.print(f"[bold]{shown(audited.what)}[/]", highlight=False, soft_wrap=True)
@@ -130,11 +130,15 @@ def _held(audited: Audited) -> str:
     """Whether what was said before is borne out."""
     found = audited.estimate
     if audited.predicted_recall is None:
-        return "nothing was"
+        return "no prediction"
     if found.recall is None or found.low is None or found.high is None:
         return ""
     if audited.claims_all:
-        return "consistent: none of these pairs was missed" if not found.n_missed else "[red]it did not hold[/]"
+        return (
+            "consistent: none of these pairs was missed"
+            if not found.n_missed
+            else "[red]inconsistent: pairs were missed[/]"
+        )
     if found.is_exact:
         return ""
     is_inside = found.low <= audited.predicted_recall <= found.high

@@ -53,7 +53,7 @@ CheckMethod = Annotated[
     _alike(
         "--method",
         help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number "
-        "per document, which misses much. What is told was compared word by word.",
+        "per document, which misses much. Every listed document was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[
@@ -95,7 +95,7 @@ def check(
     if not store and (doc_id is not None or only_new or wave != "check-ins"):
         raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
     if method != "si" and tolerance is not None:
-        raise ParameterError("--tolerance is of --method si: give that too, or leave it out.")
+        raise ParameterError("--tolerance is of --method si: give that too, or omit it.")
     own_tolerance = TOLERANCE if tolerance is None else tolerance
     options = CheckOptions(threshold, containment, method, own_tolerance, limit)  # type: ignore[arg-type]  # it checks
     if store and doc_id is None and str(file) == "-":

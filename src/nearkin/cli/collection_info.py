@@ -178,7 +178,7 @@ def _show_verified(console: Console, found: Verified) -> None:
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         console.print(
-            f"Rows that were changed or lost before {since} UTC cannot be noticed", style="dim", highlight=False
+            f"Rows that were changed or lost before {since} UTC cannot be detected", style="dim", highlight=False
         )
     console.print(
         f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "

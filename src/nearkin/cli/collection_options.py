@@ -86,7 +86,7 @@ Method = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="Maximum distance of letter counts, as a part of the document's length. Every document within it is "
+        help="Maximum distance of letter counts, as a share of the document's length. Every document within it is "
         "found; similar ones can lie outside it. [dim]default: 0.025[/]"
     ),
 ]

@@ -76,7 +76,7 @@ def neighbours(
     resources = Resources(threads)
     if query is not None:
         if out is not None or verify is not None or against is not None:
-            raise ParameterError("--query prints the neighbours of one document: leave --out, --verify, --against out.")
+            raise ParameterError("--query prints the neighbours of one document: omit --out, --verify, --against.")
         with bars_shown(is_quiet=quiet or as_json) as bars:
             near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
         tell(

@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 
 _HELP = """
 Find the similar pairs of two collections, in one language or in two: documents and their translations, articles about \
-the same thing. Every pair that is reported has its true cosine, and the words that made it; how the search goes is \
-planned from a sample of the documents, and the recall is told before it begins.
+the same thing. Every reported pair has its exact cosine, and the words that add most to it. The search is planned \
+from a sample of the documents, and the expected recall is printed before it begins.
 
 With --table, the documents of one side are translated word by word by a translation table, which \
-[bold]nearkin align[/] learns. The pairs are the same whichever side is the left one, but for --top.
+[bold]nearkin align[/] learns. Swapping left and right gives the same pairs, except with --top.
 
 [bold]Examples[/]
 
@@ -148,7 +148,8 @@ def pairs(
     )
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        translate=translate, least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
+        translate=translate,  # type: ignore[arg-type]  # it checks the side
+        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
         distance=distance, permutations=permutations, window=window,
         method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
@@ -250,7 +251,7 @@ def _show_known(console: Console, manifest: Mapping[str, Any], out: Path) -> Non
 
     if known := manifest.get("known"):
         n_unknown = known["n_told"] - known["n_known"]
-        unknown = f"{counted(n_unknown, 'more pair')} of documents that are not there; " if n_unknown else ""
+        unknown = f"{counted(n_unknown, 'more pair')} of documents that are not in the input; " if n_unknown else ""
         found = f"{known['n_found']:,} of {counted(known['n_known'], 'known pair')} found"
         by, mean = shown(known["told_by"]), known["mean_cosine"] or 0.0
         recall = share_words(known["recall"])

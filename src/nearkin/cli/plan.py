@@ -219,7 +219,7 @@ def plan(
     if paper:
         if left is not None or right is not None or engine != "local":
             raise typer.BadParameter(
-                "--paper has documents and machines of its own: leave --left, --right and --engine away."
+                "--paper has documents and machines of its own: omit --left, --right and --engine."
             )
         from nearkin.cli.plan_paper import tell_paper
 
@@ -234,9 +234,9 @@ def plan(
         plan_pairs(_question((left, right), chosen, terms, wanted), chosen, wanted, figure, engine, as_json=as_json)
         return
     if not (sample_left and sample_right):
-        raise typer.BadParameter("--sample-left and --sample-right are needed, both; --table goes with them.")
+        raise typer.BadParameter("--sample-left and --sample-right are needed together, and --table needs both.")
     if terms is not None:
-        raise typer.BadParameter("--terms is measured on the sample: leave one of them away.")
+        raise typer.BadParameter("--terms is measured on the samples: omit --terms or the samples.")
     samples = PairInput(
         Reading(sample_left, None, left_text or text, rules=rules),
         Reading(sample_right, None, right_text or text, rules=rules), table, left_language, right_language,

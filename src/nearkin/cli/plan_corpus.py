@@ -109,14 +109,17 @@ def _show(console: Console, told: Forecast, options: DedupOptions, needs: Cluste
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
         say(
             f"{share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter than a "
-            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many strangers those "
-            "bring together is not foreseen: all texts are reckoned as bands would find them."
+            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many unrelated "
+            "pairs those find is not predicted: the estimate treats all texts as if bands found them."
         )
     say(
-        "[dim]Pairs of strangers grow with the square of the documents, and are reckoned so, from "
-        f"{many_text(len(told.sample.similarity))} of the sample: {many_text(told.plan.expected_candidates)}, "
-        f"{each:,.1f} per document. Another sample may tell another number. Near-duplicates are not foreseen.[/]"
+        f"[dim]Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
+        f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
+        "number. Near-duplicates are not predicted.[/]"
     )
     if n_compared < _FEW:
-        say("[yellow]So few documents tell little of a corpus: give some thousands, drawn from all of it.[/]")
+        say(
+            "[yellow]The sample is too small for a good estimate: use some thousands of documents, drawn from "
+            "the whole corpus.[/]"
+        )
     show_needs(console, needs, n_cores, told.n_documents)

@@ -130,21 +130,21 @@ def _told_by(question: Question, sampled: Forecast | None) -> str:
 
     if sampled is None:
         return (
-            "Without documents the spread of cosines is assumed, and signatures are taken for uniform: those of real "
-            "documents crowd, and windows then find less."
+            "Without documents the spread of cosines is assumed, and so are uniformly spread signatures; real ones "
+            "cluster, so windows find fewer pairs than predicted."
         )
-    crowding = "How signatures crowd is measured too."
+    crowding = "The clustering of signatures is measured too."
     if not question.prefix.is_measured:
         crowding = (
-            "They are too few to tell how signatures crowd, which is taken for not at all."
+            "They are too few to measure the clustering of signatures; none is assumed."
             if sampled.n_pairs < LEAST_PAIRS
-            else "How signatures crowd is not measured: even if they do not, a window is not the quickest."
+            else "The clustering of signatures is not measured: even without any, a window is not the quickest."
         )
     grows = ""
     if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
         grows = (
-            " Pairs are taken to grow with both collections: samples that were drawn as translations of each other "
-            "make that far too many. Draw each by itself."
+            " The number of pairs is assumed to grow with both collections. Samples that are translations of each "
+            "other make it far too high: draw each sample independently."
         )
     return (
         f"The spread of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
@@ -203,7 +203,7 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
         elif told.recall_low < question.recall:
             beside.append(f"{_NAMES[search.method]} would be quicker, but reach {_band(told)} only")
         elif not planned.is_quick:
-            why = ", but another way is fixed" if is_fixed else f" on this machine: --method {search.method}"
+            why = ", but --method was given" if is_fixed else f" on this machine: --method {search.method}"
             beside.append(f"{_NAMES[search.method]} would be quicker{why}")
     if planned.is_quick:
         return (

@@ -82,7 +82,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 lab = Commands(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
-sql = Commands(help="Ask a collection by plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
+sql = Commands(help="Query a collection in plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
 
 
 def _version(is_wanted: bool) -> None:

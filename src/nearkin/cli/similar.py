@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
 
 _HELP = """
-Every document of a collection that is nearly the same as another one, or as a file or a text, across all waves. How \
-alike they must be is said with each question. Every document within --gamma or --distance is found; similar ones, \
-such as versions with more changes, can lie outside it. --method si asks one number per text, as M. Scott Roth's paper \
-does: a first look that is neither complete nor exact, and not symmetric; the measures beside each document tell what \
-it is worth.
+Find every document of a collection that is nearly the same as a stored document, a file or a text, across all waves. \
+The tolerance is chosen with each query. Every document within --gamma or --distance is found; similar ones, such as \
+versions with more changes, can lie outside it. --method si compares one number per text, as in M. Scott Roth's paper: \
+a first look, neither complete nor exact nor symmetric; judge its results by the similarities beside them.
 
 [bold]Examples[/]
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
-similarity index, or by range search, which finds every document within --gamma. It asks the stored tables and nothing \
-else.
+similarity index, or by range search, which finds every document within --gamma. It reads the stored tables and \
+nothing else.
 
 [bold]Examples[/]
 
@@ -38,7 +38,7 @@ Print the tables, the indexes and the view of a collection, as SQL.
   nearkin sql schema --dialect sqlite
 """
 _INSTALL = """
-Put functions and views for plain SQL into a collection in PostgreSQL, which is made if it is not there: then \
+Put functions and views for plain SQL into a collection in PostgreSQL, which is created if it is missing: then \
 similar_documents and similar_by_index answer without Nearkin. It may be given again, after an update of Nearkin, say.
 
 [bold]Examples[/]

@@ -14,8 +14,8 @@ from nearkin.workflows.dedup.options import criterion_text
 
 _MOST_DAMAGED = 5
 _WHAT = (
-    ("unique", "unique", "like no other, or its group's principal"),
-    ("too_short", "too short", "less than a shingle, like no other"),
+    ("unique", "unique", "no match, or chosen from its group"),
+    ("too_short", "too short", "less than a shingle, no match"),
     ("exact_copy", "exact copy", "same text once normalised"),
     ("near_duplicate", "near-duplicate", "verified, up from the threshold"),
     ("overlap", "overlap", "contains a document of the other set, or shares shingles with it"),
@@ -117,9 +117,9 @@ def _print_plan(console: Console, manifest: Mapping[str, Any]) -> None:
     of_search = " of the search" if manifest.get("command") == "regroup" else ""
     if counts.get("pairs_not_compared"):
         console.print(
-            "[yellow]How many pairs were missed is not known: not compared were up to "
-            f"{counted(counts['pairs_not_compared'], 'pair')} of texts that share a key with very many others; each "
-            "such text was compared with the first of its kind.",
+            "[yellow]The number of missed pairs is not known: up to "
+            f"{counted(counts['pairs_not_compared'], 'pair')} of texts that share a key with very many others were "
+            "not compared; each such text was compared with the first of them only.",
             highlight=False,
         )
     else:

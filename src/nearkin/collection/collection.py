@@ -127,7 +127,7 @@ class Collection:
             if alphabet is not None and alphabet != own:
                 raise ParameterError(
                     f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. "
-                    f"Leave the alphabet out, or add the documents to a new collection."
+                    f"Omit the alphabet, or add the documents to a new collection."
                 )
             check_index(place, collection.counting.similarity_index, similarity_index)
         except BaseException:

@@ -150,7 +150,7 @@ def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[d
 
 def _content(row: Any, text: str) -> Content:
     if not _are_vectors(row.counts, row.n_letters, row.signature):
-        raise CollectionError(f"What was counted in the text of content {row.content} is damaged. {VERIFY}")
+        raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {VERIFY}")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(row.content, row.digest, counts, row.is_counted, signature, text)

@@ -73,11 +73,12 @@ class Counting:
         """
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
             raise CollectionError(
-                f"The collection does not say its {', '.join(missing)}; it is damaged. Restore the database from a "
-                "backup."
+                f"The collection is damaged: its {', '.join(missing)} is missing. Restore the database from a backup."
             )
         if facts["alphabet"] not in ("latin", "universal"):
-            raise FingerprintError(f"The collection says {facts['alphabet']!r} where its alphabet should be.")
+            raise FingerprintError(
+                f"The alphabet of the collection must be 'latin' or 'universal'. Got {facts['alphabet']!r} instead."
+            )
         try:
             index = SimilarityIndex.parse(facts.get("index", ""))
         except ParameterError as error:

@@ -110,7 +110,7 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
 
 def damaged(path: str | Path) -> RunError:
     """What to say of a file of a run that cannot be gone on with."""
-    return RunError(f"{path} is damaged: it is not what the run wrote. Start the run anew, with --overwrite.")
+    return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
 
 
 def with_checksum(value: Mapping[str, object]) -> dict[str, object]:

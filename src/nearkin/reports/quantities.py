@@ -38,6 +38,12 @@ def distance_text(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
 
 
+def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
+    """The decimal number that a float is written as, cut to so many places."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+    return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
+
+
 def share_percent_text(value: float, digits: int = 2) -> str:
     """A share in per cent, never rounded up: only 1 itself is 100 %.
 
@@ -46,13 +52,8 @@ def share_percent_text(value: float, digits: int = 2) -> str:
     >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5)
     ('99.99%', '100.00%', '50.00%')
     """
-    return f"{_decimal_text(100 * Decimal(repr(float(value))), digits, ROUND_FLOOR)}%"
-
-
-def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
-    """The decimal number that a float is written as, cut to so many places."""
-    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
-    return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
+    exact = Decimal(repr(float(value))) * 100
+    return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
 
 
 def percent_text(part: float, whole: float) -> str:

@@ -14,12 +14,12 @@ from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.normalisation import STEPS
 
 _MEANINGS = {
-    "unique": "No document was found to be like it, or it was chosen to stand for its group.",
+    "unique": "No match, or chosen to stand for its group.",
     "exact copy": "Its normalised text has the same SHA-256 as that of another document.",
-    "near-duplicate": "Verified to be as similar to another document of its group as the threshold asks, and dropped.",
+    "near-duplicate": "Its verified similarity to another document of its group is at or above the threshold; dropped.",
     "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
     "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
-    "too short": "It is shorter than one shingle, and no document was found to be like it.",
+    "too short": "It is shorter than one shingle, and has no match.",
     "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
 }
 _GROUPING = {
@@ -107,8 +107,8 @@ def promises(facts: RunFacts) -> Iterator[Note]:
     if n_damaged := facts.problems.get(DAMAGED, 0):
         yield Note(
             f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
-            "The file ends before its end, or its rest is damaged. Only the documents before the damage were used:"
-            " neither these results nor a kept corpus have the rest. The input section below names each file.",
+            "The file is truncated or damaged. Only the documents before the damage were used:"
+            " the rest is missing from these results and from a kept corpus. The input section below names each file.",
             is_warning=True,
         )
     if n_unreadable := facts.count("unreadable"):

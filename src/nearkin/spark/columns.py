@@ -59,6 +59,6 @@ def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
         except PySparkTypeError as error:
             raise ParameterError(
                 f"Rows go through Python, and Spark sends none of type {field.dataType.simpleString()}, as column "
-                f"{field.name!r} is. Leave the column out, or cast it."
+                f"{field.name!r} is. Drop the column, or cast it."
             ) from error
     return pa.schema(found)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
-    from nearkin.workflows.pairing.options import Method
+    from nearkin.workflows.pairing.options import Method, Translated
 
 _OF = "spark.similar_pairs"
 
@@ -41,7 +41,7 @@ def similar_pairs(
     agreement: float = 0.05,
     stems: bool = True,
     splits: bool = True,
-    translate: str = "auto",
+    translate: Translated = "auto",
     seed: int = 0,
     method: Method = "auto",
     bits: int | None = None,
@@ -118,7 +118,7 @@ def similar_pairs(
     sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)
     _check(*sides, is_text_own=right_text is not None, is_id_own=right_id is not None)
     if table is None and (left_language or right_language):
-        raise ParameterError("Languages are those of a translation table: give one, or leave them out.")
+        raise ParameterError("Languages are those of a translation table: give a table, or omit them.")
     translation = read_table(None if table is None else Path(table), left_language, right_language)
     identity = {
         "command": "pairs",

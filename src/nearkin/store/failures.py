@@ -35,7 +35,7 @@ def busy(place: Place) -> CollectionBusyError:
 def damaged(place: Place, reason: str) -> CollectionError:
     """SQLite's file is not what was written."""
     return CollectionError(
-        f"{place} is damaged: {reason}. Put the file back from a copy; to save what can still be read: sqlite3 "
+        f"{place} is damaged: {reason}. Restore it from a backup; to save what can still be read: sqlite3 "
         "nearkin.sqlite .recover"
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.reports.quantities import distance_text, share_percent_text, share_text
+from nearkin.reports.quantities import distance_text, share_text
 
 SHARES = st.floats(0, 1) | st.fractions(0, 1).map(float) | st.integers(1, 2**53).map(lambda n: 1 - 1 / n)
 
@@ -20,12 +20,6 @@ def test_a_share_is_cut(value: float, digits: int) -> None:
     assert 0 <= written - shown < Fraction(1, 10**digits)
     assert (shown == 1) == (value == 1)
     assert share_text(np.float64(value), digits) == share_text(value, digits)
-
-
-@given(SHARES)
-def test_a_share_in_per_cent_is_cut(value: float) -> None:
-    shown = Fraction(share_percent_text(value).removesuffix("%"))
-    assert 0 <= 100 * Fraction(repr(value)) - shown < Fraction(1, 100)
 
 
 @given(st.floats(0, 100))

@@ -66,8 +66,8 @@ def test_paths_are_seen_from_every_directory(files, monkeypatch):
     ("spoil", "told"),
     [
         (Path.unlink, "there is none"),
-        (lambda path: path.write_text("longer than it was before"), "its size or its time is another"),
-        (lambda path: os.utime(path, (1, 1)), "its size or its time is another"),
+        (lambda path: path.write_text("longer than it was before"), "its size or modification time differs"),
+        (lambda path: os.utime(path, (1, 1)), "its size or modification time differs"),
         (lambda path: (path.unlink(), path.mkdir()), "there is none"),
     ],
 )

@@ -45,7 +45,7 @@ def test_what_was_read_to_its_end_and_not_saved_is_gone(tmp_path):
     assert save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path).exists()
     (tmp_path / "stdin").unlink()
     (tmp_path / "spool/000000001.json").write_text("{}")
-    with pytest.raises(ResumeError, match="Leave --write-kept out"):
+    with pytest.raises(ResumeError, match="Omit --write-kept"):
         save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path)
 
 

@@ -112,7 +112,7 @@ class Blocks:
             table = self._table()
         except (OSError, pa.ArrowException) as error:
             raise EngineError(
-                f"What was kept of a stage cannot be read: {error}. Start the run anew, with --overwrite."
+                f"What was kept of a stage cannot be read: {error}. Run the command again with --overwrite."
             ) from error
         names, targets, data = table["stream"].to_pylist(), table["target"].to_pylist(), table["data"]
         return [Block(name, target, data[i].as_buffer()) for i, (name, target) in enumerate(zip(names, targets))]

@@ -157,7 +157,7 @@ def _remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSess
     try:
         for key, value in settings.items():
             if made.conf.get(key, "") != value:
-                raise EngineError(f"{key} is set where the server at {url} is started: leave it out.")
+                raise EngineError(f"{key} is set where the server at {url} is started: omit it.")
         yield made
     finally:
         stop_quietly(made.stop)

@@ -42,7 +42,6 @@ def link_runs(
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
     In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
-    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
     ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted where
     their sides would have let them match. Rows that follow are paired with rows that lead, never with one another.
 

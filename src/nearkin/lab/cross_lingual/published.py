@@ -18,8 +18,6 @@ PAPER_BITS, PAPER_DISTANCE = 1000, 400
 """Section 6.1: the distance is the article's for a cosine of 0.3."""
 CLAIMS = ((0.93, 0.35), (0.95, 0.40), (0.98, 0.50))
 """Section 6.2 on Figure 8: relative effectiveness, relative cost."""
-ALMOST_ALL = 0.995
-"""Section 6.2: beyond it brute force is cheaper."""
 R_SQUARED = 0.999
 """Section 6.1 on Figure 5: of the lines through the times, at least."""
 N_DOCUMENTS, WINDOWS, ORDERS = 4_910_000, (200, 500, 1000, 2000), (100, 200, 300)
@@ -83,7 +81,7 @@ REMARKS = (
         "Simhash",
         "The article's is far behind a random projection of as many bits. With a good hash, such as SHAKE-256, it is "
         "one: a term adds its weight with a random sign to every bit. The article's published code takes a hash that "
-        "gives words alike bits alike (the AP hash in 64 bits); the row of that hash shows what this does.",
+        "gives similar words similar bits (the AP hash in 64 bits); the row of that hash shows what this does.",
     ),
     (
         "MinHash",

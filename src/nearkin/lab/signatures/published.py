@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 N_DOCUMENTS = 90_000
-N_CHARACTERS = 79_500
-"""Of a document on average, by the number of 4-grams in the authors' published data."""
 
 
 @dataclass(frozen=True, slots=True)

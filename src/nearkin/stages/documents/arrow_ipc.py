@@ -37,7 +37,7 @@ class ArrowTable:
         self._name = name
         self._first: pa.RecordBatch | None = None
         self.schema: pa.Schema = reader.schema
-        self.note = None if reader.has_end else f"{name}: has no mark of its end; whoever wrote it may have broken off"
+        self.note = None if reader.has_end else f"{name}: its end-of-stream marker is missing; it may be incomplete"
 
     @classmethod
     @contextmanager

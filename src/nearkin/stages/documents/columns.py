@@ -219,8 +219,8 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
         raise missing_column(label, parameter, named, names)
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
-            f"{label}: {counted(n_alike, 'column')} are called '{named}' ({parameter}), and the rule is one. Rename "
-            f"the others. The columns are: {', '.join(names)}."
+            f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({parameter}); it must be unique. "
+            f"Rename the others. The columns are: {', '.join(names)}."
         )
 
 

@@ -93,7 +93,7 @@ def files_of(
             raise _mixture(folder, tables, others)
     read = tables or rest
     if not read:
-        raise SourceError(f"{folder}: the folder holds no documents, only marks: {_named(folder, found.paths)}.")
+        raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, found.paths)}.")
     notes += left_out(folder, sorted({*found.paths} - {*read}))
     return FolderFiles(tuple(read), bool(tables), tuple(notes))
 

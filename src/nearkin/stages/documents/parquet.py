@@ -17,7 +17,6 @@ from nearkin.stages.documents.table_columns import Wanted
 
 MAGIC = b"PAR1"
 _MOST_ROWS = 1 << 16
-_FIRST_ROWS = 20
 # Below this many bytes a row, texts may be many references to few long ones: they are then unfolded in slices.
 _FOLDED_BYTES = 64
 

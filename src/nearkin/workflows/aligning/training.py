@@ -247,7 +247,7 @@ def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[st
     if pairs.n_empty > pairs.n_read // 2:
         say(
             f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
-            "side: are these the columns or files meant?"
+            "side: check that these are the right columns or files"
         )
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:
         say(f"{corpus.name}: both sides are the same text")

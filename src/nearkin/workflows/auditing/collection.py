@@ -102,7 +102,7 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
         notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be asked for: {_LACKING[method]}")
-    notes.append("each sampled document is asked for by itself: a pair of two sampled documents counts twice")
+    notes.append("each sampled document is queried separately: a pair of two sampled documents counts twice")
     return tuple(notes)
 
 

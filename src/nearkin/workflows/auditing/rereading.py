@@ -98,7 +98,7 @@ def _of_input(
 
 def changed(name: str) -> SourceError:
     """The input is no longer that of the run."""
-    return SourceError(f"{name} is not what it was when the run read it. Do the run again.")
+    return SourceError(f"{name} has changed since the run read it. Run the command again.")
 
 
 def reread(
@@ -157,8 +157,8 @@ def _check_there(one: Mapping[str, Any]) -> None:
     if not os.path.lexists(path):
         here = "" if Path(path).is_absolute() else f" from {Path.cwd()}, and the name is relative"
         raise SourceError(
-            f"{path} is not there{here}. The input of the run is read again: put it back, or start the command where "
-            "the run was started."
+            f"{path} does not exist{here}. The audit reads the input of the run again: restore the file, or start the "
+            "command in the directory where the run was started."
         )
     if one["sha256"] and (not os.path.isfile(path) or os.path.getsize(path) != one["size_bytes"]):
         raise changed(path)

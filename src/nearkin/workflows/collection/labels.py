@@ -83,7 +83,7 @@ def read_labels(
         with _long_fields():
             rows = _rows(path, _text(path, encoding))
     except csv.Error as error:
-        raise SourceError(f"{path} is no CSV file: {error}.") from error
+        raise SourceError(f"{path} is not a CSV file: {error}.") from error
     if not rows:
         raise SourceError(f"{path} is empty. It must have a column of ids and one of labels.")
     header = [name.strip() for name in rows[0][1]]
@@ -121,7 +121,7 @@ def _text(path: Path, encoding: str) -> str:
         raise SourceError(f"{name}: cannot be read: {fault}.") from fault
     data = b"".join(parts)
     if b"\0" in data:
-        advice = looks_like_utf16(data) or "it holds the character U+0000, as no table of labels does"
+        advice = looks_like_utf16(data) or "it contains the character U+0000"
         raise SourceError(f"{name}: {advice}.")
     if (problem := why_not_utf8(data, encoding)) is not None:
         raise SourceError(f"{name}: {problem}.")

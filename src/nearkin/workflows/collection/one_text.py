@@ -37,7 +37,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
         It is not there, or is no text.
     """
     if path.is_dir():
-        raise SourceError(f"{path} is a folder. Name the one file that is asked for.")
+        raise SourceError(f"{path} is a folder. Name one file.")
     reading = Reading([str(path)], file_format="file", encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
     for raw in texts.raw_batches(Silent()):

@@ -108,7 +108,7 @@ def forecast(
         corpus, _ = collect(inputs, None, spool, options, rules=files.rules, resources=resources, meter=meter)
         if not len(corpus):
             names = ", ".join(source.name for source in found.sources[:3])
-            raise SourceError(f"{names}: holds no documents: there is nothing to go by.")
+            raise SourceError(f"{names}: holds no documents, and the plan needs some.")
         n_documents = n_documents or len(corpus)
         check_not_too_many(n_documents)
         n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))

@@ -112,7 +112,7 @@ class DedupOptions:
         if self.measure != "containment" or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
                 "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: documents "
-                "that share enough shingles are dropped, whatever their share. Leave those out."
+                "that share enough shingles are dropped, whatever their share. Omit those."
             )
 
     @classmethod

@@ -53,7 +53,7 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
     )
     return (
         f"{search}: {plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-        f"about {counted(round(plan.expected_candidates), 'pair')} of strangers compared; "
+        f"about {counted(round(plan.expected_candidates), 'unrelated pair')} compared; "
         f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
     )
 

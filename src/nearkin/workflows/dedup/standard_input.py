@@ -64,7 +64,7 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         if any(one.names == (STDIN,) and is_read(Spool(work / SPOOL), i) for i, one in enumerate(inputs)):
             raise ResumeError(
                 "--write-kept reads standard input twice, and the interrupted run, begun without it, has already read "
-                "it to its end. Leave --write-kept out, or start anew with --overwrite."
+                "it to its end. Omit --write-kept, or start over with --overwrite."
             )
         with published(path, durable=False) as aside, open(aside, "wb") as file:
             shutil.copyfileobj(stdin or sys.stdin.buffer, file, 1 << 20)

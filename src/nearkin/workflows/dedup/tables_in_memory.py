@@ -26,7 +26,7 @@ from nearkin.stages.grouping.survivors import Keep
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
-from nearkin.workflows.dedup.options import DedupOptions, Preset, Resources
+from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset, Resources
 
 _ACCEPTED = "a pyarrow Table, a pandas or polars DataFrame, or an iterable of texts, (id, text) pairs or dicts"
 Documents = Any
@@ -81,7 +81,7 @@ def dedup(
     keep: Keep | str | None = None,
     normalise: Normalisation | Steps | None = None,
     seed: int | None = None,
-    drop: str | None = None,
+    drop: Drop | None = None,
     min_shared: int | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",

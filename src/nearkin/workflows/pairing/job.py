@@ -165,7 +165,7 @@ def _searched(
 def _check(given: PairInput, beside: Beside) -> None:
     """What can be seen before anything is read."""
     if beside.known and beside.interwiki:
-        raise ParameterError("Known pairs come from --known or from --interwiki: leave one of them out.")
+        raise ParameterError("Known pairs come from --known or from --interwiki: omit one of them.")
     if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
         raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or a file of pairs of ids that is there", beside.known)
     if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):

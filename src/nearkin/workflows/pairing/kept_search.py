@@ -79,6 +79,6 @@ def check_same(path: Path, was: str, units: str) -> None:
     """
     if was != units:
         raise ResumeError(
-            f"{path}: the search that was interrupted was {was!r}, and this one is {units!r}. Start anew "
+            f"{path}: the search that was interrupted was {was!r}, and this one is {units!r}. Run the command again "
             "with --overwrite."
         )

@@ -13,7 +13,8 @@ from nearkin.workflows.dedup.options import in_percent
 
 Method = Literal["auto", "vectors", "signatures", "window"]
 METHODS: tuple[Method, ...] = get_args(Method)
-TRANSLATED = ("auto", "left", "right")
+Translated = Literal["auto", "left", "right"]
+TRANSLATED: tuple[Translated, ...] = get_args(Translated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class PairOptions:
     agreement: float = 0.05
     stems: bool = True
     splits: bool = True
-    translate: str = "auto"
+    translate: Translated = "auto"
     seed: int = 0
     method: Method = "auto"
     bits: int | None = None
@@ -94,8 +95,8 @@ class PairOptions:
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(
-                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Leave one "
-                    "of them out.",
+                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Omit one "
+                    "of them.",
                     named=(name, "method"),
                 )
 

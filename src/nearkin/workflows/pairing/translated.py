@@ -104,8 +104,8 @@ class Translation:
         if n_missing:
             meter.progress.say(
                 f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
-                f"{agreeing(n_missing, 'has', 'have')} no translation. How rare a word is, is counted in those that "
-                "have: translate all for weights like those of the table"
+                f"{agreeing(n_missing, 'has', 'have')} no translation. Words are weighted by the translated "
+                "documents alone: translate all documents to make the weights comparable with those of the table"
             )
         vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
         return cls(vectors, row_of)

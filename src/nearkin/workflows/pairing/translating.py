@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -122,7 +122,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
     ('left', 'right')
     """
     if options.translate != "auto":
-        return cast(Side, options.translate)
+        return options.translate
     most_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
         "left": (-len(table.source_words), table.origin.source),
         "right": (-len(table.target_words), table.origin.target),
@@ -163,5 +163,5 @@ def _stemming(table: TranslationTable) -> Stemming | None:
     try:
         splitter = WordSplitter(language)
     except MissingExtraError as error:
-        raise MissingExtraError(f"{error}; or leave stems out: --no-stems") from error
+        raise MissingExtraError(f"{error}; or omit stems: --no-stems") from error
     return lambda words: strings(splitter.stems(words.to_pylist()))

@@ -65,11 +65,11 @@ class SigningOptions:
         if self.density is not None and not 0 < self.density <= 1:
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
-            raise ParameterError(f"'seed' changes nothing with {self.method}: leave it out.", named=("seed",))
+            raise ParameterError(f"'seed' changes nothing with {self.method}: omit it.", named=("seed",))
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
                 f"'online' is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "
-                "weighted-topsig, or leave 'online' out.",
+                "weighted-topsig, or omit 'online'.",
                 named=("online", "method"),
             )
         if self.density is not None and "topsig" not in self.method:

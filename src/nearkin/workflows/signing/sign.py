@@ -109,7 +109,7 @@ def sign_files(
     progress = progress or Silent()
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
-            "'statistics' is for weighted-topsig that is not online. Choose that method, or leave 'statistics' out.",
+            "'statistics' is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             named=("statistics",),
         )
     if cluster is not None:

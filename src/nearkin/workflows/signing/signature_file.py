@@ -95,7 +95,7 @@ class SignedInput:
             return self.source
         found = stored_source({"path": self.source.path, "format": self.source.format, "end_row": self.end_row})
         if found.documents.digest != self.sha256:
-            raise SourceError(f"{self.source.path}: has other documents than it had when it was read. Start anew.")
+            raise SourceError(f"{self.source.path}: has changed since it was read. Run the command again.")
         return found
 
 
@@ -187,7 +187,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
     try:
         about = json.loads(told)
         if not has_right_checksum(about):
-            raise SourceError(f"{path}: is damaged: what it tells of its signatures is not what was written.")
+            raise SourceError(f"{path}: is damaged: the description of its signatures is not what was written.")
         if about["version"] not in _READ:
             raise SourceError(
                 f"{path}: signatures of format {about['version']}; this version of Nearkin reads up to "

@@ -80,7 +80,8 @@ class Verifier:
                 n_read += n
         if n_read != len(wanted):
             raise SourceError(
-                f"read {counted(n_read, 'document')} again, and {len(wanted):,} were signed: sign them anew."
+                f"{len(wanted):,} were signed, and {counted(n_read, 'document')} could be read again. Run nearkin "
+                "sign again."
             )
         return cls(np.concatenate(hashes), starts, ends)
 
@@ -114,7 +115,7 @@ def _again(about: About) -> Texts:
         if one.source.path == STDIN or one.changed_ns is None:
             raise SourceError(
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
-                "to a file and sign that, or leave --verify out."
+                "to a file and sign that, or omit --verify."
             )
         try:
             now = SignedInput.of(one.source)

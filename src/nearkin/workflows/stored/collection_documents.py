@@ -128,8 +128,8 @@ class CollectionDocuments:
         if len(found) != len(rows):
             n_gone = len(rows) - len(found)
             raise CollectionError(
-                f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} gone from its store. "
-                f"Run nearkin verify {self.place}, and put the store back from a copy."
+                f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
+                f"store. Run nearkin verify {self.place}, and restore the database from a backup."
             )
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]

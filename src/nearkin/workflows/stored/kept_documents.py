@@ -255,7 +255,7 @@ def stored_source(entry: Mapping[str, Any]) -> StoredSource:
     if entry["format"] == "results":
         return source_of_run(Path(path), Silent())
     if _HIDDEN_PASSWORD in path:
-        raise SourceError(f"{path} asks for a password, which results do not keep: it cannot be read again.")
+        raise SourceError(f"{path} asks for a password, and results store none: it cannot be read again.")
     return source_of_collection(path, end_row=entry.get("end_row"))
 
 

@@ -228,7 +228,7 @@ def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
             what = "a collection" if source.format == "collection" else "results of a run"
             raise SourceError(
                 f"{source.name}: {options[name]} {value} is for files, and this is {what}, whose ids and texts are "
-                f"known. Leave {options[name]} out."
+                f"known. Omit {options[name]}."
             )
 
 

@@ -250,5 +250,5 @@ attempt(Cluster({url!r}, {{"spark.executor.memory": "3g"}}), work)
         )
     lines = ended.out.splitlines()
     assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: not valid JSON"], ended
-    assert lines[2] == f"EngineError: spark.executor.memory is set where the server at {url} is started: leave it out."
+    assert lines[2] == f"EngineError: spark.executor.memory is set where the server at {url} is started: omit it."
     assert (ended.err, ended.code) == ("", 0)

@@ -47,5 +47,5 @@ def test_a_bit_that_changed_in_what_is_kept_is_noticed(tmp_path: Path) -> None:
     changed = bytearray(path.read_bytes())
     changed[changed.index(bytes(range(256))) + 7] ^= 16
     path.write_bytes(changed)
-    with pytest.raises(EngineError, match=r"checksum .* Start the run anew, with --overwrite"):
+    with pytest.raises(EngineError, match=r"checksum .* Run the command again with --overwrite"):
         kept.collected()

@@ -192,7 +192,7 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         path.write_bytes(data[:-8])
         said: list[str] = []
         assert len(rows_of(list(read_batches(only(path), note=said.append)))) == N
-        assert said == [f"{path}: has no mark of its end; whoever wrote it may have broken off"]
+        assert said == [f"{path}: its end-of-stream marker is missing; it may be incomplete"]
 
 
 def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_names_that_tables_have_too(folder: Path) -> None:
 
 def test_a_folder_of_marks_alone_holds_no_documents(folder: Path) -> None:
     write({"_SUCCESS": b"", "_committed_1": b"{}"})
-    with pytest.raises(SourceError, match="in: the folder holds no documents, only marks: _SUCCESS, _committed_1"):
+    with pytest.raises(SourceError, match="the folder holds no documents, only marker files: _SUCCESS, _committed_1"):
         resolve_sources(["in"])
 
 

@@ -179,9 +179,9 @@ def test_of_two_columns_of_one_name_none_can_be_meant(tmp_path: Path) -> None:
     pq.write_table(table, path)
     for text in (None, "text"):
         (source,) = resolve_sources([str(path)], text=text).sources
-        with pytest.raises(SourceError, match=r"2 columns are called 'text' \(text\), and the rule is one"):
+        with pytest.raises(SourceError, match=r"2 columns have the name 'text' \(text\); it must be unique"):
             list(read_batches(source))
-    with pytest.raises(SourceError, match="2 columns are called 'score'"):
+    with pytest.raises(SourceError, match="2 columns have the name 'score'"):
         list(read_table(table.rename_columns(["id", "text", "body", "score", "score"]), keep_column="score"))
     pq.write_table(table.rename_columns(["id", "text", "body", "score", "score"]), path)
     (source,) = resolve_sources([str(path)]).sources

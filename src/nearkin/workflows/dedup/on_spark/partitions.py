@@ -16,7 +16,7 @@ from nearkin.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_OR_LEAVE_OUT = "Choose another column, or leave id out: rows are numbered then."
+_OR_LEAVE_OUT = "Choose another column, or omit id: rows are numbered then."
 
 
 def read_partitions(

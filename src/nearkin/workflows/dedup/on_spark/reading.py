@@ -91,8 +91,8 @@ class Reading:
         if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
             raise EngineError(
                 f"{self.spool.path} shows {counted(sum(n_documents), 'document')}, and {read.n_documents:,} were "
-                "written: some of its files are gone, or this worker does not see them yet. Go on with --resume, "
-                "or, if they are gone, begin anew."
+                "written: some of its files are gone, or this worker does not see them yet. Run the same command with "
+                "--resume to continue; if files are gone, with --overwrite."
             )
         yield from notes.blocks(target, target=target)
         yield from INPUTS.packed(target, np.array([read.id_kind]))

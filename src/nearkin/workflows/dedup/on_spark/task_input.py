@@ -102,4 +102,4 @@ def _absolute(source: Source) -> Source:
 def _unlike(found: Seen | None) -> str:
     if found is None:
         return "there is none"
-    return "its size or its time is another" if found.is_readable else "permission denied"
+    return "its size or modification time differs" if found.is_readable else "permission denied"

@@ -31,8 +31,8 @@ def check_for_cluster(reading: Reading, options: SigningOptions) -> None:
         raise _pipe("standard input")
     if options.is_online:
         raise ParameterError(
-            "--online signs each document by all those before it, one after another, which workers cannot share. Leave "
-            "--online out: weighted-topsig then counts all documents first. Or leave --engine spark out."
+            "--online signs each document by all those before it, one after another, which workers cannot share. Omit "
+            "--online: weighted-topsig then counts all documents first. Or omit --engine spark."
         )
 
 

@@ -137,8 +137,6 @@ def sign_all(
         except (OSError, pa.ArrowInvalid, RunError) as error:
             raise EngineError(f"What a worker wrote to {part.path} cannot be read here: {error}.") from error
         if sum(documents.num_rows for documents, _ in found) != n:
-            raise EngineError(
-                f"A worker wrote {counted(n, 'document')} to {part.path}, and here there are not so many."
-            )
+            raise EngineError(f"A worker wrote {counted(n, 'document')} to {part.path}, and fewer can be read here.")
         batches += found
     return batches, IdKind.joint(kinds)
