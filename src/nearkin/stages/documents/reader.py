@@ -126,8 +126,8 @@ def _until_damage(
     except StreamFault as fault:
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, n_documents) from fault
-        used = f"{counted(n_documents, 'document')} before the damage {agreeing(n_documents, 'is', 'are')} used"
-        note(f"Warning: {source.name}: {fault}. Only the {used}.")
+        used = f"Only the {counted(n_documents, 'document')} before the damage {agreeing(n_documents, 'is', 'are')} used"
+        note(f"Warning: {source.name}: {fault}. {used if n_documents else 'Nothing of it is used'}.")
         yield one_batch([problem_piece(fault.line or n_documents + 1, problem_of(fault))], IdType())
 
 
