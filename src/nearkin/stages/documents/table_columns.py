@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import as_binary, check_column, holds_characters
+from nearkin.stages.documents.columns import WITHOUT_VIEWS, as_binary, check_column, holds_characters, plain
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python
 from nearkin.stages.documents.rules import too_long
 
-_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 RowMask = Callable[[I64], Bool]
 """Which rows of a table, numbered from 1, are kept."""
 
@@ -53,7 +52,7 @@ def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
 
 def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
     """Arrow filters no views of strings: they take a way round, those inside of lists and structs through Python."""
-    without_views = _WITHOUT_VIEWS.get(column.type)
+    without_views = WITHOUT_VIEWS.get(column.type)
     if without_views is not None:
         return column.cast(without_views).filter(mask).cast(column.type)
     try:
@@ -132,13 +131,6 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str)
         problems,
         pa.nulls(n_rows, pa.float64()) if keep is None else keep.of_json(plain(batch.column(keep.name))),
     )
-
-
-def plain(values: pa.Array) -> pa.Array:
-    """Values without a dictionary or an extension around them."""
-    if isinstance(values, pa.ExtensionArray):
-        values = values.storage
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _ids(values: pa.Array) -> pa.Array:
