@@ -82,12 +82,18 @@ def pieces_of_batch(
     wanted: Wanted,
     first_row: int,
     *,
+    name: str,
     batch_bytes: int,
     max_document_bytes: int | None = None,
 ) -> Iterator[Piece]:
     """The rows of a batch, numbered from ``first_row``, in pieces whose texts are about ``batch_bytes``.
 
     A longer text has a piece of its own, and no text there if it is longer than ``max_document_bytes``.
+
+    Raises
+    ------
+    SourceError
+        Ids of the source of this ``name`` cannot be read.
     """
     text = wanted.text
     column = batch.column(text)
@@ -104,9 +110,9 @@ def pieces_of_batch(
         part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
         if max_document_bytes is not None and n_bytes > max_document_bytes:  # then it is one row
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
-            yield _piece(part, wanted, first_row + start, too_long(n_bytes, max_document_bytes))
+            yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
         else:
-            yield _piece(part, wanted, first_row + start, "the text is null")
+            yield _piece(part, wanted, name, first_row + start, "the text is null")
         start = stop
 
 
@@ -117,7 +123,7 @@ def _lengths(values: pa.Array) -> pa.Array:
     return pc.binary_length(as_binary(plain(values)))
 
 
-def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str) -> Piece:
+def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> Piece:
     """The rows of a table's batch, numbered from ``first_row``."""
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
@@ -125,7 +131,7 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str)
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
     return Piece(
-        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id))),
+        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
         texts,
         np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problems,
@@ -133,8 +139,8 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str)
     )
 
 
-def _ids(values: pa.Array) -> pa.Array:
-    """Integers as int64, everything else as it reads."""
+def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
+    """Integers as int64, everything else as it reads; SourceError where Python has no value for it."""
     if pa.types.is_integer(values.type):
         try:
             return values.cast(pa.int64())
@@ -147,4 +153,12 @@ def _ids(values: pa.Array) -> pa.Array:
     try:
         return values.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    try:
         return ids_from_python([None if value is None else str(value) for value in values.to_pylist()])
+    except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
+        # bytes that are not UTF-8 inside of a list, moments that Python does not count to, time zones it does not know
+        raise SourceError(
+            f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
+            "Choose another column (--id)."
+        ) from error

@@ -167,7 +167,7 @@ def read_table_file(
     try:
         for batch in table.batches(wanted, batch_bytes, progress):
             for piece in pieces_of_batch(
-                batch, wanted, row, batch_bytes=batch_bytes, max_document_bytes=max_document_bytes
+                batch, wanted, row, name=name, batch_bytes=batch_bytes, max_document_bytes=max_document_bytes
             ):
                 yield one_batch([piece], ids)
             row += len(batch)

@@ -197,7 +197,7 @@ def _read_arrow(
     ids = wanted.ids(table.schema)
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
-        for piece in pieces_of_batch(batch, wanted, row, batch_bytes=_BATCH_BYTES):
+        for piece in pieces_of_batch(batch, wanted, row, name=_LABEL, batch_bytes=_BATCH_BYTES):
             yield one_batch([piece], ids)
         row += len(batch)
 
