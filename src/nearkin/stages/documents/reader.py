@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from nearkin.stages.documents.sniffing import (
     head_of_stream,
     records_of_head,
     sample_of_head,
+    standard_input,
     told_delimiter,
     unreadable,
 )
@@ -148,7 +148,7 @@ def batches_of(
         The file breaks off; the documents before were handed out.
     """
     if source.path == STDIN:
-        raw = stdin if stdin is not None else sys.stdin.buffer
+        raw = standard_input(stdin)
         yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
         return
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from nearkin.stages.documents.sniffing import (
     n_id_and_text,
     sample_of_head,
     sniff_format,
+    standard_input,
     told_delimiter,
     unreadable,
 )
@@ -236,7 +236,7 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     """The source of a file by its beginning."""
     if one.path == STDIN:
-        head = head_of_stdin(asked.stdin or sys.stdin.buffer, asked.encoding)
+        head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:
