@@ -329,6 +329,8 @@ WRONG_OPTIONS = [
     (["--resume", "--overwrite"], "exclude each other"),
     (["--format", "docx"], "jsonl"),
     (["--encoding", "klingon"], "klingon"),
+    (["--encoding", "idna"], "idna"),
+    (["--encoding", "punycode"], "punycode"),
 ]
 
 
