@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
+from functional.conftest import FAST, Ended, command, nearkin, nearkin_here, write_jsonl
 from oracles.texts import versions
 
 TWINS = [{"id": "a", "text": FAST}, {"id": "b", "text": FAST + " again"}]
@@ -329,6 +330,8 @@ WRONG_OPTIONS = [
     (["--resume", "--overwrite"], "exclude each other"),
     (["--format", "docx"], "jsonl"),
     (["--encoding", "klingon"], "klingon"),
+    (["--encoding", "idna"], "idna"),
+    (["--encoding", "punycode"], "punycode"),
 ]
 
 
@@ -451,6 +454,13 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
     ended.assert_clean()
     assert ended.code == 0
     assert str(out) in ended.out.replace("\n", "")
+
+
+@pytest.mark.parametrize(("how", "words"), [("<&-", "is closed"), ("0>file", "cannot be read")])
+def test_standard_input_that_cannot_be_read(tmp_path, how, words):
+    line = f"{shlex.join(command('dedup', '-', '--out', 'out', '-q'))} {how}"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert_refused(Ended(done.returncode, done.stdout, done.stderr), 3, f"Error: standard input {words}")
 
 
 def test_standard_input(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +12,7 @@ from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import WITHOUT_COLUMNS
 from nearkin.stages.documents.keeping import check_has_columns, check_keep_records, check_one_kind
-from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, unreadable
+from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, standard_input, unreadable
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.documents.table_columns import check_schema
 from nearkin.stages.documents.table_files import TABLES, check_first_to_keep_by, table_at
@@ -86,7 +85,7 @@ def _check_table(source: Source, keep_column: str | None) -> bool | None:
 def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:
     """What can be seen of a source; nothing of a named pipe."""
     if source.path == STDIN:
-        head = head_of_stdin(stdin or sys.stdin.buffer, encoding)
+        head = head_of_stdin(standard_input(stdin), encoding)
     else:
         try:
             if not stat.S_ISREG(Path(source.path).stat().st_mode):

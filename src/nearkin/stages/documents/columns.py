@@ -42,6 +42,8 @@ WITHOUT_CHECK = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
 }  # fmt: skip
 """Types of strings, and the type of bytes that each can be seen as without being read."""
+WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Types of views, for which Arrow lacks functions, and the types that have them all."""
 _ARE_BINARY = (
     pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
 )  # fmt: skip
@@ -149,9 +151,7 @@ def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
     """Values of strings, or of bytes; bytes that are no UTF-8 stand in strings all the same."""
     values: list[bytes | None] = []
     for chunk in column.chunks:
-        plain = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
-        plain = plain.dictionary_decode() if pa.types.is_dictionary(plain.type) else plain
-        values += as_binary(plain).to_pylist()
+        values += as_binary(plain(chunk)).to_pylist()
     is_binary = any(check(value_type(column.type)) for check in _ARE_BINARY)
     if is_binary:
         return list(values)
@@ -165,6 +165,18 @@ def as_binary(values: pa.Array) -> pa.Array:
     if values.type in WITHOUT_CHECK:
         values = values.view(WITHOUT_CHECK[values.type])
     return values.cast(pa.large_binary())
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Values without a dictionary or an extension around them, and not as views."""
+    if isinstance(values, pa.ExtensionArray):
+        values = values.storage
+    if pa.types.is_dictionary(values.type):
+        if values.type.value_type not in WITHOUT_VIEWS:
+            return values.dictionary_decode()
+        return plain(values.dictionary).take(values.indices)
+    without_views = WITHOUT_VIEWS.get(values.type)
+    return values if without_views is None else as_binary(values).view(without_views)  # a cast would check strings
 
 
 def value_type(type_: pa.DataType) -> pa.DataType:

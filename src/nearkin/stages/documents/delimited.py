@@ -61,11 +61,16 @@ def read_delimited(
     Raises
     ------
     SourceError
-        The header cannot be read or lacks a column.
+        There is no header, or it cannot be read or lacks a column.
     """
     layout: _Layout | None = None
     ids = IdType()
-    for runs in read_runs(stream, scanner, batch_bytes, max_document_bytes):
+    is_blank = False
+    for block in read_runs(stream, scanner, batch_bytes, max_document_bytes):
+        runs = with_records(block)
+        if not runs:
+            is_blank = True
+            continue
         if layout is None:
             header, runs = split_header(runs, scanner, name)
             layout = _Layout(
@@ -76,9 +81,16 @@ def read_delimited(
                 None if keep is None else _index(name, header, "keep", keep.name),
                 keep or KeepColumn(""),
             )
-        pieces = [piece for run in runs if len(run) for piece in _read_run(run, layout)]
+        pieces = [piece for run in with_records(runs) for piece in _read_run(run, layout)]
         if pieces:
             yield one_batch(_settled_together(pieces), ids)
+    if layout is None and is_blank:
+        raise SourceError(f"{name}: there is no header. All lines are blank.")
+
+
+def with_records(runs: list[Run]) -> list[Run]:
+    """The runs without those of blank lines alone."""
+    return [run for run in runs if len(run)]
 
 
 def split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str], list[Run]]:

@@ -28,6 +28,8 @@ BYTE_ORDER_MARKS = (
 )
 WINDOW_BYTES = 1 << 20
 WIDE = ("utf-16", "utf-32")
+_OF_NAMES = ("idna", "punycode")
+"""Encodings of names in the domain name system: no text of any length is in them."""
 _FEWEST_ZEROS = 4
 _BINARY_BYTES = 1 << 12
 # Not among them: those that stand between the fields of load files, and the escape of East Asian encodings.
@@ -41,6 +43,8 @@ def check_encoding(encoding: str) -> str:
         name = codecs.lookup(encoding).name
         "".encode(name)
         codecs.getincrementaldecoder(name)
+        if name in _OF_NAMES:
+            raise LookupError(name)
     except (LookupError, TypeError, ValueError) as error:
         raise ParameterError(
             "The encoding (--encoding) must be the name of a character encoding such as utf-8, cp1252 or utf-16. "

@@ -244,7 +244,8 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> Sourc
     beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
     return SourceError(
         f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; to read the other "
-        f"files, pass {_patterns(folder, others)}. To read every file as one text, add --format file."
+        f"files as one text each, pass {_patterns(folder, others)} with --format file. To read every file as one text, "
+        "add --format file."
     )
 
 

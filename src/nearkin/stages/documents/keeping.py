@@ -20,6 +20,9 @@ RULE = (
     "2004-02-03T10:00:00Z)"
 )
 
+_FIRST_ROUNDED = 2.0**53
+"""The magnitude from which on a float64 does not hold every integer."""
+
 
 def no_note(note: str) -> None:
     """Tell nobody."""
@@ -36,13 +39,22 @@ def check_has_columns(name: str, file_format: str | None) -> None:
 def noting_values_without_number(
     batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches as they are, and at the end of them a sentence about the documents that have no value to keep by."""
-    n_documents = n_without = 0
+    """The batches as they are; notes at their end about documents with no value to keep by, and about rounded ones."""
+    n_documents = n_without = n_rounded = 0
     for batch in batches:
         yield batch
         is_document = batch["problem"].is_null()
         n_documents += is_document.true_count
-        n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
+        values = batch["keep_value"]
+        n_without += pc.and_(is_document, values.is_null()).true_count
+        if not keep.holds_dates:
+            is_rounded = pc.and_(pc.greater_equal(pc.abs(values), _FIRST_ROUNDED), pc.is_finite(values))
+            n_rounded += pc.and_(is_document, is_rounded.fill_null(False)).true_count
+    if n_rounded:
+        note(
+            f"{name}: {keep.name}: {counted(n_rounded, 'number')} of magnitude 2^53 or more "
+            f"{agreeing(n_rounded, 'is', 'are')} compared rounded to 53 bits"
+        )
     if n_without:
         kind, other = ("date", "numbers") if keep.holds_dates else ("number", "dates")
         mixed = f" ({keep.n_others:,} {other}, which cannot be compared with {kind}s)" if keep.n_others else ""

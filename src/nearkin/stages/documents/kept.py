@@ -23,7 +23,7 @@ from nearkin.stages.documents.arrow_ipc import ArrowTable
 from nearkin.stages.documents.blocks import read_blocks
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
 from nearkin.stages.documents.damage import truncated_input
-from nearkin.stages.documents.delimited import split_header
+from nearkin.stages.documents.delimited import split_header, with_records
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.packing import packed
 from nearkin.stages.documents.parquet import ParquetTable, damaged
@@ -289,8 +289,9 @@ def _copy_records(source: Source, mask: Mask, stream: ByteStream, sink: _Sink) -
     delimiter = source.delimiter or told_delimiter(head_of_stream(stream), source.text, source.id)
     scanner = scanner_of(source.format, delimiter)
     is_first = True
-    for runs in read_runs(stream, scanner, _BLOCK_BYTES, source.max_document_bytes):
-        if is_first:
+    for block in read_runs(stream, scanner, _BLOCK_BYTES, source.max_document_bytes):
+        runs = with_records(block)
+        if runs and is_first:
             header = runs[0]
             sink.write(stream.as_it_was(header.data[: int(header.ends[0])]))
             _, runs = split_header(runs, scanner, source.name)

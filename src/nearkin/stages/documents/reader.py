@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from nearkin.stages.documents.sniffing import (
     head_of_stream,
     records_of_head,
     sample_of_head,
+    standard_input,
     told_delimiter,
     unreadable,
 )
@@ -126,8 +126,11 @@ def _until_damage(
     except StreamFault as fault:
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, n_documents) from fault
-        used = f"Only the {counted(n_documents, 'document')} before the damage {agreeing(n_documents, 'is', 'are')} used"
-        note(f"Warning: {source.name}: {fault}. {used if n_documents else 'Nothing of it is used'}.")
+        used = "Nothing of it is used"
+        if n_documents:
+            are = agreeing(n_documents, "is", "are")
+            used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"
+        note(f"Warning: {source.name}: {fault}. {used}.")
         yield one_batch([problem_piece(fault.line or n_documents + 1, problem_of(fault))], IdType())
 
 
@@ -148,7 +151,7 @@ def batches_of(
         The file breaks off; the documents before were handed out.
     """
     if source.path == STDIN:
-        raw = stdin if stdin is not None else sys.stdin.buffer
+        raw = standard_input(stdin)
         yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
         return
     try:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
@@ -109,16 +110,30 @@ def _recognised(head: Head, first: bytes, path: str) -> Head:
     return replace(head, kind=foreign(first, path) or foreign(head.data, path))
 
 
+def standard_input(given: BinaryIO | None) -> BinaryIO:
+    """The file given as standard input, or that of the process; SourceError where that is closed."""
+    if given is not None:
+        return given
+    if sys.stdin is None:  # how Python says that it was closed before the start
+        raise SourceError("standard input is closed. Check how the command was started, or name a file.")
+    return sys.stdin.buffer
+
+
 def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
-    """What standard input shows without anything being taken from it."""
-    if not isinstance(stdin, io.BufferedReader):
-        if not stdin.seekable():
+    """What standard input shows without anything being taken from it; SourceError where it cannot be read."""
+    try:
+        if isinstance(stdin, io.BufferedReader):
+            data = stdin.peek(_HEAD_BYTES)
+        elif stdin.seekable():
+            place = stdin.tell()
+            data = stdin.read(_HEAD_BYTES)
+            stdin.seek(place)
+        else:
             return Head(b"", "none", is_all=False)
-        place = stdin.tell()
-        data = stdin.read(_HEAD_BYTES)
-        stdin.seek(place)
-    else:
-        data = stdin.peek(_HEAD_BYTES)
+    except OSError as error:  # opened for writing alone
+        raise SourceError(
+            f"standard input cannot be read: {why(error)}. Check how the command was started, or name a file."
+        ) from error
     if not data:
         return Head(b"", "none", is_all=True)
     compression = compression_of(data)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
@@ -29,6 +28,7 @@ from nearkin.stages.documents.sniffing import (
     n_id_and_text,
     sample_of_head,
     sniff_format,
+    standard_input,
     told_delimiter,
     unreadable,
 )
@@ -36,6 +36,7 @@ from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.table_files import TABLES, sample_of_file
 
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
+_MANY_ALIKE = 3
 __all__ = ["STDIN", "Format", "Source", "SourceSet", "resolve_sources"]
 
 
@@ -198,13 +199,30 @@ def resolve_sources(
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     sources = []
+    said_of: list[tuple[str, tuple[str, ...]]] = []
     ordered = list(found.values()) if in_order else sorted(found.values(), key=lambda one: (one.path, one.name))
     for one in ordered:
         forced = one.format or file_format
         source, said = _resolve(one, forced, asked)  # type: ignore[arg-type]
         sources.append(source)
-        guesses += said
-    return SourceSet(tuple(sources), tuple(dict.fromkeys(guesses)))
+        said_of.append((one.name, said))
+    return SourceSet(tuple(sources), tuple(dict.fromkeys((*guesses, *_gathered(said_of)))))
+
+
+def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
+    """The sentences about files, by the name of each; one that is the same of many files comes once."""
+    names: dict[str, list[str]] = {}
+    for name, sentences in said_of:
+        for sentence in sentences:
+            names.setdefault(sentence.removeprefix(f"{name}: "), []).append(name)
+    for name, sentences in said_of:
+        for sentence in sentences:
+            rest = sentence.removeprefix(f"{name}: ")
+            n_more = len(names[rest]) - 1
+            if rest == sentence or n_more < _MANY_ALIKE:
+                yield sentence
+            elif name == names[rest][0]:
+                yield f"{name} and {n_more:,} more: {rest}"
 
 
 def _resolve(one: Found, forced: Format | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
@@ -236,7 +254,7 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     """The source of a file by its beginning."""
     if one.path == STDIN:
-        head = head_of_stdin(asked.stdin or sys.stdin.buffer, asked.encoding)
+        head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:

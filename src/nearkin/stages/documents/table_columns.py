@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import as_binary, check_column, holds_characters
+from nearkin.stages.documents.columns import WITHOUT_VIEWS, as_binary, check_column, holds_characters, plain
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
 from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python
 from nearkin.stages.documents.rules import too_long
 
-_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 RowMask = Callable[[I64], Bool]
 """Which rows of a table, numbered from 1, are kept."""
 
@@ -53,7 +52,7 @@ def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
 
 def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
     """Arrow filters no views of strings: they take a way round, those inside of lists and structs through Python."""
-    without_views = _WITHOUT_VIEWS.get(column.type)
+    without_views = WITHOUT_VIEWS.get(column.type)
     if without_views is not None:
         return column.cast(without_views).filter(mask).cast(column.type)
     try:
@@ -83,12 +82,18 @@ def pieces_of_batch(
     wanted: Wanted,
     first_row: int,
     *,
+    name: str,
     batch_bytes: int,
     max_document_bytes: int | None = None,
 ) -> Iterator[Piece]:
     """The rows of a batch, numbered from ``first_row``, in pieces whose texts are about ``batch_bytes``.
 
     A longer text has a piece of its own, and no text there if it is longer than ``max_document_bytes``.
+
+    Raises
+    ------
+    SourceError
+        Ids of the source of this ``name`` cannot be read.
     """
     text = wanted.text
     column = batch.column(text)
@@ -105,9 +110,9 @@ def pieces_of_batch(
         part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
         if max_document_bytes is not None and n_bytes > max_document_bytes:  # then it is one row
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
-            yield _piece(part, wanted, first_row + start, too_long(n_bytes, max_document_bytes))
+            yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
         else:
-            yield _piece(part, wanted, first_row + start, "the text is null")
+            yield _piece(part, wanted, name, first_row + start, "the text is null")
         start = stop
 
 
@@ -118,7 +123,7 @@ def _lengths(values: pa.Array) -> pa.Array:
     return pc.binary_length(as_binary(plain(values)))
 
 
-def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str) -> Piece:
+def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> Piece:
     """The rows of a table's batch, numbered from ``first_row``."""
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
@@ -126,7 +131,7 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str)
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
     return Piece(
-        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id))),
+        pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
         texts,
         np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problems,
@@ -134,15 +139,8 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, first_row: int, why_null: str)
     )
 
 
-def plain(values: pa.Array) -> pa.Array:
-    """Values without a dictionary or an extension around them."""
-    if isinstance(values, pa.ExtensionArray):
-        values = values.storage
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-
-
-def _ids(values: pa.Array) -> pa.Array:
-    """Integers as int64, everything else as it reads."""
+def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
+    """Integers as int64, everything else as it reads; SourceError where Python has no value for it."""
     if pa.types.is_integer(values.type):
         try:
             return values.cast(pa.int64())
@@ -155,4 +153,12 @@ def _ids(values: pa.Array) -> pa.Array:
     try:
         return values.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    try:
         return ids_from_python([None if value is None else str(value) for value in values.to_pylist()])
+    except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
+        # bytes that are not UTF-8 inside of a list, moments that Python does not count to, time zones it does not know
+        raise SourceError(
+            f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
+            "Choose another column (--id)."
+        ) from error

@@ -10,14 +10,14 @@ from typing import BinaryIO, Literal, Protocol
 import pyarrow as pa
 
 from nearkin.stages.documents import arrow_ipc, parquet
-from nearkin.stages.documents.columns import Sample, sample_of_table
+from nearkin.stages.documents.columns import Sample, plain, sample_of_table
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_strings
 from nearkin.stages.documents.rows import one_batch
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch, plain
+from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
 
 TableFormat = Literal["parquet", "arrow"]
 SAMPLE_ROWS = 20
@@ -167,7 +167,7 @@ def read_table_file(
     try:
         for batch in table.batches(wanted, batch_bytes, progress):
             for piece in pieces_of_batch(
-                batch, wanted, row, batch_bytes=batch_bytes, max_document_bytes=max_document_bytes
+                batch, wanted, row, name=name, batch_bytes=batch_bytes, max_document_bytes=max_document_bytes
             ):
                 yield one_batch([piece], ids)
             row += len(batch)

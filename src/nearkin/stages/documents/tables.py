@@ -13,6 +13,7 @@ from nearkin.stages.documents.columns import (
     Columns,
     choose_columns,
     missing_column,
+    plain,
     sample_of_records,
     sample_of_table,
 )
@@ -25,7 +26,7 @@ from nearkin.stages.documents.keeping import (
     noting_values_without_number,
 )
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
-from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch, plain
+from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.values import id_of, in_words, text_of
 
 _LABEL = "the table"
@@ -189,13 +190,14 @@ def _read_arrow(
     text, doc_id = columns.text, columns.id
     check_schema(_LABEL, table.schema, text, doc_id, keep_column)
     if is_whole and keep_column is not None:
-        first = plain(table[keep_column].drop_null().slice(0, _SAMPLE_ROWS).combine_chunks())
+        values = pa.chunked_array([plain(chunk) for chunk in table[keep_column].chunks])
+        first = values.drop_null().slice(0, _SAMPLE_ROWS).combine_chunks()
         check_keep_strings(_LABEL, keep_column, first, table.schema.names)
     wanted = Wanted(text, doc_id, keep)
     ids = wanted.ids(table.schema)
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
-        for piece in pieces_of_batch(batch, wanted, row, batch_bytes=_BATCH_BYTES):
+        for piece in pieces_of_batch(batch, wanted, row, name=_LABEL, batch_bytes=_BATCH_BYTES):
             yield one_batch([piece], ids)
         row += len(batch)
 

@@ -23,6 +23,7 @@ from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.tables import read_table
 from unit.stages.documents.conftest import rows_of
 
 N = 500
@@ -137,6 +138,39 @@ def test_dictionaries_that_change_from_batch_to_batch(tmp_path: Path) -> None:
         [source], lambda _: np.array([False, True, False, False, False, True, True]), tmp_path / "out"
     )
     assert pa.ipc.open_stream(written.read_bytes()).read_all()["text"].to_pylist() == ["a b", "g h", "e f"]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+@pytest.mark.parametrize("is_in_dictionary", [False, True])
+def test_views_and_dictionaries_of_views_serve_as_every_column(
+    tmp_path: Path, kind: pa.DataType, is_in_dictionary: bool
+) -> None:
+    def column(*values: str) -> pa.Array:
+        indices = [0, 1, None, 0]
+        if is_in_dictionary:
+            return pa.DictionaryArray.from_arrays(pa.array(indices, pa.uint32()), pa.array(values).cast(kind))
+        return pa.array([None if i is None else values[i] for i in indices]).cast(kind)
+
+    table = pa.table({"id": column("a", "b"), "text": column("one", "two"), "at": column("1970-01-01", "1970-01-02")})
+    expected = [("a", b"one", 1, None), ("b", b"two", 2, None), (None, None, 3, "the text is null")]
+    batches = [list(read_table(table, keep_column="at"))]
+    for write in (as_file, as_stream):
+        path = tmp_path / f"{write.__name__}.arrow"
+        path.write_bytes(write(table))
+        source = only(path)
+        check_columns([source], keep_column="at")
+        batches.append(list(read_batches(source, keep_column="at")))
+    for some in batches:
+        assert rows_of(some) == [*expected, ("a", b"one", 4, None)]
+        assert [value for one in some for value in one["keep_value"].to_pylist()] == [0, 86400e6, None, 0]
+
+
+@pytest.mark.parametrize("column", ["id", "text"])
+def test_a_categorical_of_polars_serves_as_id_and_text(column: str) -> None:
+    frame = pl.DataFrame({"id": ["a", "b", None], "text": ["one", "two", "one"]})
+    expected = rows_of(list(read_table(frame)))
+    for type_ in (pl.Categorical, pl.Enum(["a", "b", "one", "two"])):
+        assert rows_of(list(read_table(frame.cast({column: type_})))) == expected
 
 
 def test_a_stream_comes_through_a_pipe_and_a_file_does_not(tmp_path: Path) -> None:

@@ -49,6 +49,30 @@ def test_rows_of_a_table_without_a_number_are_told_too() -> None:
     assert told[0].startswith("the table: quality: 10 of 40 documents")
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_integers_that_are_compared_rounded_are_told(name: str, sign: int) -> None:
+    values = [sign * value for value in (2**53 - 1, 2**53 + 1, 2**60, 5)]
+    table = pa.table({"text": ["a", "b", None, "c"], "n": values})
+    if name == "a.parquet":
+        pq.write_table(table, name)
+    elif name == "a.csv":
+        write(name, "".join(["text,n\n", *(f"t,{value}\n" for value in values[:2])]).encode())
+    else:
+        write(name, "".join(json.dumps(record) + "\n" for record in table.to_pylist()).encode())
+    told: list[str] = []
+    (source,) = resolve_sources([name]).sources
+    list(read_batches(source, keep_column="n", note=told.append))
+    assert told == [f"{name}: n: 1 number of magnitude 2^53 or more is compared rounded to 53 bits"]
+
+
+def test_dates_and_infinite_numbers_are_not_told_as_rounded() -> None:
+    told: list[str] = []
+    list(read_table([{"text": "t", "at": "9999-12-31"}], keep_column="at", note=told.append))
+    list(read_table([{"text": "t", "at": float("inf")}], keep_column="at", note=told.append))
+    assert told == []
+
+
 @pytest.mark.parametrize(
     ("name", "data", "keep", "message"),
     [

@@ -223,3 +223,11 @@ def test_keep_values_of_csv(keep_values: Callable[..., list[float | None]]) -> N
     assert keep_values(b"text,n\na,1\nb,2.5\nc,\nd,x\ne,true\n", "csv", "n") == [1.0, 2.5, None, None, 1.0]
     with pytest.raises(SourceError, match="The column 'n' holds 'x'"):
         keep_values(b"text,n\na,x\n", "csv", "n")
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_blank_lines_are_no_header(read: Read, batch_bytes: int) -> None:
+    with pytest.raises(SourceError, match=r"input: there is no header\. All lines are blank\."):
+        read(b"\n\r\n\n", "csv", batch_bytes=batch_bytes)
+    assert read(b"\n\n\nid,text\n\n7,a\n", "csv", batch_bytes=batch_bytes) == [(7, b"a", 6, None)]
+    assert read(b"", "csv") == []

@@ -124,12 +124,24 @@ def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) ->
         resolve_sources(["in"])
     assert str(caught.value) == (
         "in: holds 2 tables (a.parquet, b/c.parquet) and 10 other files (letters/0.txt, letters/1.txt, letters/2.txt "
-        "and 7 more). To read the tables, pass 'in/**/*.parquet'; to read the other files, pass 'in/**/*.txt'. To read "
-        "every file as one text, add --format file."
+        "and 7 more). To read the tables, pass 'in/**/*.parquet'; to read the other files as one text "
+        "each, pass 'in/**/*.txt' with --format file. To read every file as one text, add --format file."
     )
     assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
-    assert len(read(resolve_sources(["in/**/*.txt"]))) == 10
+    assert len(read(resolve_sources(["in/**/*.txt"], file_format="file"))) == 10
     assert {source.format for source in resolve_sources(["in"], file_format="file").sources} == {"file"}
+
+
+def test_texts_that_look_like_tables_are_one_text_each_by_the_command_that_is_told(folder: Path) -> None:
+    texts = {"brace.txt": b'{"text": "a"}\n{"text": "b"}\n', "tabs.txt": b"a\tDear Ada\nb\tDear Bob\n"}
+    write({"a.parquet": PARQUET, **texts})
+    with pytest.raises(SourceError, match=r"as one text each, pass 'in/\*\*/\*\.txt' with --format file\."):
+        resolve_sources(["in"])
+    assert {source.format for source in resolve_sources(["in/**/*.txt"]).sources} == {"jsonl", "lines"}
+    found = resolve_sources(["in/**/*.txt"], file_format="file")
+    assert sorted(text for one in found.sources for b in read_batches(one) for text in b["text"].to_pylist()) == sorted(
+        texts.values()
+    )
 
 
 def test_code_with_a_few_tables_is_a_mixture_and_not_the_tables(folder: Path) -> None:

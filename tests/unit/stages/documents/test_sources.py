@@ -409,3 +409,19 @@ def test_the_digest_of_a_file(folder: Path) -> None:
     assert file_sha256(write("a", b"abc")).startswith("ba7816bf8f01cfea")
     with pytest.raises(SourceError, match="gone: cannot be read"):
         file_sha256("gone")
+
+
+@pytest.mark.parametrize(("n_texts", "n_lines"), [(3, 3), (4, 4), (150, 2)])
+def test_a_sentence_about_many_files_of_a_pattern_comes_once(folder: Path, n_texts: int, n_lines: int) -> None:
+    for i in range(n_texts):
+        write(f"{i:03}.txt", b"Dear Ada")
+    for i in range(n_lines):
+        write(f"{i:03}z.txt", b"a\tDear Ada\nb\tDear Bob\n")
+    found = resolve_sources(["*.txt"])
+    expected: list[str] = []
+    for n_files, end, words in ((n_texts, "", "one text document"), (n_lines, "z", "lines of ID<TAB>TEXT")):
+        names = (
+            [f"{i:03}{end}.txt" for i in range(n_files)] if n_files < 4 else [f"000{end}.txt and {n_files - 1} more"]
+        )
+        expected += [f"{name}: read as {words} (told from its content)" for name in names]
+    assert sorted(found.guesses) == sorted(expected)
