@@ -310,6 +310,46 @@ def test_removing_replacing_and_adding_keep_the_seals(place) -> None:
         assert counts == place.sql("SELECT count(*) FROM documents")
 
 
+@pytest.mark.parametrize("also", ["", ", is_current = (1 = 0)"])
+@pytest.mark.parametrize("value", ["''", "'x'", "chr(1)", "'2026-01-01T00:00:00+00:00'"])
+@pytest.mark.parametrize("doc_id", ["b", "a"])
+def test_a_document_whose_row_says_that_it_was_removed_is_not_lost(place, value, doc_id, also) -> None:
+    """What was NULL has no byte to work out again: the row is not believed, and nothing follows from it."""
+    filled(place)
+    value = value.replace("chr", "char") if place.server is None else value
+    sql(place, f"UPDATE documents SET removed_at = {value}{also} WHERE doc_id = '{doc_id}'")
+    for _ in range(2):
+        with place.open(create=False) as collection:
+            with pytest.raises(CollectionError, match=f"'{doc_id}'.*nearkin verify") as caught:
+                collection.text(doc_id)
+            assert caught.value.exit_code == 7
+            told = collection.verify()
+            assert not told.is_whole
+            assert not told.mended_rows
+            assert f"the row of document '{doc_id}' (version 1) is not what was stored" in told.faults
+    sql(place, f"UPDATE documents SET removed_at = NULL WHERE doc_id = '{doc_id}'")
+    with place.open() as collection:
+        collection.verify()
+        assert collection.text(doc_id) == TEXTS[doc_id]
+        assert is_silent(collection.verify())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM documents WHERE doc_id = 'c' AND version = 2",
+        "UPDATE documents SET doc_id = 'quite another' WHERE doc_id = 'c' AND version = 2",
+    ],
+)
+def test_an_older_version_does_not_become_current_because_the_newest_is_lost(place, statement) -> None:
+    filled(place)
+    sql(place, statement)
+    assert "whether document 'c' is current is not known" in faults(place)
+    with place.open() as collection, pytest.raises(CollectionError, match=r"'c'.*nearkin verify") as caught:
+        collection.text("c")
+    assert caught.value.exit_code == 7
+
+
 def test_a_row_that_was_changed_is_neither_removed_nor_read(place) -> None:
     filled(place)
     sql(place, "UPDATE documents SET content = 3, source = 'another source' WHERE doc_id = 'b'")

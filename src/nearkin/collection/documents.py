@@ -122,15 +122,17 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
     """Tell a document of which the row was changed so that it is not found from one that is not there."""
     if not is_storable(doc_id):
         return
-    newest = connection.execute(
-        select(documents).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
-    ).first()
+    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
+    of_id = select(*columns).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
+    versions = connection.execute(of_id).all()
+    newest = versions[0] if versions else None
     if newest is not None and version is None and newest.removed_at is None:
         raise damaged_row(doc_id, newest.version)  # it is neither current nor removed
+    for one in versions[:1] if version is None else versions:  # what they say is told
+        if checksum(one[:-1], doc_id) != one.checksum:
+            raise damaged_row(doc_id, one.version)
     same_key = documents.c.checksum.op(">>")(literal_column("48")) == key_bits(doc_id)
-    for *values, stored in connection.execute(
-        select(*(documents.c[name] for name in _CHECKED), documents.c.checksum).where(same_key)
-    ):
+    for *values, stored in connection.execute(select(*columns).where(same_key)):
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:

@@ -136,11 +136,12 @@ def _checked_rows(collection: Collection) -> _Rows:
         return _Rows([], found.faults)
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
-        mended += integrity.mend_current(connection)
         of_groups = group_state.faults(connection)  # now that their seal is mended, if it was
         if of_groups:
             group_state.repair(connection)
-        faults = integrity.check(connection).faults
+        now = integrity.check(connection)  # which version is current follows from rows as they are now
+        mended += integrity.mend_current(connection, now.is_current)
+    faults = now.faults
     faults += [f"{name} is not what was stored, and its place is taken" for name in left]
     faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
     return _Rows(mended, faults)
