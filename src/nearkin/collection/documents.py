@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, literal_column, select
+from sqlalchemy import Connection, Select, exists, func, literal_column, select
 
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
@@ -144,6 +144,41 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
                 f"The id of document {doc_id!r} (version {row['version']}) is {row['doc_id']!r} in the store, which is "
                 f"not what was stored. {VERIFY}"
             )
+
+
+def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
+    """Refuse to leave out a document that has one of some contents now, and that the store does not give.
+
+    Raises
+    ------
+    CollectionError
+        The newest version of a document is neither current nor removed, or its text is missing.
+    """
+    newer = documents.alias("newer")
+    is_replaced = exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
+    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & ~is_replaced
+    has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
+    for some in named(numbers):
+        query = select(documents.c.doc_id, documents.c.version, documents.c.is_current)
+        found = connection.execute(query.where(documents.c.content.in_(some), is_hidden | has_no_text).limit(1)).first()
+        if found is not None and found.is_current:
+            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {VERIFY}")
+        if found is not None:
+            raise damaged_row(found.doc_id, found.version)
+
+
+def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
+    """Refuse to believe that no document has some contents now, if a row that says so is not what was stored.
+
+    Raises
+    ------
+    CollectionError
+    """
+    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
+    for some in named(numbers):
+        for row in connection.execute(select(*columns).where(documents.c.content.in_(some))):
+            if checksum(row[:-1], row.doc_id) != row.checksum:
+                raise damaged_row(row.doc_id, row.version)
 
 
 def check_id(doc_id: object) -> None:
