@@ -320,6 +320,21 @@ def test_rows_that_are_missing_added_or_exchanged_are_told(place, statements, sa
     assert said in faults(place)
 
 
+def test_the_only_text_of_a_part_of_the_index_is_missing(place) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG), ("b", FORM)])
+        collection.add([("c", "one text more")], wave="later")
+        collection.similar("a")
+    sql(place, "DELETE FROM contents WHERE content = 2")
+    for _ in range(2):
+        assert "the text of document 'c' (version 1) is missing" in faults(place)
+        with place.open() as collection:
+            assert collection.text("a") == LONG
+            assert collection.similar("a").n_found >= 0
+            with pytest.raises(CollectionError, match="'c'"):
+                collection.text("c")
+
+
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:
     """Every row has its own checksum: it is the sum that is not right."""
     with place.open() as collection:

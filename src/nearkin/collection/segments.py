@@ -280,11 +280,13 @@ def read_contents(
         # of a store that lacks something, the rest is found: verify tells what it lacks
         whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
         places = np.array([row[0] for row in whole], np.int64) - first
-        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), -1)
+        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])
         is_counted[places] = [bool(row[2]) for row in whole]
         signed = [row for row in rows if isinstance(row[3], bytes) and len(row[3]) == sizes[1]]
         places = np.array([row[0] for row in signed], np.int64) - first
-        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(len(signed), -1)
+        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(
+            len(signed), sizes[1]
+        )
         has_features[places] = True
         progress.advance(stop - start)
     progress.finish()

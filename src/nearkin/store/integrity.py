@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, LargeBinary, Select, Table, cast, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.nouns import counted
@@ -316,5 +316,17 @@ def dangling(connection: Connection) -> Iterator[str]:
             other = key.column.table.alias("referred")
             is_there = exists().where(other.c[key.column.name] == key.parent)
             n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
+            if key.parent is schema.documents.c.content:
+                yield from _without_text(connection, ~is_there)
+                n_rows = max(0, n_rows - _MOST_NAMED)
             if n_rows:
                 yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"
+
+
+def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
+    """Documents that have no text: the first of them."""
+    columns = schema.documents.c
+    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MOST_NAMED)
+    with _any_bytes(connection):
+        for doc_id, version in connection.execute(first).all():
+            yield f"the text of document {doc_id!r} (version {version}) is missing"
