@@ -335,6 +335,24 @@ def test_the_only_text_of_a_part_of_the_index_is_missing(place) -> None:
                 collection.text("c")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE loads SET n_new = 77, n_problems = 88 WHERE load = 1", "DELETE FROM loads WHERE load = 2"],
+)
+def test_texts_are_checked_whatever_became_of_loads(place, statement) -> None:
+    filled(place)
+    damage_text(place, content=1)
+    damage_text(place, content=6)
+    sql(place, statement)
+    with place.open() as collection:
+        told = collection.verify()
+        assert told.n_texts == 7
+        assert told.damaged_documents == ("b (version 1)", "c (version 2)")
+        assert any("load" in fault for fault in told.faults)
+        with contextlib.suppress(CollectionError):
+            assert collection.text("a") == FORM
+
+
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:
     """Every row has its own checksum: it is the sum that is not right."""
     with place.open() as collection:

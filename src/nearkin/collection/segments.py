@@ -60,17 +60,26 @@ def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     CollectionError
         A row of a load is not what was stored: what is derived from it would be anything.
     """
+    loads, changed = believable_loads(connection, store)
+    if changed:
+        raise CollectionError(
+            f"{store.place} is damaged: what it says of load {changed[0]} is not what was stored. Run nearkin "
+            "verify COLLECTION, which repairs what can be repaired and names the rest."
+        )
+    return loads
+
+
+def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], list[object]]:
+    """Those that brought any contents and are as they were stored, in their order; the numbers of the others."""
     generation = store.generation(connection)
-    spans = []
+    spans, changed = list[LoadSpan](), list[object]()
     for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
         if checksum(values, values[0]) != stored:
-            raise CollectionError(
-                f"{store.place} is damaged: what it says of load {values[0]} is not what was stored. Run nearkin "
-                "verify COLLECTION, which repairs what can be repaired and names the rest."
-            )
+            changed.append(values[0])
+            continue
         load = dict(zip(_OF_LOADS, values))
         spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
-    return tuple(span for span in spans if span.end > span.first)
+    return tuple(span for span in spans if span.end > span.first), changed
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
