@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
+from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.collection.verifying import Verified
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
@@ -351,6 +352,25 @@ def test_texts_are_checked_whatever_became_of_loads(place, statement) -> None:
         assert any("load" in fault for fault in told.faults)
         with contextlib.suppress(CollectionError):
             assert collection.text("a") == FORM
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM contents WHERE content = 1", r"text of document 'b' \(version 1\) is missing"),
+        ("DELETE FROM waves WHERE wave = 1", "loads: 1 row with a reference to missing waves"),
+    ],
+)
+def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, said) -> None:
+    filled(place)
+    file = tmp_path / "copy.duckdb"
+    file.write_bytes(b"what was there")
+    sql(place, statement)
+    with place.open() as collection, pytest.raises(CollectionError, match=said) as caught:
+        copy_to_duckdb(collection, file)
+    assert caught.value.exit_code == 7
+    assert "nearkin verify" in str(caught.value)
+    assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
 
 
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:
