@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
+from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.collection.verifying import Verified
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
@@ -192,6 +193,41 @@ def test_checking_the_text_in_repairs_it(place, only_new) -> None:
         assert is_silent(collection.verify())
 
 
+@pytest.mark.parametrize("text", [LONG, NEAR])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE documents SET is_current = (1 = 0) WHERE doc_id = 'a'",
+        "UPDATE documents SET is_current = (1 = 0), removed_at = 'x' WHERE doc_id = 'a'",
+        "DELETE FROM contents WHERE content = 0",
+    ],
+)
+def test_a_text_is_not_new_because_a_row_is_damaged(place, statement, text) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG), ("b", FORM)])
+        collection.check(FORM)
+    sql(place, statement)
+    if "removed_at" in statement and text == NEAR:
+        return  # of texts that are only alike the rows are not compared with their checksums
+    with place.open() as collection:
+        for under in (None, CheckIn("other", only_new=True)):
+            with pytest.raises(CollectionError, match=r"'a'.*nearkin verify") as caught:
+                collection.check(text, store=under)
+            assert caught.value.exit_code == 7
+        assert place.sql("SELECT count(*) FROM documents") == "2"
+        if "is_current = (1 = 0) WHERE" in statement:
+            assert collection.verify().is_whole
+            assert collection.check(text).documents[0].document.doc_id == "a"
+
+
+def test_a_text_that_was_removed_or_replaced_is_new(place) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG), ("b", FORM)])
+        collection.add([("a", "something else")], wave="later")
+        collection.remove(["b"])
+        assert [collection.check(text).verdict for text in (LONG, NEAR, FORM)] == ["new"] * 3
+
+
 def test_a_text_that_shares_wording_with_a_damaged_one_is_not_said_to_be_new(place) -> None:
     with place.open() as collection:
         collection.add([("a", LONG)])
@@ -285,6 +321,58 @@ def test_rows_that_are_missing_added_or_exchanged_are_told(place, statements, sa
     assert said in faults(place)
 
 
+def test_the_only_text_of_a_part_of_the_index_is_missing(place) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG), ("b", FORM)])
+        collection.add([("c", "one text more")], wave="later")
+        collection.similar("a")
+    sql(place, "DELETE FROM contents WHERE content = 2")
+    for _ in range(2):
+        assert "the text of document 'c' (version 1) is missing" in faults(place)
+        with place.open() as collection:
+            assert collection.text("a") == LONG
+            assert collection.similar("a").n_found >= 0
+            with pytest.raises(CollectionError, match="'c'"):
+                collection.text("c")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE loads SET n_new = 77, n_problems = 88 WHERE load = 1", "DELETE FROM loads WHERE load = 2"],
+)
+def test_texts_are_checked_whatever_became_of_loads(place, statement) -> None:
+    filled(place)
+    damage_text(place, content=1)
+    damage_text(place, content=6)
+    sql(place, statement)
+    with place.open() as collection:
+        told = collection.verify()
+        assert told.n_texts == 7
+        assert told.damaged_documents == ("b (version 1)", "c (version 2)")
+        assert any("load" in fault for fault in told.faults)
+        with contextlib.suppress(CollectionError):
+            assert collection.text("a") == FORM
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM contents WHERE content = 1", r"text of document 'b' \(version 1\) is missing"),
+        ("DELETE FROM waves WHERE wave = 1", "loads: 1 row with a reference to missing waves"),
+    ],
+)
+def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, said) -> None:
+    filled(place)
+    file = tmp_path / "copy.duckdb"
+    file.write_bytes(b"what was there")
+    sql(place, statement)
+    with place.open() as collection, pytest.raises(CollectionError, match=said) as caught:
+        copy_to_duckdb(collection, file)
+    assert caught.value.exit_code == 7
+    assert "nearkin verify" in str(caught.value)
+    assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
+
+
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:
     """Every row has its own checksum: it is the sum that is not right."""
     with place.open() as collection:
@@ -308,6 +396,46 @@ def test_removing_replacing_and_adding_keep_the_seals(place) -> None:
         assert is_silent(collection.verify())
         counts = place.sql("SELECT sum(n_rows) FROM seals WHERE part LIKE 'documents of wave%'")
         assert counts == place.sql("SELECT count(*) FROM documents")
+
+
+@pytest.mark.parametrize("also", ["", ", is_current = (1 = 0)"])
+@pytest.mark.parametrize("value", ["''", "'x'", "chr(1)", "'2026-01-01T00:00:00+00:00'"])
+@pytest.mark.parametrize("doc_id", ["b", "a"])
+def test_a_document_whose_row_says_that_it_was_removed_is_not_lost(place, value, doc_id, also) -> None:
+    """What was NULL has no byte to work out again: the row is not believed, and nothing follows from it."""
+    filled(place)
+    value = value.replace("chr", "char") if place.server is None else value
+    sql(place, f"UPDATE documents SET removed_at = {value}{also} WHERE doc_id = '{doc_id}'")
+    for _ in range(2):
+        with place.open(create=False) as collection:
+            with pytest.raises(CollectionError, match=f"'{doc_id}'.*nearkin verify") as caught:
+                collection.text(doc_id)
+            assert caught.value.exit_code == 7
+            told = collection.verify()
+            assert not told.is_whole
+            assert not told.mended_rows
+            assert f"the row of document '{doc_id}' (version 1) is not what was stored" in told.faults
+    sql(place, f"UPDATE documents SET removed_at = NULL WHERE doc_id = '{doc_id}'")
+    with place.open() as collection:
+        collection.verify()
+        assert collection.text(doc_id) == TEXTS[doc_id]
+        assert is_silent(collection.verify())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM documents WHERE doc_id = 'c' AND version = 2",
+        "UPDATE documents SET doc_id = 'quite another' WHERE doc_id = 'c' AND version = 2",
+    ],
+)
+def test_an_older_version_does_not_become_current_because_the_newest_is_lost(place, statement) -> None:
+    filled(place)
+    sql(place, statement)
+    assert "whether document 'c' is current is not known" in faults(place)
+    with place.open() as collection, pytest.raises(CollectionError, match=r"'c'.*nearkin verify") as caught:
+        collection.text("c")
+    assert caught.value.exit_code == 7
 
 
 def test_a_row_that_was_changed_is_neither_removed_nor_read(place) -> None:

@@ -115,16 +115,16 @@ def test_verify_compares_the_index_with_the_store(collection, place) -> None:
 def test_verify_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
     from nearkin.collection import verifying
 
-    before = verifying.loads_of
+    before = verifying.believable_loads
 
     def loads_before(connection, store):
-        monkeypatch.setattr(verifying, "loads_of", before)
+        monkeypatch.setattr(verifying, "believable_loads", before)
         loads = before(connection, store)
         with place.open() as other:
             other.add([("later", LEASE.format(1000))], wave="later")
         return loads
 
-    monkeypatch.setattr(verifying, "loads_of", loads_before)
+    monkeypatch.setattr(verifying, "believable_loads", loads_before)
     assert collection.verify().remade_segments == ()
     assert collection.similar("a", gamma=0.1).n_found == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, literal_column, select
+from sqlalchemy import Connection, Select, exists, func, literal_column, select
 
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
@@ -122,15 +122,17 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
     """Tell a document of which the row was changed so that it is not found from one that is not there."""
     if not is_storable(doc_id):
         return
-    newest = connection.execute(
-        select(documents).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
-    ).first()
+    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
+    of_id = select(*columns).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
+    versions = connection.execute(of_id).all()
+    newest = versions[0] if versions else None
     if newest is not None and version is None and newest.removed_at is None:
         raise damaged_row(doc_id, newest.version)  # it is neither current nor removed
+    for one in versions[:1] if version is None else versions:  # what they say is told
+        if checksum(one[:-1], doc_id) != one.checksum:
+            raise damaged_row(doc_id, one.version)
     same_key = documents.c.checksum.op(">>")(literal_column("48")) == key_bits(doc_id)
-    for *values, stored in connection.execute(
-        select(*(documents.c[name] for name in _CHECKED), documents.c.checksum).where(same_key)
-    ):
+    for *values, stored in connection.execute(select(*columns).where(same_key)):
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:
@@ -142,6 +144,41 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
                 f"The id of document {doc_id!r} (version {row['version']}) is {row['doc_id']!r} in the store, which is "
                 f"not what was stored. {VERIFY}"
             )
+
+
+def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
+    """Refuse to leave out a document that has one of some contents now, and that the store does not give.
+
+    Raises
+    ------
+    CollectionError
+        The newest version of a document is neither current nor removed, or its text is missing.
+    """
+    newer = documents.alias("newer")
+    is_replaced = exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
+    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & ~is_replaced
+    has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
+    for some in named(numbers):
+        query = select(documents.c.doc_id, documents.c.version, documents.c.is_current)
+        found = connection.execute(query.where(documents.c.content.in_(some), is_hidden | has_no_text).limit(1)).first()
+        if found is not None and found.is_current:
+            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {VERIFY}")
+        if found is not None:
+            raise damaged_row(found.doc_id, found.version)
+
+
+def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
+    """Refuse to believe that no document has some contents now, if a row that says so is not what was stored.
+
+    Raises
+    ------
+    CollectionError
+    """
+    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
+    for some in named(numbers):
+        for row in connection.execute(select(*columns).where(documents.c.content.in_(some))):
+            if checksum(row[:-1], row.doc_id) != row.checksum:
+                raise damaged_row(row.doc_id, row.version)
 
 
 def check_id(doc_id: object) -> None:

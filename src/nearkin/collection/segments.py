@@ -60,17 +60,26 @@ def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     CollectionError
         A row of a load is not what was stored: what is derived from it would be anything.
     """
+    loads, changed = believable_loads(connection, store)
+    if changed:
+        raise CollectionError(
+            f"{store.place} is damaged: what it says of load {changed[0]} is not what was stored. Run nearkin "
+            "verify COLLECTION, which repairs what can be repaired and names the rest."
+        )
+    return loads
+
+
+def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], list[object]]:
+    """Those that brought any contents and are as they were stored, in their order; the numbers of the others."""
     generation = store.generation(connection)
-    spans = []
+    spans, changed = list[LoadSpan](), list[object]()
     for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
         if checksum(values, values[0]) != stored:
-            raise CollectionError(
-                f"{store.place} is damaged: what it says of load {values[0]} is not what was stored. Run nearkin "
-                "verify COLLECTION, which repairs what can be repaired and names the rest."
-            )
+            changed.append(values[0])
+            continue
         load = dict(zip(_OF_LOADS, values))
         spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
-    return tuple(span for span in spans if span.end > span.first)
+    return tuple(span for span in spans if span.end > span.first), changed
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
@@ -280,11 +289,13 @@ def read_contents(
         # of a store that lacks something, the rest is found: verify tells what it lacks
         whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
         places = np.array([row[0] for row in whole], np.int64) - first
-        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), -1)
+        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])
         is_counted[places] = [bool(row[2]) for row in whole]
         signed = [row for row in rows if isinstance(row[3], bytes) and len(row[3]) == sizes[1]]
         places = np.array([row[0] for row in signed], np.int64) - first
-        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(len(signed), -1)
+        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(
+            len(signed), sizes[1]
+        )
         has_features[places] = True
         progress.advance(stop - start)
     progress.finish()

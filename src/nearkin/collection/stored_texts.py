@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, exists, select, update
+from sqlalchemy import Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.collection.contents import digest_of, text_of
@@ -152,17 +152,20 @@ def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> b
 # -- texts, and what is derived from them ------------------------------------------------------------------------------
 
 
-def check_texts(connection: Connection, collection: Collection, threads: int, end: int) -> TextFindings:
+def check_texts(connection: Connection, collection: Collection, threads: int) -> TextFindings:
     """Compare every text with its digest, and work out everything that is derived from it."""
     found, progress = TextFindings(), collection.progress
-    progress.start("verify", end, "documents")
+    n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
+    progress.start("verify", n_texts, "documents")
 
     def batches() -> Iterator[Sequence[Any]]:
         columns: list[Any] = [contents, profiles.c.content.label("profiled"), *(profiles.c[name] for name in COLUMNS)]
         joined = contents.outerjoin(profiles, contents.c.content == profiles.c.content)
-        for start in range(0, end, AT_A_TIME):
-            is_in = (contents.c.content >= start) & (contents.c.content < start + AT_A_TIME)
-            yield connection.execute(select(*columns).select_from(joined).where(is_in)).all()
+        query = select(*columns).select_from(joined).order_by(contents.c.content).limit(AT_A_TIME)
+        rows = connection.execute(query).all()
+        while rows:
+            yield rows
+            rows = connection.execute(query.where(contents.c.content > rows[-1].content)).all()
 
     def check(rows: Sequence[Any]) -> TextFindings:
         return _checked(rows, collection.counting)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection import group_state
 from nearkin.collection.check_in import stored_keys
-from nearkin.collection.segments import loads_of
+from nearkin.collection.segments import believable_loads, loads_of
 from nearkin.collection.stored_texts import (
     check_texts,
     documents_with,
@@ -82,16 +82,13 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
         Something is to be mended, and another process is writing.
     """
     store = collection.store
-    rebuilt, of_database = _checked_database(collection)  # rows are looked for by its indexes
+    rebuilt = _checked_database(collection)  # rows are looked for by its indexes
     rows = _checked_rows(collection)
     with store.reading() as connection:
         sealed_since = store.fact(connection, "sealed_since")
-        try:
-            loads = loads_of(connection, store)
-        except CollectionError:  # which rows say too: without the loads nothing more can be said
-            faults = [*rows.faults, *of_database]
-            return Verified(0, (), 0, tuple(rows.mended), rebuilt, 0, tuple(faults), sealed_since)
-        of_loads = faults_of_loads(connection, loads)
+        loads, changed = believable_loads(connection, store)
+        # a load that is not what was stored is told already; then which texts there should be is not known
+        of_loads = [] if changed else faults_of_loads(connection, loads)
     if of_loads:
         with store.writing() as connection:
             mended, of_loads = mend_numbers(connection, loads)
@@ -105,14 +102,16 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
             *of_loads,
             *integrity.dangling(connection),
         ]
-        found = check_texts(connection, collection, threads, max((load.end for load in loads), default=0))
+        found = check_texts(connection, collection, threads)
         damaged = documents_with(connection, found.lost)
         has_strays = has_stray_profiles(connection)
     n_mended = mend_texts(collection, found) if found.wrong or has_strays else 0
-    remade = (*rebuilt, *_remade(collection))
-    collection.settle()
-    with collection.snapshot() as seen:
-        n_segments = len(seen.segments)
+    n_segments, remade = 0, rebuilt
+    if not changed:  # the index is made of what loads brought
+        remade = (*rebuilt, *_remade(collection))
+        collection.settle()
+        with collection.snapshot() as seen:
+            n_segments = len(seen.segments)
     return Verified(
         found.n_texts, damaged, n_mended, tuple(rows.mended), remade, n_segments, tuple(faults), sealed_since
     )
@@ -136,32 +135,32 @@ def _checked_rows(collection: Collection) -> _Rows:
         return _Rows([], found.faults)
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
-        mended += integrity.mend_current(connection)
         of_groups = group_state.faults(connection)  # now that their seal is mended, if it was
         if of_groups:
             group_state.repair(connection)
-        faults = integrity.check(connection).faults
+        now = integrity.check(connection)  # which version is current follows from rows as they are now
+        mended += integrity.mend_current(connection, now.is_current)
+    faults = now.faults
     faults += [f"{name} is not what was stored, and its place is taken" for name in left]
     faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
     return _Rows(mended, faults)
 
 
-def _checked_database(collection: Collection) -> tuple[tuple[str, ...], list[str]]:
-    """What SQLite's own indexes lacked, which were made again from its tables; what else it says of its file."""
+def _checked_database(collection: Collection) -> tuple[str, ...]:
+    """What SQLite's own indexes lacked, which were made again from its tables."""
     store = collection.store
     with store.reading() as connection:
         faults = [*_database_faults(connection, store.dialect)]
     if not any("index" in fault for fault in faults):
-        return (), faults
+        return ()
     try:
         with store.writing() as connection:
             connection.exec_driver_sql("REINDEX")
     except CollectionBusyError:
         raise
     except CollectionError:  # there are rows that a unique index forbids: checking the rows names them
-        return (), faults
-    with store.reading() as connection:
-        return (f"indexes of SQLite: {faults[0]}",), [*_database_faults(connection, store.dialect)]
+        return ()
+    return (f"indexes of SQLite: {faults[0]}",)
 
 
 def _remade(collection: Collection) -> tuple[str, ...]:

@@ -18,7 +18,9 @@ NOT_COVERED = {"checksum", "is_current"}
 """``is_current`` follows from ``version`` and ``removed_at``, and changes with every new version."""
 _KEYS = {"facts": "name", "waves": "name", "documents": "doc_id"}
 _BODY_BYTES = 6
-_SEPARATOR, _NULL = "\0", "\1"  # neither database holds U+0000 in a text, so no two rows are written the same
+_SEPARATOR, _NULL, _TEXT, _TEXT_IN_HEX, _BYTES = "\0", "", "'", "~", "x"
+"""How values are written so that no two rows are written the same: no value has the separator in it, and each begins
+with its kind. Whole numbers begin with a digit or a minus sign."""
 Values = Sequence[Any]
 
 
@@ -34,7 +36,7 @@ def key_place(table: Table) -> int:
 
 
 def checksum(values: Values, key: object) -> int:
-    """The checksum of a row: 16 bits of its key, then 48 bits of all values; as a signed number of 64 bits.
+    r"""The checksum of a row: 16 bits of its key, then 48 bits of all values; as a signed number of 64 bits.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def checksum(values: Values, key: object) -> int:
     True
     >>> checksum((1, "march"), "march") == checksum((1, "March"), "March")
     False
+    >>> len({checksum((1, value), 1) for value in (None, "", "\1", "\0", "None", b"", 0, "0")})
+    8
     """
     written = _SEPARATOR.join([_written(value) for value in values]).encode("utf-8", "surrogatepass")
     body = blake2b(written, digest_size=_BODY_BYTES).digest()
@@ -62,12 +66,14 @@ def key_bits(key: object) -> int:
 
 
 def _written(value: object) -> str:
-    if value.__class__ is str:
-        return value
+    if isinstance(value, str):
+        if _SEPARATOR in value:  # Nearkin stores none; SQLite would hold it
+            return _TEXT_IN_HEX + value.encode("utf-8", "surrogatepass").hex()
+        return _TEXT + value
     if value is None:
         return _NULL
     if isinstance(value, bytes | memoryview):
-        return bytes(value).hex()
+        return _BYTES + bytes(value).hex()
     return str(value)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, LargeBinary, Select, Table, cast, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.checksums import CHECKED, Judged, checksum, covered, judged, key_place, wrapped
-from nearkin.store.seals import Seal, documents_of
+from nearkin.store.checksums import CHECKED, Judged, checksum, covered, judged, key_bits, key_place, wrapped
+from nearkin.store.seals import PARTS, Seal, documents_of
 
 _MOST_NAMED = 20
 """Rows of a table that are named one by one, and that are worked out again from their checksums."""
@@ -63,13 +63,41 @@ class Findings:
     fixes : list of Fix
     faults : list of str
         What cannot be mended.
-    is_current : list of int
-        Rows of documents that say wrongly whether they are the current version.
+    is_current : dict of int to str
+        Rows of documents that say wrongly whether they are the current version, and their ids.
     """
 
     fixes: list[Fix] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    is_current: list[int] = field(default_factory=list)
+    is_current: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Doubtful:
+    """Documents of which nothing follows from their rows: one may have been changed, or may be missing.
+
+    Parameters
+    ----------
+    ids : set of str
+    keys : set of int
+        First 16 bits of the checksums of changed rows, whose ids may have been others.
+    are_all : bool
+        Some rows are missing, or were added, and whose they are is not known.
+    """
+
+    ids: set[object] = field(default_factory=set)
+    keys: set[int] = field(default_factory=set)
+    are_all: bool = False
+
+    def take(self, doc_id: object, stored: int | None) -> None:
+        """A row that is not what was stored."""
+        self.ids.add(doc_id)
+        if isinstance(stored, int):
+            self.keys.add(stored >> 48)
+
+    def has(self, doc_id: str) -> bool:
+        """Whether it is one of them."""
+        return self.are_all or doc_id in self.ids or key_bits(doc_id) in self.keys
 
 
 @dataclass(slots=True)
@@ -87,10 +115,10 @@ class _Part:
 def check(connection: Connection) -> Findings:
     """Compare every row with its checksum, and every part with its seal, in one snapshot."""
     found, parts = Findings(), {table.name: _Part() for table in CHECKED if table is not schema.documents}
-    waves, wave_of = dict[int, str](), dict[int, int]()
+    waves, wave_of, doubtful = dict[int, str](), dict[int, int](), _Doubtful()
     with _any_bytes(connection):
         for table in CHECKED:
-            for values, own in _rows(connection, table, found):
+            for values, own in _rows(connection, table, found, doubtful):
                 if table is schema.documents:
                     wave = wave_of.get(values[_LOAD])  # loads came before: a row without one is told below
                     if wave is not None:
@@ -101,31 +129,36 @@ def check(connection: Connection) -> Findings:
                     waves[values[0]] = values[1]
                 elif table is schema.loads:
                     wave_of[values[0]] = values[1]
-        found.faults += _unlike_their_seals(connection, parts, waves, found)
-        found.is_current = list(connection.execute(_wrong_current()).scalars())
+        unlike = list(_unlike_their_seals(connection, parts, waves, found))
+        found.faults += [fault for _, fault in unlike]
+        doubtful.are_all = any(part not in PARTS for part, _ in unlike)
+        wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
+    found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
+    left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # the others are told already
+    unknown = sorted(left, key=repr)[:_MOST_NAMED]
+    found.faults += [f"whether document {doc_id!r} is current is not known" for doc_id in unknown]
     return found
 
 
 def _wrong_current() -> Select[Any]:
-    """Rows of documents: the newest version of an id is current, unless it was removed; no other is."""
+    """Rows of documents, and ids: the newest version of an id is current, unless it was removed; no other is."""
     documents, others = schema.documents, schema.documents.alias("others")
     newest = select(func.max(others.c.version)).where(others.c.doc_id == documents.c.doc_id).scalar_subquery()
     should = documents.c.removed_at.is_(None) & (documents.c.version == newest)
-    return select(documents.c.row).where(should != documents.c.is_current)
+    return select(documents.c.row, documents.c.doc_id).where(should != documents.c.is_current)
 
 
-def mend_current(connection: Connection) -> list[str]:
-    """Say of each version whether it is the current one, in a transaction that writes; what was mended."""
+def mend_current(connection: Connection, wrong: Mapping[int, str]) -> list[str]:
+    """Say of some versions whether they are the current one, in a transaction that writes; what was mended."""
     documents = schema.documents
-    rows = list(connection.execute(_wrong_current()).scalars())
-    names = connection.execute(select(documents.c.doc_id).where(documents.c.row.in_(rows[:_MOST_NAMED]))).scalars()
-    told = [f"whether document {doc_id!r} is current" for doc_id in dict.fromkeys(names)]
-    for some in named(rows):  # none is current first, so that none is twice
+    for some in named(list(wrong)):  # none is current first, so that none is twice
         right = update(documents).where(documents.c.row.in_(some))
         connection.execute(right.where(documents.c.is_current).values(is_current=False))
-    for some in named(list(connection.execute(_wrong_current()).scalars())):
+    still = [row for row in connection.execute(_wrong_current()).scalars() if row in wrong] if wrong else []
+    for some in named(still):
         connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
-    return told
+    names = dict.fromkeys(wrong.values())
+    return [f"whether document {doc_id!r} is current" for doc_id in list(names)[:_MOST_NAMED]]
 
 
 def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[str]]:
@@ -190,7 +223,9 @@ def _any_bytes(connection: Connection) -> Iterator[None]:
         driver.text_factory = str
 
 
-def _rows(connection: Connection, table: Table, found: Findings) -> Iterator[tuple[tuple[Any, ...], int]]:
+def _rows(
+    connection: Connection, table: Table, found: Findings, doubtful: _Doubtful
+) -> Iterator[tuple[tuple[Any, ...], int]]:
     """The rows of a table and their checksums, as they should be; what is otherwise is told."""
     names, place, n_unknown = covered(table), key_place(table), 0
     for *values, stored in _read(connection, table, names):
@@ -207,6 +242,8 @@ def _rows(connection: Connection, table: Table, found: Findings) -> Iterator[tup
             if n_unknown <= _MOST_NAMED:
                 why = "was not written by Nearkin" if stored is None else "is not what was stored"
                 found.faults.append(f"{_name_of(table, dict(zip(names, values)))} {why}")
+        if table is schema.documents and not row.is_as_stored:
+            doubtful.take(values[place], stored)
         # the seal is of the checksums that were stored
         yield row.values, row.checksum if row.is_known else stored or 0
     if n_unknown > _MOST_NAMED:
@@ -247,8 +284,8 @@ def _name_of(table: Table, row: Mapping[str, Any]) -> str:
 
 def _unlike_their_seals(
     connection: Connection, parts: Mapping[str, _Part], waves: Mapping[int, str], found: Findings
-) -> Iterator[str]:
-    """What the rows of each part come to, compared with what its seal says."""
+) -> Iterator[tuple[str, str]]:
+    """Parts whose rows do not come to what their seals say, and what differs."""
     names = {documents_of(wave): f"documents of wave {name!r}" for wave, name in waves.items()}
     seals = dict[str, Seal]()
     for *values, stored in connection.execute(select(schema.seals)).all():
@@ -263,13 +300,13 @@ def _unlike_their_seals(
     for part in sorted({*parts, *seals, *names}):
         name, here, seal = names.get(part, part), parts.get(part, _Part()), seals.get(part)
         if seal is None or not seal.is_whole:
-            yield f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: some may be missing"
+            yield part, f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: some may be missing"
         elif here.n_rows < seal.n_rows:
-            yield f"{name}: {seal.n_rows - here.n_rows:,} of {counted(seal.n_rows, 'row')} missing"
+            yield part, f"{name}: {seal.n_rows - here.n_rows:,} of {counted(seal.n_rows, 'row')} missing"
         elif here.n_rows > seal.n_rows:
-            yield f"{name}: {counted(here.n_rows - seal.n_rows, 'more row')} than stored"
+            yield part, f"{name}: {counted(here.n_rows - seal.n_rows, 'more row')} than stored"
         elif wrapped(here.total) != seal.total:
-            yield f"{name}: not the rows that were stored"
+            yield part, f"{name}: not the rows that were stored"
 
 
 def dangling(connection: Connection) -> Iterator[str]:
@@ -279,5 +316,17 @@ def dangling(connection: Connection) -> Iterator[str]:
             other = key.column.table.alias("referred")
             is_there = exists().where(other.c[key.column.name] == key.parent)
             n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
+            if key.parent is schema.documents.c.content:
+                yield from _without_text(connection, ~is_there)
+                n_rows = max(0, n_rows - _MOST_NAMED)
             if n_rows:
                 yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"
+
+
+def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
+    """Documents that have no text: the first of them."""
+    columns = schema.documents.c
+    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MOST_NAMED)
+    with _any_bytes(connection):
+        for doc_id, version in connection.execute(first).all():
+            yield f"the text of document {doc_id!r} (version {version}) is missing"

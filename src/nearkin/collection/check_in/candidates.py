@@ -14,6 +14,7 @@ from nearkin.collection.check_in.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import CheckOptions
 from nearkin.collection.check_in.shared_keys import Asked, Searched, Shared, shared_with
 from nearkin.collection.counting import Counting
+from nearkin.collection.documents import refuse_changed, refuse_hidden
 from nearkin.collection.known_texts import numbers_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
@@ -144,9 +145,18 @@ def least_shared(chance: float) -> I64:
 
 
 def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> Candidates:
-    """Those contents that some document has now, with the lengths of their texts."""
+    """Those contents that some document has now, with the lengths of their texts.
+
+    Raises
+    ------
+    CollectionError
+        One of them is left out because something is damaged.
+    """
     same = list(numbers_of(connection, [query.digest]).values())
-    sizes = _sizes_of_current(connection, list(dict.fromkeys([*same, *numbers.tolist()])))
+    wanted = list(dict.fromkeys([*same, *numbers.tolist()]))
+    sizes = _sizes_of_current(connection, wanted)
+    refuse_hidden(connection, [number for number in wanted if number in same or number not in sizes])
+    refuse_changed(connection, [number for number in same if number not in sizes])
     lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
     return Candidates(list(sizes), list(sizes.values()), shared.n_crowded, sorted(lost))
 

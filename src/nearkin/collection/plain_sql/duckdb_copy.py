@@ -13,9 +13,10 @@ import pyarrow as pa
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text, select
 
 from nearkin.collection.contents import digest_of
+from nearkin.collection.documents import VERIFY
 from nearkin.collection.plain_sql.ddl import index_statements, table_statements
 from nearkin.collection.stored_texts import documents_with
-from nearkin.errors import MissingExtraError, OutputError
+from nearkin.errors import CollectionError, MissingExtraError, OutputError
 from nearkin.runs.files import published
 from nearkin.store import integrity, schema
 
@@ -75,6 +76,8 @@ def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
     MissingExtraError
         DuckDB is not installed.
     OutputError
+    CollectionError
+        A row refers to one that is missing, or is not what its table can hold: it cannot be copied.
     """
     check_duckdb()
     import duckdb
@@ -100,9 +103,20 @@ def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
             for statement in index_statements("duckdb"):
                 made.execute(statement)
             made.execute("CHECKPOINT")
+    except (duckdb.ConstraintException, pa.ArrowException, TypeError, OverflowError) as error:
+        raise _refused(collection, error) from error
     except duckdb.Error as error:
         raise OutputError(f"Cannot write {file}: DuckDB says that {error}.") from error
     return Copied(str(file), n_rows, damaged, faults)
+
+
+def _refused(collection: Collection, error: Exception) -> CollectionError:
+    """Why the tables of DuckDB do not take a row."""
+    with collection.store.reading() as connection:
+        faults = [*integrity.dangling(connection), *integrity.check(connection).faults]
+    more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
+    fault = faults[0] if faults else str(error)
+    return CollectionError(f"{collection.place} is damaged and cannot be copied: {fault}{more}. {VERIFY}")
 
 
 @contextlib.contextmanager
