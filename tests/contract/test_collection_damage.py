@@ -178,6 +178,34 @@ def test_a_text_that_is_stored_and_damaged_is_not_new(place, has_keys, after_ver
             collection.text("a")
 
 
+@pytest.mark.parametrize("numbers", ["0", "1, 3"])
+@pytest.mark.parametrize("after_verify", [False, True])
+def test_adding_texts_that_are_missing_puts_them_back(place, numbers, after_verify) -> None:
+    filled(place)
+    sql(place, f"DELETE FROM contents WHERE content IN ({numbers})")
+    with place.open() as collection:
+        if after_verify:
+            assert not collection.verify().is_whole
+        added = collection.add([*FIRST[:4], ("another", FORM)], wave="first")
+        n_missing = len(numbers.split(","))
+        assert (added.n_repaired, added.n_missing, added.n_contents, added.n_new) == (n_missing, 0, 0, 1)
+        assert added.n_new_versions == 0
+        assert len(readable(collection)) == len(TEXTS) - 1
+        assert collection.verify().is_whole
+        assert is_silent(collection.verify())
+        assert collection.check(FORM).documents[0].document.doc_id == "a"
+
+
+def test_adding_another_text_says_that_the_stored_one_is_missing(place) -> None:
+    filled(place)
+    sql(place, "DELETE FROM contents WHERE content IN (0, 1)")
+    with place.open() as collection:
+        for added in (collection.add([("a", FORM)], wave="later"), collection.add([("b", "quite new")], wave="later")):
+            assert (added.n_repaired, added.n_missing, added.n_new_versions) == (0, 1, 1)
+        assert (collection.text("a"), collection.text("b")) == (FORM, "quite new")
+    assert "the text of document 'b' (version 1) is missing" in faults(place)
+
+
 @pytest.mark.parametrize("only_new", [False, True])
 def test_checking_the_text_in_repairs_it(place, only_new) -> None:
     filled(place)
