@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
+from nearkin.collection.info import problems_of, waves_of
 from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.collection.verifying import Verified
 from nearkin.errors import CollectionError, UnknownDocumentError
@@ -399,6 +400,24 @@ def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, 
     assert caught.value.exit_code == 7
     assert "nearkin verify" in str(caught.value)
     assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE loads SET n_new = 77, n_new_versions = 88 WHERE load = 1", "load 1"),
+        ("UPDATE waves SET name = 'other' WHERE wave = 1", "wave 'other'"),
+        ("UPDATE problems SET problem = 'nothing at all'", "problem 0 of load 1"),
+    ],
+)
+def test_changed_rows_are_not_listed(place, statement, said) -> None:
+    filled(place)
+    sql(place, statement)
+    with place.open() as collection, collection.store.reading() as connection:
+        for ask in (problems_of,) if "problem " in said else (problems_of, waves_of):
+            with pytest.raises(CollectionError, match=f"the row of {said} is not what was stored") as caught:
+                ask(connection)
+            assert caught.value.exit_code == 7
 
 
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:
