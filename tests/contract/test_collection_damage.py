@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
+from nearkin.collection.info import problems_of, waves_of
 from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.collection.verifying import Verified
 from nearkin.errors import CollectionError, UnknownDocumentError
@@ -176,6 +177,34 @@ def test_a_text_that_is_stored_and_damaged_is_not_new(place, has_keys, after_ver
         assert checked.to_dict()["is_repaired"] is False
         with pytest.raises(CollectionError):
             collection.text("a")
+
+
+@pytest.mark.parametrize("numbers", ["0", "1, 3"])
+@pytest.mark.parametrize("after_verify", [False, True])
+def test_adding_texts_that_are_missing_puts_them_back(place, numbers, after_verify) -> None:
+    filled(place)
+    sql(place, f"DELETE FROM contents WHERE content IN ({numbers})")
+    with place.open() as collection:
+        if after_verify:
+            assert not collection.verify().is_whole
+        added = collection.add([*FIRST[:4], ("another", FORM)], wave="first")
+        n_missing = len(numbers.split(","))
+        assert (added.n_repaired, added.n_missing, added.n_contents, added.n_new) == (n_missing, 0, 0, 1)
+        assert added.n_new_versions == 0
+        assert len(readable(collection)) == len(TEXTS) - 1
+        assert collection.verify().is_whole
+        assert is_silent(collection.verify())
+        assert collection.check(FORM).documents[0].document.doc_id == "a"
+
+
+def test_adding_another_text_says_that_the_stored_one_is_missing(place) -> None:
+    filled(place)
+    sql(place, "DELETE FROM contents WHERE content IN (0, 1)")
+    with place.open() as collection:
+        for added in (collection.add([("a", FORM)], wave="later"), collection.add([("b", "quite new")], wave="later")):
+            assert (added.n_repaired, added.n_missing, added.n_new_versions) == (0, 1, 1)
+        assert (collection.text("a"), collection.text("b")) == (FORM, "quite new")
+    assert "the text of document 'b' (version 1) is missing" in faults(place)
 
 
 @pytest.mark.parametrize("only_new", [False, True])
@@ -371,6 +400,24 @@ def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, 
     assert caught.value.exit_code == 7
     assert "nearkin verify" in str(caught.value)
     assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE loads SET n_new = 77, n_new_versions = 88 WHERE load = 1", "load 1"),
+        ("UPDATE waves SET name = 'other' WHERE wave = 1", "wave 'other'"),
+        ("UPDATE problems SET problem = 'nothing at all'", "problem 0 of load 1"),
+    ],
+)
+def test_changed_rows_are_not_listed(place, statement, said) -> None:
+    filled(place)
+    sql(place, statement)
+    with place.open() as collection, collection.store.reading() as connection:
+        for ask in (problems_of,) if "problem " in said else (problems_of, waves_of):
+            with pytest.raises(CollectionError, match=f"the row of {said} is not what was stored") as caught:
+                ask(connection)
+            assert caught.value.exit_code == 7
 
 
 def test_an_older_row_in_the_place_of_a_newer_one_is_told(place) -> None:

@@ -125,6 +125,14 @@ def _show(console: Console, added: Added, damaged: Sequence[Mapping[str, object]
     if added.n_repaired:
         entries = counted(added.n_repaired, "damaged entry", "damaged entries")
         console.print(f"[yellow]{entries} of the store repaired", highlight=False)
+    if added.n_missing:
+        texts = counted(added.n_missing, "stored text")
+        console.print(
+            f"[red]Missing: {texts} of these documents; what was added is a new version of them. Run nearkin verify "
+            "COLLECTION for all that is damaged.",
+            highlight=False,
+            soft_wrap=True,
+        )
     if added.n_problems:
         console.print(
             f"[yellow]{added.n_problems:,} could not be stored; see: nearkin info COLLECTION --problems",

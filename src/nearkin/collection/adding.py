@@ -42,7 +42,10 @@ class Added:
     n_repeated : int
         Of the new versions those whose id came before in the same load.
     n_repaired : int
-        Stored texts, and rows of documents, that were damaged and are as they were again.
+        Stored texts, and rows of documents, that were damaged or missing and are as they were again.
+    n_missing : int
+        Texts of documents that came which are missing from the store. What came is not proven to be the same, and is
+        stored as a new version.
     """
 
     wave: str
@@ -53,6 +56,7 @@ class Added:
     n_contents: int
     n_repeated: int = 0
     n_repaired: int = 0
+    n_missing: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""

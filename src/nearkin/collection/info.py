@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select
 from nearkin.collection.by_index import n_indexed
 from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.results import StoredDocument
+from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, problems, waves
 
 
@@ -133,7 +134,14 @@ def info(connection: Connection, place: str, facts: dict[str, str], n_segments: 
 
 
 def waves_of(connection: Connection) -> tuple[Wave, ...]:
-    """In the order in which they began."""
+    """In the order in which they began.
+
+    Raises
+    ------
+    CollectionError
+        A row of a wave or a load is not what was stored.
+    """
+    refuse_changed(connection, waves, loads)
     of_loads = (
         select(
             waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),
@@ -163,7 +171,14 @@ def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
 
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """What was told while documents were added, oldest first; but for documents that are there by now."""
+    """What was told while documents were added, oldest first; but for documents that are there by now.
+
+    Raises
+    ------
+    CollectionError
+        A row of a problem, a wave or a load is not what was stored.
+    """
+    refuse_changed(connection, problems, waves, loads)
     query = (
         select(problems.c.doc_id, waves.c.name, problems.c.source, problems.c.line, problems.c.problem)
         .select_from(problems.join(loads).join(waves))

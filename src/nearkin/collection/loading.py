@@ -14,8 +14,9 @@ from sqlalchemy import Connection, func, insert, select, update
 from nearkin.collection.counting import Counting
 from nearkin.collection.incoming import Examined, SeenIds
 from nearkin.collection.known_texts import numbers_of, repair, with_lost_digests
+from nearkin.collection.missing_texts import missing_of, proven, put_back
 from nearkin.collection.newest import Newest, newest_of
-from nearkin.collection.segments import loads_of
+from nearkin.collection.segments import believable_loads, loads_of
 from nearkin.errors import CollectionError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
@@ -36,6 +37,7 @@ class Figures:
     n_problems: int = 0
     n_repeated: int = 0
     n_repaired: int = 0
+    n_missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Load:
     digest: Any = field(default_factory=hashlib.sha256)
     seals: Seals = field(default_factory=Seals)
     repaired: set[bytes] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
 
     @classmethod
@@ -200,6 +203,28 @@ class Load:
         found = with_lost_digests(self.connection, wanted)
         numbers |= found
         self.figures.n_repaired += len(found)
+        self._put_back(examined, newest, numbers)
+
+    def _put_back(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
+        """Texts that are missing are stored again if the digest of their load says that they are what came."""
+        came = dict[int, set[bytes]]()
+        for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
+            was = newest.get(doc_id)
+            if problem is None and was is not None and was.content >= 0 and was.content != numbers.get(digest):
+                came.setdefault(was.content, set()).add(digest)
+        missing = missing_of(self.connection, came) - self.missing if came else set()
+        if not missing:
+            return
+        unknown = {number: came[number] - numbers.keys() for number in missing}
+        loads, _ = believable_loads(self.connection, self.collection_store)  # this one has no digest yet
+        found = proven(self.connection, loads, unknown)
+        for number, digest in found.items():
+            content, profile = examined.contents[digest], examined.profiles[digest]
+            put_back(self.connection, self.collection_store, self.counting, number, content, profile)
+            numbers[digest] = number
+        self.missing |= missing
+        self.figures.n_repaired += len(found)
+        self.figures.n_missing += len(missing) - len(found)
 
     def _write(self, rows: _Rows) -> None:
         documents, problems = schema.documents, schema.problems

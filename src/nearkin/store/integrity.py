@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
+from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
@@ -138,6 +139,26 @@ def check(connection: Connection) -> Findings:
     unknown = sorted(left, key=repr)[:_MOST_NAMED]
     found.faults += [f"whether document {doc_id!r} is current is not known" for doc_id in unknown]
     return found
+
+
+def refuse_changed(connection: Connection, *tables: Table) -> None:
+    """Refuse to tell what small tables hold if a row is not what was stored.
+
+    Raises
+    ------
+    CollectionError
+    """
+    for table in tables:
+        names, place = covered(table), key_place(table)
+        with _any_bytes(connection):
+            rows = list(_read(connection, table, names))
+        for *values, stored in rows:
+            if checksum(values, values[place]) != stored:
+                name = _name_of(table, dict(zip(names, values)))
+                raise CollectionError(
+                    f"The collection is damaged: {name} is not what was stored. Run nearkin verify COLLECTION, which "
+                    "repairs what can be repaired and names the rest."
+                )
 
 
 def _wrong_current() -> Select[Any]:

@@ -1,0 +1,92 @@
+"""Texts that are missing from the store and come again: the digest of their load proves which they were."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice, product
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from nearkin.collection.check_in import stored_keys
+from nearkin.collection.contents import text_of
+from nearkin.collection.counting import Counting
+from nearkin.collection.known_texts import CONTENT_COLUMNS
+from nearkin.collection.profiles import Profile
+from nearkin.collection.segments import LoadSpan
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.schema import contents, profiles
+from nearkin.store.store import Store
+
+_MOST_TRIED = 64
+"""Combinations of texts, of which one may be that of a load."""
+_AT_A_TIME = 1 << 14
+
+
+def missing_of(connection: Connection, numbers: Collection[int]) -> set[int]:
+    """Those of some contents that the store lacks."""
+    there = set[int]()
+    for some in named(sorted(numbers)):
+        there |= set(connection.execute(select(contents.c.content).where(contents.c.content.in_(some))).scalars())
+    return set(numbers) - there
+
+
+def proven(
+    connection: Connection, loads: Sequence[LoadSpan], came: Mapping[int, Collection[bytes]]
+) -> dict[int, bytes]:
+    """The digests of missing contents, where the digest of a load says which they were.
+
+    Parameters
+    ----------
+    connection : Connection
+    loads : sequence of LoadSpan
+    came : mapping of int to collection of bytes
+        By missing content the digests of what came for documents that had it.
+    """
+    found = dict[int, bytes]()
+    for load in loads:
+        if any(load.first <= number < load.end for number in came):
+            found |= _proven_of(connection, load, came)
+    return found
+
+
+def _proven_of(connection: Connection, load: LoadSpan, came: Mapping[int, Collection[bytes]]) -> dict[int, bytes]:
+    """All that a load lacks, or nothing."""
+    digests = dict[int, bytes]()
+    for start in range(load.first, load.end, _AT_A_TIME):
+        is_in = (contents.c.content >= start) & (contents.c.content < min(start + _AT_A_TIME, load.end))
+        for number, digest in connection.execute(select(contents.c.content, contents.c.digest).where(is_in)):
+            digests[number] = digest if isinstance(digest, bytes) else b""
+    missing = [number for number in range(load.first, load.end) if number not in digests]
+    if any(number not in came for number in missing):
+        return {}
+    for chosen in islice(product(*(sorted(came[number]) for number in missing)), _MOST_TRIED):
+        digests |= dict(zip(missing, chosen))
+        joined = b"".join([digests[number] for number in range(load.first, load.end)])
+        if hashlib.sha256(joined).digest() == load.digest:
+            return dict(zip(missing, chosen))
+    return {}
+
+
+def put_back(
+    connection: Connection, store: Store, counting: Counting, number: int, content: tuple[Any, ...], profile: Profile
+) -> None:
+    """Store a text under the number that it had, with all that is derived from it.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a transaction that writes.
+    store : Store
+    counting : Counting
+    number : int
+    content, profile : tuples
+        As `incoming.examine` made them of the text that came.
+    """
+    right = dict(zip(CONTENT_COLUMNS, content, strict=True))
+    insert_rows(connection, contents, [[value] for value in (number, *content)])
+    connection.execute(profiles.delete().where(profiles.c.content == number))
+    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
+    stored_keys.restore(connection, store, counting, number, text_of(number, right["text"], right["digest"]))
+    store.raise_generation(connection)  # the index may have been made without it
