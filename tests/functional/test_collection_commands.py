@@ -72,7 +72,7 @@ def test_every_method_goes_by_its_own_number(matter: str) -> None:
     assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
     assert found(matter, "lease", "--distance", "0") == ["copy"]
     wrong = run("similar", matter, "lease", "--method", "hamming", "--gamma", "0.1")
-    assert (wrong.code, "'distance'" in wrong.err and "'gamma'" in wrong.err) == (2, True)
+    assert (wrong.code, "--distance" in wrong.err and "--gamma" in wrong.err) == (2, True)
 
 
 def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
     [
         ("", "is empty"),
         ("a,b,c\n1,2,3\n", "--id"),
-        ("id,label\nlease\n", ":2: 1 fields"),
+        ("id,label\nlease\n", ":2: 1 field where"),
         ("id,label\nx,\xff\n", "UTF-8"),
-        ('id,label\n"x,y\n', "no CSV"),
+        ('id,label\n"x,y\n', "not a CSV file"),
     ],
 )
 def test_labels_that_cannot_be_read_are_refused(matter: str, tmp_path: Path, text: str, said: str) -> None:

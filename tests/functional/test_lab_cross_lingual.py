@@ -149,7 +149,7 @@ def test_of_a_longer_file_documents_at_equal_distances_are_taken(files: Path) ->
         ("few.jsonl", ("--documents", "1"), 2, "--documents must be"),
         ("few.jsonl", ("--seed", "-1"), 2, "--seed must be"),
         ("few.jsonl", ("--table", "{}/de-en.table", "--table", "{}/de-en.table"), 2, "Got 3 instead"),
-        ("few.jsonl", ("--translated", "{}/strange.jsonl"), 3, "none of its 1 ids is that of a document"),
+        ("few.jsonl", ("--translated", "{}/strange.jsonl"), 3, "no document has one of its 1 id."),
         ("few.jsonl", ("--right-column", "de"), 3, "both languages would be read from the column 'de'"),
     ],
 )

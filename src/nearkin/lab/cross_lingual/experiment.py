@@ -193,7 +193,7 @@ def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
     ]
     if translated and not any(one in translated for documents, _ in given for one in documents.ids.to_pylist()):
         raise SourceError(
-            f"{plan.translated}: none of its {counted(len(translated), 'id')} is that of a document. Name the column "
+            f"{plan.translated}: no document has one of its {counted(len(translated), 'id')}. Name the column "
             "with --id."
         )
     return measure(
