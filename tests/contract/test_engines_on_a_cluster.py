@@ -95,7 +95,7 @@ def written(case: Case, folder: Path) -> tuple[list[str], list[str]]:
 
 def left_in(out: Path) -> dict[str, object]:
     told = json.loads((out / "manifest.json").read_text())
-    for name in ("engine", "stages"):
+    for name in ("engine", "stages", "memory", "checksum"):  # what it took, and the checksum that covers it
         told.pop(name, None)
     kept = {path.name: path.read_bytes() for path in sorted((out / "kept").glob("*"))}
     return {**results(out), **kept, "manifest": told}

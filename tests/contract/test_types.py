@@ -31,14 +31,14 @@ BAD = {
     'nearkin.StreamDeduplicator(normalise="stem")': '"normalise"',
     'nearkin.StreamDeduplicator().add(["a"], "a text")': '"add"',
     'nearkin.Collection.open("matter").similar("a", method="bits")': '"method"',
-    'Delivery(on_error="ignore")': '"on_error"',
+    'ReadingRules(on_error="ignore")': '"on_error"',
 }
 
 
 @pytest.mark.slow
 def test_options_are_typed(tmp_path: Path) -> None:
     """The good calls pass; each of the bad ones is refused, at its argument."""
-    head = "import nearkin\nfrom nearkin.workflows.dedup.files import Delivery\n"
+    head = "import nearkin\nfrom nearkin.stages.documents.rules import ReadingRules\n"
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "bad.py").write_text(head + "\n".join(BAD) + "\n")
     cache = ["--cache-dir", str(ROOT / ".mypy_cache")]

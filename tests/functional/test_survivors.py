@@ -14,6 +14,7 @@ from functional.conftest import FAST, nearkin_here, results, run_here, write_jso
 from in_process import InProcess
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job
@@ -89,7 +90,14 @@ def test_the_engines_agree(tmp_path, files, keep):
         inputs = dedup_inputs.file_inputs(sources, keep_column=options.keep.column, encoding="utf-8")
         more = (InProcess(),) if name == "spark" else ()
         found = finder(
-            inputs, None, options, tmp_path / name / "work", *more, on_error="skip", resources=Resources(1), meter=meter
+            inputs,
+            None,
+            options,
+            tmp_path / name / "work",
+            *more,
+            rules=ReadingRules("skip"),
+            resources=Resources(1),
+            meter=meter,
         )
         job.write(found, tmp_path / name, meter)
         tables.append((tmp_path / name / "documents.parquet").read_bytes())
@@ -111,7 +119,7 @@ def test_dates_in_strings_choose(tmp_path, keep, expected):
     path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
     ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", keep, "--no-report")
     assert ended.code == 0
-    assert "created: 1 of 4 documents have no date in it; they come after all that have one" in ended.err
+    assert "created: 1 of 4 documents has no date in it; they come after all that have one" in ended.err
     assert pq.read_table(tmp_path / "out/documents.parquet")["group"].to_pylist() == [expected] * 4
     for table in (RECORDS, pa.Table.from_pylist(RECORDS), pa.Table.from_pylist(RECORDS).to_pandas()):
         documents = nearkin.dedup(table, keep=keep).documents
