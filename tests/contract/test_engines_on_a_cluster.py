@@ -340,7 +340,10 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
 @pytest.mark.parametrize(
     ("stage", "rule"),
     [
-        ("read", "is not the same file on the worker .*: its size or its time is another.* nothing may write to it"),
+        (
+            "read",
+            "is not the same file on the worker .*: its size or modification time differs.* nothing may write to it",
+        ),
         ("texts", "A file of the input changed while it was read"),
     ],
 )
