@@ -217,7 +217,7 @@ except KeyboardInterrupt:
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
     assert (out, err, process.returncode) == ("interrupted\n", "", 0)
