@@ -25,6 +25,7 @@ from nearkin.store.place import Place
 from nearkin.store.schema import contents, documents
 from nearkin.store.store import Store
 from nearkin.workflows.dedup.inputs import BATCH_BYTES, Input
+from nearkin.workflows.stored.stored_input import StoredInput
 
 _ROWS_AT_A_TIME = 1 << 16
 
@@ -98,7 +99,7 @@ class CollectionDocuments:
                 f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. Use --keep "
                 "longest, shortest or first."
             )
-        return CollectionInput(self, name)
+        return StoredInput(self, name)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Batches of `DOCUMENTS_SCHEMA`: ids and texts; a text that is damaged is a problem of its document."""
@@ -177,31 +178,3 @@ def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64
 def _whole(n_bytes: object) -> int:
     """The size of a text; 0 where a damaged store has no number for it."""
     return n_bytes if isinstance(n_bytes, int) and 0 <= n_bytes < 1 << 40 else 0
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionInput:
-    """The documents of a collection as an `Input`."""
-
-    documents: CollectionDocuments
-    name: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Name of the collection."""
-        return (self.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of the texts."""
-        return self.documents.size_bytes
-
-    @property
-    def can_be_read_again(self) -> bool:
-        """True: its documents are never changed."""
-        return True
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Some documents at a time."""
-        for batch in self.documents.batches(progress):
-            yield batch, 0

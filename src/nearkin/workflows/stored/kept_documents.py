@@ -29,6 +29,7 @@ from nearkin.stages.documents.keeping import check_has_columns
 from nearkin.workflows.auditing.rereading import Reread, reread
 from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.stored.stored_input import StoredInput
 
 KEEPING = ("dedup", "families", "regroup")
 """Commands whose results say of each document whether it is kept."""
@@ -141,9 +142,9 @@ class KeptDocuments:
             A file of the run has no such column to keep by.
         """
         if keep_column is None:
-            return KeptInput(self, name)
+            return StoredInput(self, name)
         inputs = [_with_column(one, keep_column) for one in self.again.inputs]
-        return KeptInput(replace(self, again=replace(self.again, inputs=inputs)), name)
+        return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the number of the document there."""
@@ -257,31 +258,3 @@ def stored_source(entry: Mapping[str, Any]) -> StoredSource:
     if _HIDDEN_PASSWORD in path:
         raise SourceError(f"{path} asks for a password, and results store none: it cannot be read again.")
     return source_of_collection(path, end_row=entry.get("end_row"))
-
-
-@dataclass(frozen=True, slots=True)
-class KeptInput:
-    """The kept documents of a run as an `Input`."""
-
-    documents: KeptDocuments
-    name: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Name of the run's directory."""
-        return (self.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of the files."""
-        return self.documents.size_bytes
-
-    @property
-    def can_be_read_again(self) -> bool:
-        """They are files."""
-        return True
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """As the files give them."""
-        for batch in self.documents.batches(progress):
-            yield batch, 0
