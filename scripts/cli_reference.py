@@ -22,7 +22,7 @@ mean is in [exit codes](../guides/exit-codes.md), what the words mean in the [gl
 
 def reference() -> str:
     """The whole page."""
-    from nearkin.cli.commands import app
+    from nearkin.cli.app import app
 
     root = typer.main.get_command(app)
     return "\n".join([HEAD, *_sections(root, typer.Context(root, info_name="nearkin"))]).rstrip() + "\n"

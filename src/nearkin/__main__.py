@@ -1,6 +1,6 @@
 """``python -m nearkin``."""
 
-from nearkin.cli import main
+from nearkin.cli.main import run
 
 if __name__ == "__main__":
-    main()
+    run()

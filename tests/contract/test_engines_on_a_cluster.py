@@ -32,8 +32,8 @@ RESUME = Delivery(report=False, resume=True)
 MANY_HOMES = """
 from nearkin.workflows.dedup.on_spark import homes
 homes.LEAST_HOME_BYTES = 1
-from nearkin.cli import main
-main()
+from nearkin.cli.main import run
+run()
 """
 
 

@@ -21,7 +21,7 @@ def shown() -> list[object]:
 
 @pytest.mark.parametrize("line", shown())
 def test_commands_parse(line: str) -> None:
-    from nearkin.cli.commands import app
+    from nearkin.cli.app import app
 
     root = typer.main.get_command(app)
     for arguments in nearkin_arguments(line):

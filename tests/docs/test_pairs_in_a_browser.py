@@ -27,7 +27,7 @@ document.body.dataset.probe = JSON.stringify({
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    from nearkin.cli.commands import app
+    from nearkin.cli.app import app
 
     folder = tmp_path_factory.mktemp("pairs")
     corpus = translated_corpus(folder, n=60)

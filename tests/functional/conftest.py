@@ -100,7 +100,7 @@ class Ended:
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "nearkin.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "nearkin", *map(str, arguments)]
 
 
 def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None = None, **environment: str) -> Ended:
@@ -124,7 +124,7 @@ def nearkin_here(*arguments: str | Path) -> Ended:
     import io
     import signal
 
-    from nearkin.cli.shell import run
+    from nearkin.cli.main import run
 
     out, err = io.StringIO(), io.StringIO()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}

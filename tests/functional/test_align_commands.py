@@ -18,7 +18,7 @@ ENGLISH = ["The house", "The book", "A book", "nothing", "A house 1990"]
 
 
 def nearkin(*arguments: object, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run([sys.executable, "-m", "nearkin.cli", *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "nearkin", *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == code, (done.stdout, done.stderr)
     return done.stdout, done.stderr
 

@@ -219,7 +219,7 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
 
-    given = [sys.executable, "-m", "nearkin.cli", "add", "matter", "in.jsonl", "-q"]
+    given = [sys.executable, "-m", "nearkin", "add", "matter", "in.jsonl", "-q"]
     ended = subprocess.run(given, capture_output=True, text=True, timeout=60, cwd=tmp_path, preexec_fn=limited)
     assert ended.returncode == OutputError.exit_code
     assert ended.stderr.startswith(

@@ -351,7 +351,7 @@ def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
     parts += [packer.compress(b'"}\n'), packer.flush()]
     (tmp_path / "bomb.jsonl.zst").write_bytes(b"".join(parts))
     code = (
-        "import re, sys; from nearkin.cli.shell import run\n"
+        "import re, sys; from nearkin.cli.main import run\n"
         "try: run(sys.argv[1:])\n"
         # `ru_maxrss` would have that of the process that started this one, too
         "finally: print(re.search(r'VmHWM:\\s+([0-9]+)', open('/proc/self/status').read())[1], file=sys.stderr)"

@@ -43,8 +43,8 @@ def watched(a, b):
     if is_it and when == "sleep":
         time.sleep(how)
 os.replace = watched
-from nearkin.cli import main
-main()
+from nearkin.cli.main import run
+run()
 """
 NEVER = "no such name"
 

@@ -65,7 +65,7 @@ def test_files_that_may_not_grow(corpus, whole, tmp_path, size_bytes):
     out = tmp_path / "out"
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--no-report", "-q"]
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size_bytes}, {size_bytes}))\n"
-    code = limit + "from nearkin.cli import main; main()"
+    code = limit + "from nearkin.cli.main import run; run()"
     ended = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 5, ended.stderr
     assert ended.stdout == ""

@@ -206,7 +206,7 @@ def test_a_directory_gets_its_tables(tmp_path):
 
 def test_a_query_is_printed_without_numba():
     program = (
-        "import sys\nfrom nearkin.cli.shell import run\ntry:\n    run(['sql', 'similar', 'a'])\nexcept SystemExit:\n"
+        "import sys\nfrom nearkin.cli.main import run\ntry:\n    run(['sql', 'similar', 'a'])\nexcept SystemExit:\n"
         "    pass\nprint('numba' in sys.modules, 'duckdb' in sys.modules, file=sys.stderr)"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

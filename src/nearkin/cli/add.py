@@ -16,7 +16,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.adding import Added
 
-_ADD = """
+ADD_HELP = """
 Add documents to a collection; a missing collection is created. A command stores all of its documents or none. \
 Documents that are already stored are skipped, so an interrupted command can be run again. A changed document becomes \
 a new version, and so does a row that repeats the id of an earlier row with another text.
@@ -37,7 +36,7 @@ a new version, and so does a row that repeats the id of an earlier row with anot
 
   nearkin add postgresql://ada:secret@localhost/matters contracts/
 """
-_REMOVE = """
+REMOVE_HELP = """
 Remove documents from a collection. They are found no more; their texts stay in the history of the collection, and \
 adding them again brings them back.
 
@@ -49,7 +48,6 @@ adding them again brings them back.
 """
 
 
-@app.command(help=_ADD)
 def add(
     collection: Place,
     inputs: Inputs,
@@ -142,7 +140,6 @@ def _show(console: Console, added: Added, damaged: Sequence[Mapping[str, object]
     warn_of_damage(console, damaged, "The wave has")
 
 
-@app.command(help=_REMOVE)
 def remove(
     collection: Place,
     ids: DocIds = None,

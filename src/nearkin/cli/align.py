@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.reading_rules import MOST_UNREADABLE, MaxUnreadable
-from nearkin.cli.shell import Commands
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ The translations of a word, the likeliest first.
 
   nearkin align show de-en.table house --reverse
 """
-align = Commands(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
+align = CommandLine(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _learning = partial(typer.Option, rich_help_panel="The table")
 _Parallel = Annotated[

@@ -8,7 +8,6 @@ from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, Miss
 from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.cli.plan_words import time_text
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from nearkin.planning.audit_sample import ProposedSample
     from nearkin.workflows.auditing.audited import Audited
 
-_HELP = """
+HELP = """
 The recall that was really reached: a random sample of documents is compared with everything, by the definition of the \
 run or of the search, and what is alike is looked up in what was found.
 
@@ -35,7 +34,6 @@ all documents it is exact.
 _SHOWN = 5
 
 
-@app.command(help=_HELP)
 def audit(
     place: AuditedPlace,
     sample: Sample = 500,

@@ -11,7 +11,6 @@ import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked
 
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
-_HELP = """
+HELP = """
 Is something like it here already? Asked before a document is stored, or, with --store, in the transaction that stores \
 it: of two look-alikes that are checked in at once the second sees the first.
 
@@ -65,7 +64,6 @@ StoreId = Annotated[str | None, _storing("--id", help="Its id. [dim]default: as 
 StoreWave = Annotated[str, _storing("--wave", help="The wave that it comes in. [dim]default: check-ins[/]")]
 
 
-@app.command(help=_HELP)
 def check(
     collection: Place,
     file: CheckedFile,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import Cache, Json, Place, Problems, Uncounted
 from nearkin.cli.options import Quiet, Threads
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from nearkin.collection.results import StoredDocument
     from nearkin.collection.verifying import Verified
 
-_INFO = """
+INFO_HELP = """
 What a collection holds: documents, versions, waves, and what could not be stored or counted.
 
 [bold]Examples[/]
@@ -27,14 +26,14 @@ What a collection holds: documents, versions, waves, and what could not be store
 
   nearkin info matter --uncounted --json
 """
-_WAVES = """
+WAVES_HELP = """
 The waves of a collection, in the order in which they came.
 
 [bold]Example[/]
 
   nearkin waves matter
 """
-_VERIFY = """
+VERIFY_HELP = """
 Check every checksum of a collection, and work out everything anew that is derived from its texts. What is broken and \
 can be made again is made again; what cannot is named, and the command ends with exit code 7.
 
@@ -44,7 +43,6 @@ can be made again is made again; what cannot is named, and the command ends with
 """
 
 
-@app.command(help=_INFO)
 def info(collection: Place, uncounted: Uncounted = False, problems: Problems = False, as_json: Json = False) -> None:
     """Tell what a collection holds."""
     from dataclasses import asdict
@@ -111,7 +109,6 @@ def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     console.print(rows if listed else "There were no problems.")
 
 
-@app.command(help=_WAVES)
 def waves(collection: Place, as_json: Json = False) -> None:
     """List the waves."""
     from dataclasses import asdict
@@ -135,7 +132,6 @@ def _show_waves(console: Console, listed: Sequence[Wave]) -> None:
     console.print(rows if listed else "There are no waves yet.")
 
 
-@app.command(help=_VERIFY)
 def verify(
     collection: Place, cache: Cache = None, as_json: Json = False, quiet: Quiet = False, threads: Threads = 0
 ) -> None:

@@ -1,4 +1,4 @@
-"""Commands that look at the names of files before they do anything, and a terminal that takes every character."""
+"""What every command has: names of files checked first, errors that name options, a stream for every character."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
+from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 
 _OUTPUTS = ("out", "html", "missed", "cache")
@@ -21,17 +23,41 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
-Command = TypeVar("Command", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Command(TyperCommand):
+    """A command that names its options where the library names its parameters."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; see `nearkin.errors.ParameterError.with_options`."""
+        try:
+            return super().invoke(ctx)
+        except ParameterError as error:
+            error.args = (error.with_options(self._option_of),)
+            raise
+
+    def _option_of(self, parameter: str) -> str | None:
+        """``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
+        spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
+        for one in self.params:
+            is_option = one.param_type_name == "option"
+            if is_option and (one.name == parameter or not spellings.isdisjoint(one.opts)):
+                return max(one.opts, key=len)
+            if not is_option and one.name == parameter:
+                return (one.metavar or parameter.upper()).removesuffix("...")
+        return None
 
 
 class CommandLine(typer.Typer):
     """A group of commands. None begins to work on a file that is not of this machine, or writes to such a name."""
 
-    def command(self, *arguments: Any, **options: Any) -> Callable[[Command], Command]:
-        """As typer's."""
-        register = super().command(*arguments, **options)
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
+        """As typer's; a list of commands shows the first sentence of the help."""
+        short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
+        register = super().command(name, **{"cls": Command, **short, **options})
 
-        def decorate(function: Command) -> Command:
+        def decorate(function: Function) -> Function:
             @functools.wraps(function)
             def checked(**values: Any) -> Any:
                 _check_places(values)
@@ -41,6 +67,19 @@ class CommandLine(typer.Typer):
             return function
 
         return decorate
+
+
+def first_sentence(text: str) -> str:
+    r"""Of a help text, in one line, however its lines are broken.
+
+    Examples
+    --------
+    >>> first_sentence("\nMeasure signatures on your\ncorpus: of 16 to 1,024 bits. Then choose.\n\nExamples")
+    'Measure signatures on your corpus: of 16 to 1,024 bits.'
+    """
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    first, stop, _ = paragraph.partition(". ")
+    return first + stop.strip()
 
 
 def _check_places(values: Mapping[str, object]) -> None:

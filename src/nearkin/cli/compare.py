@@ -23,7 +23,6 @@ from nearkin.cli.collection_options import (
     VersionsGamma,
 )
 from nearkin.cli.options import Overwrite
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.comparing import ComparedDocuments, Versions
 
-_COMPARE = """
+COMPARE_HELP = """
 Two documents of a collection merged into one text: the words that only one of them has, marked, with the lines around \
 them, and how similar the two are. \\[-words-] are only in A, {+words+} only in B.
 
@@ -41,7 +40,7 @@ them, and how similar the two are. \\[-words-] are only in A, {+words+} only in 
 
   nearkin compare matter lease-17 lease-17 --version-a 1 --html changes.html
 """
-_VERSIONS = """
+VERSIONS_HELP = """
 All versions of a document, the most alike first, with what changed in each: what else was stored under its id, and \
 every other document within the tolerance.
 
@@ -53,7 +52,6 @@ every other document within the tolerance.
 """
 
 
-@app.command(help=_COMPARE)
 def compare(
     collection: Place,
     a: DocIdA,
@@ -127,7 +125,6 @@ def _show(console: Console, found: ComparedDocuments) -> None:
         console.print("[yellow]The texts are too long to be compared to the end: shared words may be marked.")
 
 
-@app.command(help=_VERSIONS)
 def versions(
     collection: Place,
     doc_id: DocId,

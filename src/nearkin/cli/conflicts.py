@@ -16,7 +16,6 @@ from nearkin.cli.collection_options import (
     Place,
 )
 from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from nearkin.collection.conflicts import Conflict, Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
 
-_HELP = """
+HELP = """
 Near-duplicates that carry different labels, the worst first, with the passage in which they differ. Labels come from \
 a CSV or TSV file with a column of ids and one of labels: name them with --id and --label, or give two columns without \
 a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
@@ -38,7 +37,6 @@ a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 """
 
 
-@app.command(help=_HELP)
 def conflicts(
     collection: Place,
     labels: LabelsFile,

@@ -40,9 +40,8 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 
-_HELP = """
+HELP = """
 Clean a corpus of copies: find exact copies and near-duplicates, verify every pair, keep one document of each group.
 
 [bold]Examples[/]
@@ -61,7 +60,6 @@ Clean a corpus of copies: find exact copies and near-duplicates, verify every pa
 """
 
 
-@app.command(help=_HELP)
 def dedup(
     inputs: Inputs,
     out: Out,

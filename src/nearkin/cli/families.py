@@ -31,13 +31,12 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_HELP = """
+HELP = """
 Group contracts into families of near-duplicates: signed and unsigned copies, one form with different parties, \
 versions. Each member is told with its similarity to the principal of its family, what kind of relation it has, and \
 the first lines that differ.
@@ -50,7 +49,6 @@ the first lines that differ.
 """
 
 
-@app.command(help=_HELP)
 def families(
     inputs: Inputs,
     out: Out,

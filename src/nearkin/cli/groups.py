@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import Cache, GroupsGamma, Json, Limit, MakePrincipal, Place
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.groups import GroupChange, Grouping
 
-_HELP = """
+HELP = """
 The groups of documents that hang together within a tolerance, and what changed in them since the command was given \
 last. Numbers of groups and principals stay when documents are added; where another document would make a better \
 principal it is proposed, never imposed. --out writes all members to a .csv, .jsonl or .parquet file.
@@ -29,7 +28,6 @@ _MOST_CHANGES = 20
 _SMALL = 10
 
 
-@app.command(help=_HELP)
 def groups(
     collection: Place,
     gamma: GroupsGamma = None,

@@ -10,7 +10,6 @@ import typer
 
 from nearkin.cli.options import Id, JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
-from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ MostDocuments = Annotated[
 ]
 LabSeed = Annotated[int, _measured("--seed", help="Another seed makes other signatures and orders.")]
 
-_HELP = """
+HELP = """
 Repeat the published experiments on similar documents of two languages, on documents and their translations: how alike
 the two are, whether a translation is found among all, what each step of the projection is worth, how far signatures
 are off, and what a sliding window finds for which cost. Train the table on other texts than DOCS.
@@ -61,7 +60,6 @@ are off, and what a sliding window finds for which cost. Train the table on othe
 """
 
 
-@lab.command("cross-lingual", help=_HELP)
 def cross_lingual(
     docs: ParallelDocs,
     left_column: LeftColumn,

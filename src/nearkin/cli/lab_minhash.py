@@ -29,14 +29,13 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import lab
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.lab.minhash.experiment import Results
 
-_HELP = """
+HELP = """
 Repeat the published measurements of shingles, MinHash and bands on the first documents of your corpus, with every pair
 compared exactly beside them.
 
@@ -48,7 +47,6 @@ compared exactly beside them.
 """
 
 
-@lab.command(help=_HELP)
 def minhash(
     inputs: Corpus,
     out: Out,

@@ -30,7 +30,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ Pairs = Annotated[int, _measured(help="How many matches of a query to compare by
 Longest = Annotated[int, _measured(help="Texts of more characters are not compared; they are counted.")]
 ExperimentSeed = Annotated[int, _measured("--seed", help="Another seed draws other queries and projections.")]
 
-_HELP = """
+HELP = """
 Repeat the published measurements of range search by letter counts on your corpus: recall and precision of its random
 projections against an exhaustive search, what each step leaves and takes, and whether what matches is alike by its
 text.
@@ -67,7 +66,6 @@ text.
 """
 
 
-@lab.command("range-search", help=_HELP)
 def range_search(
     inputs: Corpus,
     out: Out,

@@ -28,7 +28,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from nearkin.lab.signatures.experiment import Results
 
-_HELP = """
+HELP = """
 Measure signatures of 16 to 1,024 bits on the first documents of your corpus: how well they tell documents apart,
 whether near signatures are near texts, what they cost, how many documents weighted ones need; and which one to take.
 
@@ -48,7 +47,6 @@ whether near signatures are near texts, what they cost, how many documents weigh
 """
 
 
-@lab.command(help=_HELP)
 def signatures(
     inputs: Corpus,
     out: Out,

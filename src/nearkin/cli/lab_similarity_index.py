@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.options import JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
-from nearkin.cli.shell import lab
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ LeaveOut = Annotated[
 ]
 FamilyQueries = Annotated[int, _larger("--queries", help="How many documents to draw as queries.", show_default=True)]
 
-_HELP = """
+HELP = """
 Repeat the published experiment with one number per document, the similarity index: all methods over a folder of files
 of which it is known which are similar, their scores beside the paper's, and how much of a score is luck. With
 --documents also on a larger collection: what a query over one column of numbers finds, and what one over better
@@ -67,7 +66,6 @@ numbers does.
 """
 
 
-@lab.command("similarity-index", help=_HELP)
 def similarity_index(
     folder: FilesFolder,
     out: Out,

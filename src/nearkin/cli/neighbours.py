@@ -19,7 +19,6 @@ from nearkin.cli.options import (
     VerifyNormalise,
     VerifyShingle,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from nearkin.workflows.signing.neighbours import Found
 
-_HELP = """
+HELP = """
 Find all pairs of documents whose signatures differ in few bits: none is missed. How they are searched is chosen from \
 their number and said. With --verify only pairs are written that are alike by their texts.
 
@@ -46,7 +45,6 @@ their number and said. With --verify only pairs are written that are alike by th
 """
 
 
-@app.command(help=_HELP)
 def neighbours(
     signatures: SignatureFile,
     out: OutFileIfAny = None,

@@ -50,13 +50,12 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_HELP = """
+HELP = """
 Find the similar pairs of two collections, in one language or in two: documents and their translations, articles about \
 the same thing. Every reported pair has its exact cosine, and the words that add most to it. The search is planned \
 from a sample of the documents, and the expected recall is printed before it begins.
@@ -81,7 +80,6 @@ With --table, the documents of one side are translated word by word by a transla
 """
 
 
-@app.command(help=_HELP)
 def pairs(
     left: Left,
     right: Right,

@@ -20,7 +20,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 
 if TYPE_CHECKING:
     from nearkin.cli.plan_words import Machine
@@ -129,7 +128,7 @@ Paper = Annotated[
     _told("--paper", help="The model at the parameters of the published experiment, beside what the article tells."),
 ]
 
-_HELP = """
+HELP = """
 Plan a search of two collections for pairs of documents whose vectors have at least some cosine, before it is run: \
 which way is the quickest that finds the wanted share of them, what it will find and what it takes.
 
@@ -158,7 +157,6 @@ Sizes = tuple[str | None, str | None]
 """Documents of both collections, as they were given."""
 
 
-@app.command(help=_HELP)
 def plan(
     context: typer.Context,
     left: Left = None,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from nearkin.cli.options import FinishedRun, HigherThreshold, Json, OtherGroup, OutBeside, Overwrite, Quiet, Report
-from nearkin.cli.shell import app
 
-_HELP = """
+HELP = """
 Cut the groups of a finished run at a higher threshold, or by another rule, from its stored pairs: the corpus is not \
 read again.
 
@@ -19,7 +18,6 @@ them, and similarity_to_principal is null where that pair is not, as happens in 
 """
 
 
-@app.command(help=_HELP)
 def regroup(
     directory: FinishedRun,
     threshold: HigherThreshold,

@@ -35,7 +35,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
     from nearkin.workflows.signing.sign import Signed
 
-_HELP = """
+HELP = """
 Make a signature of bits for every document: documents alike differ in few bits. nearkin neighbours finds them.
 
 [bold]Examples[/]
@@ -60,7 +59,6 @@ Make a signature of bits for every document: documents alike differ in few bits.
 """
 
 
-@app.command(help=_HELP)
 def sign(
     inputs: Inputs,
     out: OutFile,

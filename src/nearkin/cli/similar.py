@@ -22,7 +22,6 @@ from nearkin.cli.collection_options import (
     Tolerance,
 )
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.results import SimilarDocuments
 
-_HELP = """
+HELP = """
 Find every document of a collection that is nearly the same as a stored document, a file or a text, across all waves. \
 The tolerance is chosen with each query. Every document within --gamma or --distance is found; similar ones, such as \
 versions with more changes, can lie outside it. --method si compares one number per text, as in M. Scott Roth's paper: \
@@ -48,7 +47,6 @@ a first look, neither complete nor exact nor symmetric; judge its results by the
 """
 
 
-@app.command(help=_HELP)
 def similar(
     collection: Place,
     doc_id: DocIdIfAny = None,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
+from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Overwrite
-from nearkin.cli.shell import sql
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ _NoFlag = Annotated[bool, _option("--no-flag", help="Flag nothing from now on.")
 _File = Annotated[
     Path, typer.Argument(metavar="FILE", help="That is written, such as matter.duckdb.", show_default=False)
 ]
+
+sql = CommandLine(help="Query a collection in plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
 
 
 @sql.command(help=_SIMILAR)

@@ -29,7 +29,6 @@ from nearkin.cli.reading_rules import (
     OnError,
     rules_of,
 )
-from nearkin.cli.shell import app
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from nearkin.stages.signatures.statistics import Statistics
 
 MERGE = "merge"
-_HELP = """
+HELP = """
 Count how often each feature occurs in a collection, and in how many documents: weighted-topsig signs by these counts.
 
 With the word merge before them, the inputs are files of statistics, and the result is that of all their collections \
@@ -52,7 +51,6 @@ together.
 """
 
 
-@app.command(help=_HELP)
 def statistics(
     inputs: Inputs,
     out: OutFile,

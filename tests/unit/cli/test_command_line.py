@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import pytest
 
-from nearkin.cli import commands  # noqa: F401  (registers the commands)
 from nearkin.cli.align import align
+from nearkin.cli.app import app, lab
 from nearkin.cli.command_line import CommandLine, take_every_character
-from nearkin.cli.shell import app, lab, sql
+from nearkin.cli.sql import sql
 from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {("remove", "ids"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")}

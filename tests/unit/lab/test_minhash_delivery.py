@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from nearkin.cli.commands import app
+from nearkin.cli.app import app
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.lab.minhash.corpus import CorpusFiles
 from nearkin.lab.minhash.delivery import Delivered, deliver

@@ -1,17 +1,16 @@
-"""The shell around the commands, bars and table among it."""
+"""How a command ends, bars and table among it."""
 
 from __future__ import annotations
 
 import io
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 import typer
 from rich.console import Console
 
-from nearkin.cli import commands, shell
+from nearkin.cli import app, main
 from nearkin.cli.bars import Bars
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
@@ -38,9 +37,9 @@ def ends(monkeypatch, capsys):
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def run(*arguments: str, doing=None):
-        monkeypatch.setattr(shell, "app", lambda arguments, standalone_mode: doing())
+        monkeypatch.setattr(main, "app", lambda arguments, standalone_mode: doing())
         with pytest.raises(SystemExit) as caught:
-            shell.run(list(arguments))
+            main.run(list(arguments))
         said = capsys.readouterr()
         return caught.value.code, said.out, said.err
 
@@ -117,9 +116,9 @@ def test_too_little_memory_says_what_helps(ends):
 
 
 def test_a_fault_of_ours_shows_itself(monkeypatch):
-    monkeypatch.setattr(shell, "app", lambda arguments, standalone_mode: 1 / 0)
+    monkeypatch.setattr(main, "app", lambda arguments, standalone_mode: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        shell.run([])
+        main.run([])
 
 
 def printed(manifest, tmp_path) -> str:
@@ -205,21 +204,9 @@ def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
     assert progress.quiet
 
 
-def test_the_module_runs_as_a_program(monkeypatch):
-    import runpy
-
-    monkeypatch.setattr(sys, "argv", ["nearkin", "--version"])
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    with pytest.raises(SystemExit) as caught:
-        runpy.run_module("nearkin.cli", run_name="__main__")
-    assert caught.value.code == 0
-    signal.signal(signal.SIGTERM, before[0])
-    signal.signal(signal.SIGINT, before[1])
-
-
 def test_lists_of_commands_show_one_sentence_in_one_piece():
     """Whatever the lines of the help text are: a list wraps it by itself."""
-    waiting, n_seen = [("nearkin", typer.main.get_command(commands.app))], 0
+    waiting, n_seen = [("nearkin", typer.main.get_command(app.app))], 0
     while waiting:
         name, one = waiting.pop()
         waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]

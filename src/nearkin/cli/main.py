@@ -1,4 +1,4 @@
-"""The commands joined, and what every command shares: how it fails and what it exits with."""
+"""``nearkin``: run the command that was typed, say how it failed, and exit with its code."""
 
 from __future__ import annotations
 
@@ -7,97 +7,21 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
 
-from nearkin._version import __version__
-from nearkin.cli.command_line import CommandLine, take_every_character
-from nearkin.errors import NearkinError, OutputError, ParameterError
+from nearkin.cli.app import app
+from nearkin.cli.command_line import take_every_character
+from nearkin.errors import NearkinError, OutputError
 from nearkin.paths import why
 
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-class Command(TyperCommand):
-    """A command that names its options where the library names its parameters."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run it; see `nearkin.errors.ParameterError.with_options`."""
-        try:
-            return super().invoke(ctx)
-        except ParameterError as error:
-            error.args = (error.with_options(self._option_of),)
-            raise
-
-    def _option_of(self, parameter: str) -> str | None:
-        """``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
-        spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
-        for one in self.params:
-            is_option = one.param_type_name == "option"
-            if is_option and (one.name == parameter or not spellings.isdisjoint(one.opts)):
-                return max(one.opts, key=len)
-            if not is_option and one.name == parameter:
-                return (one.metavar or parameter.upper()).removesuffix("...")
-        return None
-
-
-class Commands(CommandLine):
-    """Commands of this kind."""
-
-    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """As `CommandLine.command`; in a list of commands stands the first sentence of its help."""
-        short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
-        return super().command(name, **{"cls": Command, **short, **options})
-
-
-def first_sentence(text: str) -> str:
-    r"""Of a help text, in one line, however its lines are broken.
-
-    Examples
-    --------
-    >>> first_sentence("\nMeasure signatures on your\ncorpus: of 16 to 1,024 bits. Then choose.\n\nExamples")
-    'Measure signatures on your corpus: of 16 to 1,024 bits.'
-    """
-    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
-    first, stop, _ = paragraph.partition(". ")
-    return first + stop.strip()
-
-
-app = Commands(
-    name="nearkin",
-    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
-    "measured.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-lab = Commands(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
-sql = Commands(help="Query a collection in plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
-
-
-def _version(is_wanted: bool) -> None:
-    if is_wanted:
-        typer.echo(f"nearkin {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
@@ -106,8 +30,6 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     0 done, 2 wrong usage, 3 input, 4 unreadable documents, 5 output, 6 a missing extra, 7 a collection, 8 a cluster,
     9 a busy collection, 13 truncated input, 130 Ctrl-C.
     """
-    from nearkin.cli import commands  # noqa: F401  (registers the commands)
-
     take_every_character(sys.stdout, sys.stderr)
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _as_interrupt)

@@ -1,5 +1,0 @@
-"""``python -m nearkin.cli``."""
-
-from nearkin.cli import main
-
-main()

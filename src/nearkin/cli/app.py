@@ -1,0 +1,96 @@
+"""The command line: every command and its place in the list of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nearkin._version import __version__
+from nearkin.cli import (
+    add,
+    align,
+    audit,
+    check,
+    collection_info,
+    compare,
+    conflicts,
+    dedup,
+    families,
+    groups,
+    lab_cross_lingual,
+    lab_minhash,
+    lab_range_search,
+    lab_signatures,
+    lab_similarity_index,
+    neighbours,
+    pairs,
+    plan,
+    regroup,
+    sign,
+    similar,
+    sql,
+    statistics,
+)
+from nearkin.cli.command_line import CommandLine
+
+app = CommandLine(
+    name="nearkin",
+    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
+    "measured.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+lab = CommandLine(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"nearkin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+# clean a corpus
+app.command(help=dedup.HELP)(dedup.dedup)
+app.command(help=regroup.HELP)(regroup.regroup)
+app.command(help=families.HELP)(families.families)
+# collections
+app.command(help=add.ADD_HELP)(add.add)
+app.command(help=add.REMOVE_HELP)(add.remove)
+app.command(help=check.HELP)(check.check)
+app.command(help=similar.HELP)(similar.similar)
+app.command(help=compare.COMPARE_HELP)(compare.compare)
+app.command(help=compare.VERSIONS_HELP)(compare.versions)
+app.command(help=groups.HELP)(groups.groups)
+app.command(help=conflicts.HELP)(conflicts.conflicts)
+app.command(help=collection_info.INFO_HELP)(collection_info.info)
+app.command(help=collection_info.WAVES_HELP)(collection_info.waves)
+app.command(help=collection_info.VERIFY_HELP)(collection_info.verify)
+app.add_typer(sql.sql, name="sql")
+# signatures
+app.command(help=statistics.HELP)(statistics.statistics)
+app.command(help=sign.HELP)(sign.sign)
+app.command(help=neighbours.HELP)(neighbours.neighbours)
+# two languages
+app.add_typer(align.align, name="align")
+app.command(help=pairs.HELP)(pairs.pairs)
+# measure
+app.command(help=plan.HELP)(plan.plan)
+app.command(help=audit.HELP)(audit.audit)
+lab.command(help=lab_minhash.HELP)(lab_minhash.minhash)
+lab.command("range-search", help=lab_range_search.HELP)(lab_range_search.range_search)
+lab.command(help=lab_signatures.HELP)(lab_signatures.signatures)
+lab.command("similarity-index", help=lab_similarity_index.HELP)(lab_similarity_index.similarity_index)
+lab.command("cross-lingual", help=lab_cross_lingual.HELP)(lab_cross_lingual.cross_lingual)
+app.add_typer(lab, name="lab")
