@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands import program
 from docs.pages import ROOT
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -18,13 +19,15 @@ def workplace(folder: Path) -> Path:
     """A folder in which the commands of a page find the examples, and a home without settings."""
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "home").mkdir()
+    (folder / "bin").mkdir()
+    program(folder / "bin")
     return folder
 
 
 def run_in_shell(command: str, folder: Path) -> str:
     """What a command prints, its errors too, and its exit code when it is not 0."""
     environment = {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(folder / "home"),
         "COLUMNS": "100",
         "LANG": "C.UTF-8",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from commands import command, is_read_at_the_start, quick_command
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
 from nearkin.workflows.dedup.options import DedupOptions, Resources
 from oracles.texts import versions
@@ -99,14 +99,11 @@ class Ended:
         assert "Exception ignored" not in self.err
 
 
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "nearkin", *map(str, arguments)]
-
-
 def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None = None, **environment: str) -> Ended:
-    """The command line, as its own process."""
+    """The command line, as its own process: a quick one, unless a variable is to be read when Python starts."""
+    is_quick = not any(map(is_read_at_the_start, environment))
     done = subprocess.run(
-        command(*arguments),
+        quick_command(*arguments) if is_quick else command(*arguments),
         cwd=cwd,
         input=stdin,
         stdin=None if stdin is not None else subprocess.DEVNULL,

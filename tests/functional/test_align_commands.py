@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,12 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from commands import quick_command
+
 GERMAN = ["Das Haus", "Das Buch", "Ein Buch", "", "Ein Haus 1990"]
 ENGLISH = ["The house", "The book", "A book", "nothing", "A house 1990"]
 
 
 def nearkin(*arguments: object, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run([sys.executable, "-m", "nearkin", *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run(quick_command(*arguments), capture_output=True, text=True)
     assert done.returncode == code, (done.stdout, done.stderr)
     return done.stdout, done.stderr
 

@@ -6,14 +6,14 @@ import gzip
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import FAST, Ended, command, nearkin, nearkin_here, write_jsonl
+from commands import command
+from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
 from oracles.texts import versions
 
 TWINS = [{"id": "a", "text": FAST}, {"id": "b", "text": FAST + " again"}]
@@ -485,7 +485,7 @@ def test_a_full_standard_output(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "one two three"}\n')
     with open("/dev/full", "w") as full:
         ran = subprocess.run(
-            [sys.executable, "-m", "nearkin", "dedup", "a.jsonl", "--out", "out", "--json", "--no-report"],
+            command("dedup", "a.jsonl", "--out", "out", "--json", "--no-report"),
             cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert ran.returncode == 5, ran.stderr

@@ -9,7 +9,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import nearkin.store.store as store_module
+from commands import command, quick_python
 from contract.test_collection_index import answers, check, small_disk
 from contract.test_collections import state
 from nearkin.collection.collection import Collection
@@ -96,7 +96,7 @@ with Collection.open(address, create=True, cache=cache) as collection:
 
 def killed(place: SomePlace, when: str, n: int) -> tuple[bool, bool]:
     """Whether the process was killed, and whether it had said that the wave was added."""
-    command = [sys.executable, "-c", KILLED, place.address, str(place.cache), when, str(n)]
+    command = quick_python(KILLED, place.address, place.cache, when, str(n))
     ended = subprocess.run(command, input=json.dumps(SECOND), capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
     return ended.returncode != 0, "added" in ended.stdout
@@ -159,7 +159,7 @@ def test_killed_while_it_is_made(place, moment, n):
     code = KILLED.replace("with Collection", "event.listen(Engine, sys.argv[5], strike)\nwith Collection")
     if place.kind == "postgresql" and moment == "commit":
         n += 1  # before that, it only looked
-    command = [sys.executable, "-c", code, place.address, str(place.cache), "never", str(n), moment]
+    command = quick_python(code, place.address, place.cache, "never", str(n), moment)
     ended = subprocess.run(command, input="[]", capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert "There is no collection" in refused(place)
@@ -198,7 +198,7 @@ def test_files_that_may_not_grow(tmp_path, size_bytes):
         collection.add(FIRST, wave="first")
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size_bytes}, {size_bytes}))\nleft = [0]\n"
     code = KILLED.replace("left = [n]", limit)
-    command = [sys.executable, "-c", code, place.address, str(place.cache), "never", "0"]
+    command = quick_python(code, place.address, place.cache, "never", "0")
     ended = subprocess.run(command, input=json.dumps(SECOND), capture_output=True, text=True, timeout=60, cwd=ROOT)
     if ended.returncode:
         assert "nearkin.errors." in ended.stderr.strip().splitlines()[-1], ended.stderr
@@ -219,7 +219,7 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
 
-    given = [sys.executable, "-m", "nearkin", "add", "matter", "in.jsonl", "-q"]
+    given = command("add", "matter", "in.jsonl", "-q")
     ended = subprocess.run(given, capture_output=True, text=True, timeout=60, cwd=tmp_path, preexec_fn=limited)
     assert ended.returncode == OutputError.exit_code
     assert ended.stderr.startswith(

@@ -7,14 +7,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import CHOSEN, command, listing, results, run_here, write_jsonl
+from commands import command, quick_python
+from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs import files
 from nearkin.runs.progress import Silent
@@ -53,7 +53,7 @@ def cut_short(
     name: str, when: str, how: int, *arguments: str, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """The command above, to its end."""
-    own = [sys.executable, "-c", SUICIDE, name, when, str(int(how)), *arguments]
+    own = quick_python(SUICIDE, name, when, str(int(how)), *arguments)
     return subprocess.run(own, input=stdin, capture_output=True, timeout=120, check=False)
 
 
@@ -355,7 +355,7 @@ def test_a_kept_corpus_half_in_its_place_is_completed(corpus, whole, tmp_path):
 def test_two_runs_in_one_directory(corpus, whole, tmp_path):
     out = tmp_path / "out"
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report", "-q"]
-    own = [sys.executable, "-c", SUICIDE, "sizes.npz", "sleep", "2"]
+    own = quick_python(SUICIDE, "sizes.npz", "sleep", "2")
     first = subprocess.Popen([*own, *arguments], stderr=subprocess.PIPE)
     while not list(out.glob(".work/spool/*")):
         assert first.poll() is None

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import command, nearkin_here, results, run_here, write_jsonl
+from commands import command
+from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from nearkin.errors import DrawingError
 from nearkin.reports import drawing
 from oracles.texts import versions

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import CHOSEN, command, nearkin, nearkin_here
+from commands import command
+from functional.conftest import CHOSEN, nearkin, nearkin_here
 
 
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:

@@ -1,0 +1,124 @@
+"""``nearkin`` as a command, forked from a server that has imported it: see `prefork`."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import functools
+import gc
+import importlib
+import io
+import os
+import pkgutil
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import prefork
+
+ROOT = Path(__file__).parents[1]
+CLIENT = ROOT / "tests/prefork.py"
+_NOT_IMPORTED = ("nearkin.engines.spark", "nearkin.spark", "nearkin.__main__")
+"""Spark is imported by commands that use it: it takes long, and most do not."""
+_PR_SET_PDEATHSIG = 1
+_READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "NUMBA", "OMP_", "ARROW_", "MALLOC_", "LD_")
+"""What variables begin with that Python or a library reads when it is started: for others a server does not do."""
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """The command line as a program that takes a second to import what it needs."""
+    return [sys.executable, "-m", "nearkin", *map(str, arguments)]
+
+
+def quick_command(*arguments: str | Path) -> list[str]:
+    """The same in a process forked from the server, which is started if it does not run."""
+    return [sys.executable, "-I", "-S", str(CLIENT), _server(), *map(str, arguments)]
+
+
+def quick_python(code: str, *arguments: str | Path) -> list[str]:
+    """Python that runs code, such as code that watches a command, with everything of `nearkin` imported already."""
+    return quick_command("-c", code, *arguments)
+
+
+def is_read_at_the_start(variable: str) -> bool:
+    """Whether a variable has to be set before the interpreter starts."""
+    return variable.startswith(_READ_AT_THE_START)
+
+
+def program(folder: Path) -> Path:
+    """A folder with a program ``nearkin``, to stand first on a ``PATH``, that runs as a `quick_command`."""
+    script = folder / "nearkin"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(quick_command())} "$@"\n')
+    script.chmod(0o755)
+    return folder
+
+
+@functools.cache
+def _server() -> str:
+    folder = tempfile.TemporaryDirectory(prefix="nearkin-prefork-")
+    place = str(Path(folder.name) / "socket")
+    server = subprocess.Popen(
+        [sys.executable, "-c", f"import commands; commands.serve({place!r})"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "tests")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+
+    def end() -> None:
+        server.kill()
+        server.wait()
+        folder.cleanup()
+
+    atexit.register(end)
+    return place
+
+
+def serve(place: str) -> None:
+    """Import everything, work a little so that the kernels are loaded, and fork a process for each command."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    import nearkin
+    from nearkin.cli.main import run
+
+    for module in pkgutil.walk_packages(nearkin.__path__, "nearkin."):
+        if not module.name.startswith(_NOT_IMPORTED) and "on_spark" not in module.name:
+            importlib.import_module(module.name)
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder, "texts.txt")
+        texts.write_text("".join(f"one of the lines number {i % 30} of a text\n" for i in range(300)))
+        for work in (["dedup", str(texts), "--format", "lines", "--out", f"{folder}/out", "--no-report", "-q"],):
+            with contextlib.suppress(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                run(work)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
+    gc.collect()
+    gc.freeze()  # what is of the server is nothing that a command has to clean up
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.bind(place)
+    listening.listen(64)
+    print("ready", flush=True)
+    arguments = prefork.serve(listening)
+    sys.stdin = sys.__stdin__ = _stream(0, "r", "strict")
+    sys.stdout = sys.__stdout__ = _stream(1, "w", "strict")
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")
+    if arguments[:1] == ["-c"]:
+        _, code, *arguments = arguments
+        sys.argv = ["-c", *arguments]
+        exec(compile(code, "<code>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = ["nearkin", *arguments]
+        run()
+
+
+def _stream(number: int, mode: str, errors: str) -> io.TextIOWrapper:
+    """A standard stream of this process, not of the server's, as Python opens it when it starts."""
+    is_line_by_line = number == 2 or os.isatty(number)
+    opened = open(number, mode + "b", closefd=False)  # noqa: SIM115  (it lives as long as the process)
+    return io.TextIOWrapper(opened, encoding="utf-8", errors=errors, line_buffering=is_line_by_line)
