@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import pickle
@@ -86,6 +87,7 @@ def chain(n: int) -> list[str]:
     return [" ".join(words[i : i + 60]) for i in range(0, n, 2)]
 
 
+@functools.cache
 def cases() -> dict[str, Case]:
     records = some_records()
     third = in_files(records, 3)
@@ -226,8 +228,15 @@ def test_components_in_rounds(tmp_path, small, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CROWDED_CASES)
-@pytest.mark.parametrize("is_in_many_homes", [True, False])
-@pytest.mark.parametrize("hot_length", [65, 1 << 20])
+@pytest.mark.parametrize(
+    ("is_in_many_homes", "hot_length"),
+    [
+        (True, 65),
+        (False, 1 << 20),
+        pytest.param(True, 1 << 20, marks=pytest.mark.soak),
+        pytest.param(False, 65, marks=pytest.mark.soak),
+    ],
+)
 def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_length, tmp_path, monkeypatch, request):
     """What is left out is counted, and is the same whichever task the texts meet in."""
     if is_in_many_homes:

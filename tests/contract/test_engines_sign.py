@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import io
 import json
@@ -136,6 +137,7 @@ def dumps() -> dict[str, bytes]:
     return {f"{name}-pages-articles.xml": wikipedia_dumps.dump(*pages, away) for name in ("dewiki", "alswiki")}
 
 
+@functools.cache
 def cases() -> dict[str, Case]:
     ones = {f"{i:02}.jsonl": lines({"id": i, "text": PROSE[i:]}) for i in range(12)}
     return {

@@ -194,6 +194,7 @@ import signal, time
 def as_interrupt(number, frame):
     raise KeyboardInterrupt
 signal.signal(signal.SIGTERM, as_interrupt)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
 
 def sleeping(batches):
     Path({str(tmp_path / "runs")!r}).touch()
