@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests bounds base browser postgresql java bench docs format clean clean-all
+.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -25,7 +25,9 @@ setup: $(READY)  ## the environment in .venv
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test: browser postgresql java check  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
+test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
+	@start=$$SECONDS; $(MAKE) browser postgresql java check; \
+	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
 check: static tests bounds base  ## everything but the set-up of chromium, PostgreSQL and Java
 	$(call say,All checks passed.)
@@ -41,7 +43,13 @@ static: $(READY)
 
 tests: $(READY)
 	$(call say,Tests: code$(COMMA) doctests$(COMMA) documentation)
-	@$(BIN)/pytest -q --cov --cov-report=term:skip-covered
+	@$(BIN)/pytest -q
+
+coverage: $(READY)  ## which lines the unit tests run; fails when too many are left out
+	@$(BIN)/pytest -q tests/unit --cov --cov-report=term:skip-covered
+
+soak: $(READY)  ## the exhaustive tests, before a release; hours
+	@$(BIN)/pytest -q -m soak
 
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
 bounds: $(READY)

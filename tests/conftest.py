@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
+_CLUSTER = frozenset(("cluster", "spark"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every machine and every day: a failure in CI is a failure here. Timings vary, so no deadline.
@@ -91,6 +92,15 @@ def spark(cluster: spark_cluster.Standalone) -> Iterator[SparkSession]:
         yield spark
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file run on one worker; all that need the cluster on one, which begins with them."""
+    on_cluster = {item for item in items if not _CLUSTER.isdisjoint(getattr(item, "fixturenames", ()))}
+    for item in items:
+        group = "cluster" if item in on_cluster else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item not in on_cluster)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Remember what was skipped, where nothing may be."""
@@ -106,7 +116,15 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _skipped_in_ci.append(report.nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    """A worker that is done says what it skipped."""
+    _skipped_in_ci.extend(getattr(node, "workeroutput", {}).get("skipped_in_ci", ()))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if _skipped_in_ci:
-        print("\nSkipped, which CI does not allow:", *_skipped_in_ci, sep="\n  ", file=sys.stderr)
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["skipped_in_ci"] = _skipped_in_ci
+    elif _skipped_in_ci:
+        print("\nSkipped, which CI does not allow:", *sorted(set(_skipped_in_ci)), sep="\n  ", file=sys.stderr)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
