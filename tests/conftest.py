@@ -92,6 +92,7 @@ def spark(cluster: spark_cluster.Standalone) -> Iterator[SparkSession]:
         yield spark
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of a file run on one worker; all that need the cluster on one, which begins with them."""
     on_cluster = {item for item in items if not _CLUSTER.isdisjoint(getattr(item, "fixturenames", ()))}
