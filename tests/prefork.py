@@ -16,6 +16,9 @@ import socket
 import struct
 import sys
 
+KILL = signal.SIGUSR1
+"""What the client gets for its command to be killed as by ``kill -9``, which it could not pass on itself."""
+_PASSED_ON = {signal.SIGTERM: signal.SIGTERM, signal.SIGINT: signal.SIGINT, KILL: signal.SIGKILL}
 _STREAMS = (0, 1, 2)
 _LENGTH = struct.Struct("<I")
 _STATUS = struct.Struct("<i")
@@ -29,8 +32,8 @@ def ask(place: str, arguments: list[str]) -> int:
         socket.send_fds(server, [_LENGTH.pack(len(wanted))], list(_STREAMS))
         server.sendall(wanted)
         (child,) = _STATUS.unpack(_all_of(server, _STATUS.size))
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda number, frame: os.kill(child, number))
+        for number, passed_on in _PASSED_ON.items():
+            signal.signal(number, lambda *asked, passed_on=passed_on: os.kill(child, passed_on))
         return int(_STATUS.unpack(_all_of(server, _STATUS.size))[0])
 
 

@@ -1,0 +1,161 @@
+"""Kills and damaged files at places that chance chooses: a few in every run of the tests, hundreds in `make soak`.
+
+What holds is said in docs/reliability.md. A seed makes the same choices again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from commands import quick_command
+from functional.conftest import CHOSEN, Ended, nearkin, results, run_here
+from nearkin.collection.collection import Collection
+from nearkin.workflows.dedup.files import Delivery
+from prefork import KILL
+
+PARTS = [
+    [
+        {"id": f"{part}-{i}", "text": f"the text of part {part} with number {i // 2} says this and that"}
+        for i in range(150)
+    ]
+    for part in range(4)
+]
+
+
+def seeds(few: int, many: int) -> list[object]:
+    """Numbers, of which all but a few wait for `make soak`."""
+    return [pytest.param(seed, marks=[pytest.mark.soak] if seed >= few else []) for seed in range(many)]
+
+
+def killed_after(delay_s: float, *arguments: str | Path) -> Ended:
+    """A command that is killed, as by ``kill -9``, if it is not done by then."""
+    process = subprocess.Popen(quick_command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = process.communicate(timeout=delay_s)
+    except subprocess.TimeoutExpired:
+        process.send_signal(KILL)
+        out, err = process.communicate(timeout=60)
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+# -- killed at any moment ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(corpus, tmp_path_factory) -> dict[str, bytes]:
+    """What an uninterrupted run leaves."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    run_here(corpus, out, delivery=Delivery(report=False, kept=True))
+    return results(out)
+
+
+@pytest.mark.parametrize("seed", seeds(3, 300))
+def test_a_run_that_is_killed_again_and_again(seed, corpus, whole, tmp_path):
+    """And resumed each time: in the end it has the bytes of a run that nobody touched."""
+    chance, out = random.Random(seed), tmp_path / "out"
+    arguments = ["dedup", *corpus, "--out", out, *CHOSEN, "--write-kept", "--no-report", "-q", "--resume"]
+    for _ in range(chance.randint(1, 4)):
+        killed_after(chance.uniform(0.05, 0.6), *arguments)
+        if not (out / "manifest.json").exists():
+            assert all(pq.read_table(path) for path in out.glob("*.parquet"))
+    ended = nearkin(*arguments) if not (out / "manifest.json").exists() else Ended(0, "", "")
+    assert ended.code == 0, ended.err
+    assert results(out) == whole
+    assert not (out / ".work").exists()
+
+
+@pytest.mark.parametrize("seed", seeds(3, 300))
+def test_a_collection_whose_adding_is_killed_again_and_again(seed, tmp_path):
+    """What was acknowledged is there, a wave is there as a whole or not at all, and all is well in the end."""
+    chance, matter = random.Random(seed), tmp_path / "matter"
+    acknowledged = []
+    for number, part in enumerate(PARTS):
+        wave = tmp_path / f"wave-{number}.jsonl"
+        wave.write_text("".join(json.dumps(one) + "\n" for one in part))
+        arguments = ("add", matter, wave, "--wave", wave.stem, "-q")
+        if killed_after(chance.uniform(0.05, 0.4), *arguments).code == 0:
+            acknowledged.append(number)
+        if matter.exists() and acknowledged:
+            with Collection.open(matter) as collection:
+                n_documents = {one.name: one.n_current for one in collection.info().waves}
+                assert {f"wave-{one}" for one in acknowledged} <= n_documents.keys()
+                assert set(n_documents.values()) == {len(part)}
+        ended = nearkin(*arguments)
+        assert ended.code == 0, ended.err
+        acknowledged.append(number)
+    with Collection.open(matter) as collection:
+        assert collection.verify().is_whole
+        assert all(collection.text(one["id"]) == one["text"] for part in PARTS for one in part)
+
+
+# -- damaged at any place ---------------------------------------------------------------------------------------------
+
+
+def as_lines(records: list[dict[str, str]]) -> bytes:
+    return "".join(json.dumps(one) + "\n" for one in records).encode()
+
+
+def as_parquet(records: list[dict[str, str]]) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(records), file, row_group_size=40, write_page_checksum=True)
+    return file.getvalue()
+
+
+def as_arrow(records: list[dict[str, str]]) -> bytes:
+    table, file = pa.Table.from_pylist(records), io.BytesIO()
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, 40)
+    return file.getvalue()
+
+
+FORMATS: dict[str, Callable[[list[dict[str, str]]], bytes]] = {
+    "a.jsonl": as_lines,
+    "a.jsonl.gz": lambda records: gzip.compress(as_lines(records)),
+    "a.jsonl.zst": lambda records: zstandard.ZstdCompressor(write_checksum=True).compress(as_lines(records)),
+    "a.csv": lambda records: b"id,text\n" + b"".join(f"{one['id']},{one['text']}\n".encode() for one in records),
+    "a.parquet": as_parquet,
+    "a.arrow": as_arrow,
+}
+CODES = {0, 3, 4, 13}
+"""Read; not readable; too many documents unreadable; damaged or cut off."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("seed", seeds(2, 100))
+def test_a_damaged_file_is_read_or_refused(seed, name, tmp_path):
+    """Bytes changed, a piece missing, or the end: never a traceback, and what has checksums gives no other text."""
+    chance = random.Random(f"{seed} {name}")
+    data = bytearray(FORMATS[name](PARTS[0]))
+    kind = chance.choice(["bytes", "piece", "end"])
+    at = chance.randrange(len(data))
+    if kind == "bytes":
+        for place in (at, chance.randrange(len(data))):
+            data[place] ^= 1 << chance.randrange(8)
+    elif kind == "piece":
+        del data[at : at + chance.randint(1, 300)]
+    else:
+        del data[at:]
+    path = tmp_path / name
+    path.write_bytes(data)
+    out = tmp_path / "out"
+    ended = nearkin("dedup", path, "--out", out, *CHOSEN, "--write-kept", "--no-report", "-q")
+    ended.assert_clean()
+    assert ended.code in CODES, (kind, at, ended)
+    assert (ended.code == 0) == (out / "manifest.json").exists()
+    if ended.code:
+        assert name in ended.err
+        assert not list(out.glob("*.parquet"))
+    if ended.code == 0 and name.endswith((".gz", ".zst")):  # they have checksums of all that is in them
+        rows = [json.loads(line) for line in next((out / "kept").iterdir()).open("rb")] if name.endswith("l") else []
+        assert all(row in PARTS[0] for row in rows)
