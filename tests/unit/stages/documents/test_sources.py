@@ -47,10 +47,10 @@ def only(found: SourceSet) -> Source:
         ("a.ndjson", JSONL, "jsonl", ("text", "id")),
         ("a.json", JSONL, "jsonl", ("text", "id")),
         ("A.JSONL", JSONL, "jsonl", ("text", "id")),
-        ("a.jsonl.gz", gzip.compress(JSONL), "jsonl", ("text", "id")),
+        ("a.jsonl.gz", gzip.compress(JSONL, mtime=0), "jsonl", ("text", "id")),
         ("a.jsonl.bz2", bz2.compress(JSONL), "jsonl", ("text", "id")),
         ("a.data", JSONL, "jsonl", ("text", "id")),
-        ("a", gzip.compress(JSONL), "jsonl", ("text", "id")),
+        ("a", gzip.compress(JSONL, mtime=0), "jsonl", ("text", "id")),
         ("a.csv", b"key,body\n1,a\n", "csv", ("body", "key")),
         ("a.tsv", b"key\tbody\n1\ta\n", "tsv", ("body", "key")),
         ("a.tab", b"d1\tsome text\nd2\tother text\n", "lines", (None, None)),
@@ -375,7 +375,7 @@ def test_a_text_that_begins_like_bzip2_is_a_text(folder: Path) -> None:
 
 
 def test_standard_input_that_can_be_wound_back_is_left_where_it_was() -> None:
-    stdin = io.BytesIO(gzip.compress(JSONL))
+    stdin = io.BytesIO(gzip.compress(JSONL, mtime=0))
     source = only(resolve_sources(["-"], stdin=stdin))
     assert (stdin.tell(), source.compression, source.text) == (0, "gzip", "text")
 
