@@ -15,7 +15,7 @@ import pytest
 
 import nearkin
 import nearkin.spark
-from contract import test_engines_dedup
+from contract import test_engines_on_a_cluster
 from cut_off import CutOff, Cutting
 from made_up_prose import Prose
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
@@ -48,7 +48,7 @@ def some_texts() -> list[str | None]:
     return [*families, None, "", "short", families[0], families[0].upper(), None]
 
 
-small = test_engines_dedup.small
+small = test_engines_on_a_cluster.small
 """Several homes, so that names travel."""
 
 
@@ -91,7 +91,7 @@ def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int
 
 @pytest.mark.slow
 def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
-    df = frame(spark, some_texts, [f"d{i * 7 % 101}" for i in range(len(some_texts))], 20)
+    df = frame(spark, some_texts, [f"d{i * 7 % 101}" for i in range(len(some_texts))], 8)
     df = df.selectExpr("*", *(f"{value} AS `{name.replace('`', '``')}`" for name, value in ODD.items()))
     assert_as_one_machine_finds(df, tmp_path, id="id", threshold=0.6)
 
