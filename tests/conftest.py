@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 import postgresql
 import spark_cluster
@@ -92,14 +94,28 @@ def spark(cluster: spark_cluster.Standalone) -> Iterator[SparkSession]:
         yield spark
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+class ByFile(LoadFileScheduling):
+    """The tests of a file run on one worker, and all files that need the cluster on the same."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        return "the cluster" if _needs_cluster(path) else path
+
+
+def _needs_cluster(path: str) -> bool:
+    return any(name in path for name in ("spark", "cluster", "test_engines_pairs", "test_engines_sign"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file run on one worker; all that need the cluster on one, which begins with them."""
-    on_cluster = {item for item in items if not _CLUSTER.isdisjoint(getattr(item, "fixturenames", ()))}
+    """Begin with what needs the cluster: it takes longest."""
     for item in items:
-        group = "cluster" if item in on_cluster else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item not in on_cluster)
+        if not _CLUSTER.isdisjoint(getattr(item, "fixturenames", ())) and not _needs_cluster(item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid} would start a second cluster: name its file in _needs_cluster.")
+    items.sort(key=lambda item: not _needs_cluster(item.nodeid))
 
 
 @pytest.hookimpl(wrapper=True)
