@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 from oracles.texts import versions
 
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet")
