@@ -37,11 +37,11 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow, WindowPairs
 from nearkin.workflows.aligning.parallel import ParallelCorpus
 from nearkin.workflows.aligning.training import AlignOptions, save, train
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 
 FAISS = Peer("faiss", "faiss", "run_faiss.py")

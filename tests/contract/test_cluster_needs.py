@@ -20,10 +20,11 @@ from nearkin.workflows.dedup.forecast import forecast
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.on_spark import forecast as on_spark
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.sourcing import Files
 from nearkin.workflows.pairing.on_spark import forecast as pairing_on_spark
 from nearkin.workflows.pairing.on_spark.searching import search_all
+from nearkin.workflows.resources import Resources
 
 
 def foretold(needs: ClusterNeeds) -> dict[str, int]:

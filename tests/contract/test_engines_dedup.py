@@ -37,8 +37,9 @@ from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import Reading
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.on_spark.task_input import TaskInput
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.readable import damaged_files
+from nearkin.workflows.resources import Resources
 
 Records = Sequence[Mapping[str, object]]
 

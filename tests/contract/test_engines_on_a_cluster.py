@@ -25,7 +25,7 @@ from nearkin.workflows.dedup import files as dedup_of_files
 from nearkin.workflows.dedup import searching
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, task_input, texts
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 
 PLAIN = Delivery(report=False)
 RESUME = Delivery(report=False, resume=True)

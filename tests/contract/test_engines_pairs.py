@@ -28,7 +28,6 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import hashes_of
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import collecting, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
@@ -39,6 +38,7 @@ from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import vector_place
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 

@@ -39,7 +39,7 @@ from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.dedup import inputs
 from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import collect, save
 from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions

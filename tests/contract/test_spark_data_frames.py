@@ -239,7 +239,8 @@ from nearkin.engines.spark.session import Cluster
 from nearkin.errors import NearkinError
 from nearkin.spark import dedup_result
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 
 url, folder = sys.argv[1], Path(sys.argv[2])
 spark = SparkSession.builder.remote(url).getOrCreate()

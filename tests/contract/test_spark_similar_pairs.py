@@ -13,10 +13,10 @@ import pytest
 import nearkin.spark
 from cut_off import CutOff, Cutting
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import TranslatedCorpus, translated_corpus
 

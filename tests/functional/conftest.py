@@ -13,7 +13,8 @@ import pytest
 
 from commands import command, is_read_at_the_start, quick_command
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 from oracles.texts import versions
 
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet")

@@ -24,9 +24,9 @@ from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import MOST_MISSED, Audited, AuditOptions, MissedPairs
 from nearkin.workflows.dedup.files import Delivery, Files
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.families.files import families_files
+from nearkin.workflows.resources import Resources
 from oracles.brute_force import Collection
 from oracles.texts import versions
 

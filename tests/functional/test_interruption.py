@@ -20,7 +20,8 @@ from nearkin.runs import files
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup import inputs
 from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 
 RESUME = Delivery(report=False, resume=True, kept=True)
 FRESH = Delivery(report=False, kept=True)

@@ -17,10 +17,10 @@ from nearkin.cli.pairs import share_words
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import stretches
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import engines, job, kept_search, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import TranslatedCorpus, translated_corpus
 from wikipedia_dumps import dump, page

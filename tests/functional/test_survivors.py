@@ -19,7 +19,8 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 
 
 @pytest.fixture

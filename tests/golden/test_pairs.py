@@ -11,10 +11,10 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 

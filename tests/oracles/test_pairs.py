@@ -14,11 +14,11 @@ from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audit import audit
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing import searching, vectors, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 

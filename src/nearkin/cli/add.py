@@ -73,7 +73,7 @@ def add(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.workflows.collection.adding import add_files
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.texts import Reading
 
     rules = rules_of(on_error, max_unreadable, max_document_size)

@@ -178,7 +178,7 @@ def train(
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions, save
     from nearkin.workflows.aligning.training import train as learn
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     check_free(out, overwrite=overwrite, inputs=parallel)
     corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)

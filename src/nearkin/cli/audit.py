@@ -58,7 +58,7 @@ def audit(
     from nearkin.workflows.auditing.audit import audit as measure
     from nearkin.workflows.auditing.audited import AuditOptions
     from nearkin.workflows.collection.result_tables import check_format, write_table
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     if missed is not None:
         check_format(missed, option="missed")

@@ -142,7 +142,7 @@ def verify(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,

@@ -60,7 +60,7 @@ def conflicts(
     from nearkin.collection.collection import Collection
     from nearkin.workflows.collection.labels import read_labels
     from nearkin.workflows.collection.result_tables import check_format, table_of_conflicts, write_table
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     if out is not None:
         check_format(out)

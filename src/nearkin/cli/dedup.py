@@ -99,7 +99,8 @@ def dedup(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-    from nearkin.workflows.dedup.options import DedupOptions, Resources
+    from nearkin.workflows.dedup.options import DedupOptions
+    from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(
         preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,

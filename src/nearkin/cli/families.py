@@ -72,8 +72,8 @@ def families(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery, Files
-    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.families.files import families_files
+    from nearkin.workflows.resources import Resources
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
     files = Files(inputs, (), file_format, text, id, encoding, rules=rules)

@@ -48,7 +48,7 @@ def groups(
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.result_tables import check_format, write_table
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     if out is not None:
         check_format(out)

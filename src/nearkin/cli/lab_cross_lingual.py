@@ -85,7 +85,7 @@ def cross_lingual(
     from nearkin.lab.cross_lingual.documents import Columns
     from nearkin.lab.cross_lingual.experiment import Plan
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     columns = Columns(left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size))
     plan = Plan(tuple(docs), tuple(table), columns, translated, documents, seed)

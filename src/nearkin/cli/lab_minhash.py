@@ -70,7 +70,7 @@ def minhash(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.minhash.corpus import CorpusFiles
     from nearkin.lab.minhash.delivery import deliver
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
     files = CorpusFiles(inputs, text, id, file_format, encoding, rules, title)

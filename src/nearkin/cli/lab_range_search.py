@@ -96,7 +96,7 @@ def range_search(
     from nearkin.lab.range_search.delivery import deliver
     from nearkin.lab.range_search.experiment import Plan
     from nearkin.lab.range_search.similarity import Bounds
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     plan = Plan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
     rules = rules_of(on_error, max_unreadable, max_document_size)

@@ -69,7 +69,7 @@ def signatures(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.lab.corpus import RawFiles
     from nearkin.lab.signatures.delivery import deliver
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
     files = RawFiles(inputs, text, id, file_format, encoding, rules)

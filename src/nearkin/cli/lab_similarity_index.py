@@ -90,7 +90,7 @@ def similarity_index(
     from nearkin.lab.similarity_index.delivery import deliver
     from nearkin.lab.similarity_index.experiment import Plan
     from nearkin.lab.similarity_index.families import FamilyFile
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
 
     if (documents is None) != (family is None):
         raise typer.BadParameter("--documents and --family go together: a file, and its column with the family.")

@@ -67,7 +67,7 @@ def neighbours(
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.across import neighbours_across
     from nearkin.workflows.signing.neighbours import Verification, neighbours_of_document, neighbours_of_file
 

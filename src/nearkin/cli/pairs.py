@@ -130,10 +130,10 @@ def pairs(
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import Beside, pair_files
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.texts import Reading
 
     rules = rules_of(on_error, max_unreadable, max_document_size)

@@ -194,9 +194,9 @@ def plan(
     """Plan a search for pairs, or of a corpus."""
     from nearkin.cli.plan_pairs import plan_pairs
     from nearkin.cli.plan_words import parse_machine
-    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.texts import Reading
 
     check_engine(engine)
@@ -294,8 +294,8 @@ def _forecast(samples: PairInput, counts: Sizes, options: PairOptions, machine: 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan_words import parse_count
     from nearkin.planning.pair_costs import Costs
-    from nearkin.workflows.dedup.options import Resources
     from nearkin.workflows.pairing.forecast import forecast
+    from nearkin.workflows.resources import Resources
 
     n_left, n_right = (
         None if count is None else parse_count(count, name) for count, name in zip(counts, ("--left", "--right"))

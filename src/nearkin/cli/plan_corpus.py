@@ -49,8 +49,9 @@ def plan_corpus(
     from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.forecast import forecast
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
-    from nearkin.workflows.dedup.options import DedupOptions, Resources
+    from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.dedup.sourcing import Files
+    from nearkin.workflows.resources import Resources
 
     if not sample:
         raise typer.BadParameter("--sample is needed: some thousands of documents of the corpus.")

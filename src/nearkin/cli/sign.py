@@ -91,7 +91,7 @@ def sign(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.options import SigningOptions
     from nearkin.workflows.signing.sign import sign_files
     from nearkin.workflows.signing.texts import Reading

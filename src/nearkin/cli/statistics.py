@@ -75,7 +75,7 @@ def statistics(
     from nearkin.runs.meter import Meter
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
-    from nearkin.workflows.dedup.options import Resources
+    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
     from nearkin.workflows.signing.texts import Reading, check_not_an_input
 

@@ -26,7 +26,7 @@ from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.dedup.options import in_percent
+from nearkin.workflows.resources import in_percent
 
 _FIRST_CAPACITY = 1024
 _MOST_OF_A_CHAIN = 64

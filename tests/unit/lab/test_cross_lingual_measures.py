@@ -24,10 +24,10 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.resources import Resources
 from oracles.translated import N_WORDS, table, translated, word
 
 N = 60

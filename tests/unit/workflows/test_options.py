@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 import nearkin
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.sizes import parse_size
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping.survivors import Keep
-from nearkin.workflows.dedup.options import PRESETS, DedupOptions, Resources, parse_size
+from nearkin.workflows.dedup.options import PRESETS, DedupOptions
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.options import SigningOptions
 
 options = st.builds(

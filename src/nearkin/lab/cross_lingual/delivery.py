@@ -11,7 +11,7 @@ from nearkin.lab.cross_lingual.tables import tables
 from nearkin.lab.delivery import Delivered, Experiment, Page
 from nearkin.lab.delivery import deliver as deliver_experiment
 from nearkin.runs.progress import Progress
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 
 
 def deliver(

@@ -29,9 +29,9 @@ from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.resources import Resources
 
 MOST_DOCUMENTS, MOST_SEED = 100_000, 2**32 - 1
 _OWNER = "lab cross-lingual"

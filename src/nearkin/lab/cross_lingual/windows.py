@@ -19,10 +19,10 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.resources import Resources
 
 BITS = 1000
 ORDERS = (10, 20, 50, 100, 200, 300, 500, 1000)

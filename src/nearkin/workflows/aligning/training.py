@@ -26,7 +26,7 @@ from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import Origin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
 from nearkin.workflows.aligning.words import TableWords
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 
 Aligner = Literal["auto", "model-1", "eflomal"]
 _NULL = "the text is null"  # an empty side, not a broken one

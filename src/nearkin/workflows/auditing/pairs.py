@@ -25,12 +25,12 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
 from nearkin.workflows.auditing.reported import damaged
 from nearkin.workflows.dedup.inputs import file_inputs
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Texts
 

@@ -17,8 +17,9 @@ from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Entries, Part, Search, Sizes, save_entries
+from nearkin.workflows.resources import Resources
 
 
 class BandKeys:

@@ -15,11 +15,12 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
 from nearkin.workflows.dedup.standard_input import save_stdin, stdin_of_run
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster

@@ -14,11 +14,12 @@ from nearkin.runs.spool import Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.job import collect
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
 from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.sampling import look_ahead
 from nearkin.workflows.dedup.sourcing import Files
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 

@@ -24,7 +24,7 @@ from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.not_compared import most_not_compared
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
@@ -34,6 +34,7 @@ from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import Places, locate, write_tables
 from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
+from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)

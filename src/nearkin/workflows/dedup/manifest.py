@@ -14,10 +14,11 @@ from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
 from nearkin.workflows.dedup.corpus import UNREADABLE
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 from nearkin.workflows.dedup.readable import damaged_files
+from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Never, TypeGuard, cast, get_args
+from typing import Literal, Never, cast, get_args
 
 import numpy as np
 
@@ -13,10 +12,10 @@ from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches, Measure
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sizes import in_unit_of, parse_size
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.workflows.resources import in_percent, is_number
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
@@ -76,10 +75,10 @@ class DedupOptions:
     min_shared: int | None = None
 
     def __post_init__(self) -> None:
-        if not _is_number(self.threshold) or not 0 < self.threshold <= 1:
+        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
             rule = f"a number > 0 and <= 1{in_percent(self.threshold)}"
             raise ParameterError.of("threshold", "dedup", rule, self.threshold)
-        if not _is_number(self.recall) or not 0 < self.recall < 1:
+        if not is_number(self.recall) or not 0 < self.recall < 1:
             rule = f"a number > 0 and < 1{in_percent(self.recall)}"
             raise ParameterError.of("recall", "dedup", rule, self.recall)
         if self.measure not in get_args(Measure):
@@ -182,57 +181,6 @@ class DedupOptions:
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"
 
 
-LEAST_MEMORY = 256 << 20
-"""Below this, blocks of work would be too small to be worth their overhead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What a run may use; no result depends on it.
-
-    Parameters
-    ----------
-    threads : int
-    memory_bytes : int
-        What the run aims to stay under, above the interpreter and its libraries.
-    """
-
-    threads: int = 0
-    memory_bytes: int = 2 << 30
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.threads, int) or self.threads < 0:
-            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
-        if not isinstance(self.memory_bytes, int) or self.memory_bytes < LEAST_MEMORY:
-            raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
-
-    @classmethod
-    def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
-        """From the user's words; a memory that is too small is told in the unit that it was given in.
-
-        Examples
-        --------
-        >>> Resources.of(memory="2GiB").memory_bytes
-        2147483648
-        >>> Resources.of(memory="64MB")
-        Traceback (most recent call last):
-        ...
-        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
-        """
-        if isinstance(memory, str) and parse_size(memory) < LEAST_MEMORY:
-            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, LEAST_MEMORY)}", memory)
-        return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
-
-    @property
-    def n_threads(self) -> int:
-        """Threads to start: as many as were asked for, else one for each processor that the process may use."""
-        if self.threads:
-            return self.threads
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
-
-
 def criterion_text(parameters: Mapping[str, object]) -> str:
     """What a pair must be to be reported, from the parameters of a run.
 
@@ -247,20 +195,3 @@ def criterion_text(parameters: Mapping[str, object]) -> str:
     if n is not None:
         return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
     return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"
-
-
-def in_percent(value: object) -> str:
-    """What to say to somebody who thought of percent.
-
-    Examples
-    --------
-    >>> in_percent(80)
-    ' (80 percent is 0.8)'
-    >>> in_percent(0)
-    ''
-    """
-    return f" ({value:g} percent is {value / 100:g})" if _is_number(value) and 1 < value <= 100 else ""
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -29,12 +29,13 @@ from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import most_not_compared
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import Told, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import Places, write_tables
+from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)

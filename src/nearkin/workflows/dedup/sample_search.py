@@ -16,8 +16,9 @@ from nearkin.stages.search.containment import LeadKeys, is_new_entry
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Search, Sizes, load_entries, save_entries
+from nearkin.workflows.resources import Resources
 
 
 class SampleKeys:

@@ -21,7 +21,8 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns, Linking, sort_entries, sorted_distinct
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.resources import Resources
 
 BYTES_PER_ENTRY = 48
 """A key and a row, sorted into a second pair of arrays, and the pairs they make."""

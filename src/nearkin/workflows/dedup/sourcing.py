@@ -23,8 +23,9 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet
 from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.dedup.manifest import InputFile
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.standard_input import is_pipe
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 _MOST_NAMED = 100

@@ -21,8 +21,9 @@ from nearkin.runs.meter import Meter
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
+from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # the sets of both texts bring their neighbours along: Linux maps 64 KiB around a page
 _MOST_PAIRS = 1 << 18

@@ -9,7 +9,7 @@ from pathlib import Path
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import Delivery, Files, Found, run_files
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.sourcing import Sourced
 from nearkin.workflows.families.comparing import COPY, Comparison, compare
@@ -19,6 +19,7 @@ from nearkin.workflows.families.relations import RELATIONS
 from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
 from nearkin.workflows.families.rereading import Originals, reread
 from nearkin.workflows.families.table import Kin, write_families
+from nearkin.workflows.resources import Resources
 
 PRESET = "contracts"
 

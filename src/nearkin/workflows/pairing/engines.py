@@ -12,7 +12,6 @@ from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.dedup.resuming import stages_kept
 from nearkin.workflows.pairing.inputs import Collecting, PairInput
 from nearkin.workflows.pairing.kept_search import KeptSearch
@@ -21,6 +20,7 @@ from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import WeighingBoth
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster

@@ -10,10 +10,10 @@ from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_search import Plan, Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import answer_by_sample, costs_here
+from nearkin.workflows.resources import Resources
 
 _NAMES = ("sample-left", "sample-right")
 

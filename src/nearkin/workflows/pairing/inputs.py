@@ -20,12 +20,12 @@ from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.words import TableWords
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.weighing import WeighingBoth
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading, Texts
 
 Collecting = Callable[[Texts, Splitting, str], Collected]

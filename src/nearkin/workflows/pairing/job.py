@@ -13,7 +13,6 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.about import manifest
 from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept, resumed_in_words
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
@@ -29,6 +28,7 @@ from nearkin.workflows.pairing.results import (
     write_pairs,
 )
 from nearkin.workflows.pairing.translated import Translation
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignedInput
 from nearkin.workflows.signing.texts import Reading, Texts
 

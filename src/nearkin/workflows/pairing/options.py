@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from nearkin.errors import ParameterError
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MOST_BITS
-from nearkin.workflows.dedup.options import in_percent
+from nearkin.workflows.resources import in_percent
 
 Method = Literal["auto", "vectors", "signatures", "window"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -21,11 +21,11 @@ from nearkin.reports.pair_wording import time_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import MOST_PAIRS
+from nearkin.workflows.resources import Resources
 
 _PROBES = 12
 LEAST_PAIRS = 30

@@ -13,10 +13,10 @@ from nearkin.planning.pair_cosines import CosineSpread
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.searching import BLOCK, ROWS, Sparse, least_sum, near_block, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of, reaches
+from nearkin.workflows.resources import Resources
 
 _SAMPLE = 400
 _MOST_SAMPLE_PAIRS = 400_000_000

@@ -17,7 +17,6 @@ from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import collect
 from nearkin.workflows.pairing.inputs import OfSide, Prepared, splitting
 from nearkin.workflows.pairing.known import Known, histogram, shortened
@@ -25,6 +24,7 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.results import Ranked
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import cosines_of
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Reading
 
 

@@ -14,7 +14,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.hamming import MOST_PAIRS, nearest
 from nearkin.stages.search.hamming_pairs import Neighbours
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
 from nearkin.workflows.signing.neighbours import Found, Verification, chosen_distance, pairs_schema, pairs_table
 from nearkin.workflows.signing.signature_file import SignatureFile

@@ -23,7 +23,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words
 from nearkin.stages.search.hamming import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming_pairs import U16, HammingPairs, Neighbours
-from nearkin.workflows.dedup.options import Resources, in_percent
+from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import Verifier

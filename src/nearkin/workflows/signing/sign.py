@@ -18,7 +18,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, SignedTexts, counted_batches, signed_batches
 from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.distinct_ids import with_distinct_names

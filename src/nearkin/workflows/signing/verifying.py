@@ -19,7 +19,7 @@ from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.inputs import file_inputs
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
 from nearkin.workflows.signing.texts import Texts
 

@@ -28,7 +28,7 @@ from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.keeping import check_has_columns
 from nearkin.workflows.auditing.rereading import Reread, reread
 from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
-from nearkin.workflows.dedup.options import Resources
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.stored.stored_input import StoredInput
 
 KEEPING = ("dedup", "families", "regroup")

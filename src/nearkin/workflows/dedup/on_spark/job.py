@@ -41,7 +41,7 @@ from nearkin.workflows.dedup.on_spark.streams import (
 )
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
-from nearkin.workflows.dedup.options import DedupOptions, Resources
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import found_probability, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
@@ -49,6 +49,7 @@ from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
 from nearkin.workflows.dedup.verifying import Verified
+from nearkin.workflows.resources import Resources
 
 
 def find(

@@ -29,7 +29,6 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
-from nearkin.workflows.dedup.options import Resources
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
 from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, say_which_side, splitting
 from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
@@ -39,6 +38,7 @@ from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.results import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.texts import Texts
 
 if TYPE_CHECKING:

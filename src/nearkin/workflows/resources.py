@@ -1,0 +1,78 @@
+"""What belongs to no job alone: the resources of a run, and values that users give in percent."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.sizes import in_unit_of, parse_size
+
+LEAST_MEMORY = 256 << 20
+"""Below this, blocks of work would be too small to be worth their overhead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a run may use; no result depends on it.
+
+    Parameters
+    ----------
+    threads : int
+    memory_bytes : int
+        What the run aims to stay under, above the interpreter and its libraries.
+    """
+
+    threads: int = 0
+    memory_bytes: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.threads, int) or self.threads < 0:
+            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
+        if not isinstance(self.memory_bytes, int) or self.memory_bytes < LEAST_MEMORY:
+            raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
+
+    @classmethod
+    def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
+        """From the user's words; a memory that is too small is told in the unit that it was given in.
+
+        Examples
+        --------
+        >>> Resources.of(memory="2GiB").memory_bytes
+        2147483648
+        >>> Resources.of(memory="64MB")
+        Traceback (most recent call last):
+        ...
+        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
+        """
+        if isinstance(memory, str) and parse_size(memory) < LEAST_MEMORY:
+            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, LEAST_MEMORY)}", memory)
+        return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to start: as many as were asked for, else one for each processor that the process may use."""
+        if self.threads:
+            return self.threads
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
+
+
+def in_percent(value: object) -> str:
+    """What to say to somebody who thought of percent.
+
+    Examples
+    --------
+    >>> in_percent(80)
+    ' (80 percent is 0.8)'
+    >>> in_percent(0)
+    ''
+    """
+    return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 1 < value <= 100 else ""
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is an int or a float; True and False are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
