@@ -7,7 +7,7 @@ counted from 0 in the order in which documents were read; a *doc_id* is the user
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,6 @@ F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Selection = NDArray[np.bool_] | NDArray[np.integer[Any]] | slice
 """What chooses among the elements of arrays: a mask, an array of indices, or a slice."""
-Measure = Literal["jaccard", "containment"]
 
 DOCUMENTS_SCHEMA = pa.schema(
     [
@@ -265,10 +264,9 @@ class Matches:
         """|A ∩ B| / |B|, in [0, 1]: how much of the right document the left one holds."""
         return self.n_common / np.maximum(self.n_right.astype(np.float64), 1.0)
 
-    def similarity(self, measure: Measure) -> F64:
-        """The similarity under the name of its measure; containment is the larger of its two directions."""
-        if measure == "jaccard":
-            return self.jaccard
+    @property
+    def containment(self) -> F64:
+        """The larger of the two directions, in [0, 1]."""
         return np.maximum(self.containment_left_in_right, self.containment_right_in_left)
 
     def where(self, chosen: Selection) -> Matches:

@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from nearkin.stages.verification.measures import MEASURES
+
 _input = partial(typer.Option, rich_help_panel="Input")
 _search = partial(typer.Option, rich_help_panel="What is a near-duplicate", show_default=False)
 _choice = partial(typer.Option, rich_help_panel="What is kept", show_default=False)
@@ -88,10 +90,7 @@ FamilyShingle = Annotated[str | None, _search("--shingle", help="words:N or char
 HigherThreshold = Annotated[float, _search(help="Least similarity; at least the threshold of the run.")]
 Measure = Annotated[
     str | None,
-    _search(
-        help="jaccard: shared shingles of all. containment: shared shingles of the shorter text's. "
-        "[dim]default: jaccard[/]"
-    ),
+    _search(help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()) + " [dim]default: jaccard[/]"),
 ]
 Recall = Annotated[
     float | None,
@@ -227,7 +226,10 @@ Query = Annotated[
 ]
 Verify = Annotated[
     str | None,
-    _search(help="Read the documents again and leave out pairs under this: jaccard:T or containment:T."),
+    _search(
+        help="Read the documents again and leave out pairs under this: "
+        f"{' or '.join(f'{name}:T' for name in MEASURES)}."
+    ),
 ]
 VerifyShingle = Annotated[str, _search("--shingle", help="Of --verify: words:N or chars:N.", show_default=True)]
 VerifyNormalise = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -220,6 +221,13 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
         plan = SamplingPlan(rate, reached, candidates, exact_below)
         plans.append((_cost_of_sampling(plan, threshold, sample), plan))
     return min(plans, key=lambda one: one[0])[1]
+
+
+PLANNERS: Mapping[str, Callable[[float, float, Sample], BandPlan | SamplingPlan]] = {
+    "bands": plan_bands,
+    "sampling": plan_sampling,
+}
+"""The searches, by the names that measures give them."""
 
 
 def _sizes_to_try(sample: Sample) -> list[int]:

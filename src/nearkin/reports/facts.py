@@ -9,11 +9,11 @@ from itertools import combinations
 
 from nearkin.nouns import counted
 from nearkin.reports.quantities import parameter_text
+from nearkin.stages.verification.measures import MEASURES
 
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
 """In the order in which they are shown; the manifest counts each under its name with an underscore."""
 
-_MEASURES = {"jaccard": "Jaccard", "containment": "containment"}
 _UNITS = {"words": "word", "chars": "character"}
 
 
@@ -139,7 +139,7 @@ def measure_name(measure: str) -> str:
     >>> measure_name("jaccard")
     'Jaccard'
     """
-    return _MEASURES.get(measure, measure)
+    return MEASURES[measure].title if measure in MEASURES else measure
 
 
 def _mapping(value: object) -> Mapping[str, object]:

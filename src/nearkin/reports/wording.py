@@ -12,6 +12,7 @@ from nearkin.reports.facts import RunFacts
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.normalisation import STEPS
+from nearkin.stages.verification.measures import MEASURES
 
 _MEANINGS = {
     "unique": "No match, or chosen to stand for its group.",
@@ -27,10 +28,6 @@ _GROUPING = {
     " counted as bridges refused, not followed",
     "component": "documents joined by any chain of verified pairs; two members may be less alike than the threshold,"
     " so each group states its lowest similarity",
-}
-_MEASURES = {
-    "jaccard": "shingles that both documents have, divided by all distinct shingles of the two",
-    "containment": "the share of one document's shingles that the other holds, the larger of the two directions",
 }
 _EXPLAINED = (
     "threshold", "min_shared", "measure", "shingle", "normalise", "recall", "group", "keep", "drop", "seed",
@@ -272,7 +269,8 @@ def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
         return "of the sketches; the same seed gives the same result"
     if name == "normalise":
         return "what was made equal before comparing, in words above"
-    words = {"measure": _MEASURES, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
+    meanings = {name: measure.meaning for name, measure in MEASURES.items()}
+    words = {"measure": meanings, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
     return words.get(name, {}).get(value, "")
 
 

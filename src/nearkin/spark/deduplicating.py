@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError
-from nearkin.records import Measure
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
@@ -19,6 +18,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MeasureName
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
@@ -87,7 +87,7 @@ def dedup_result(
     prefix: str = "",
     preset: Preset | None = None,
     threshold: float | None = None,
-    measure: Measure | None = None,
+    measure: MeasureName | None = None,
     recall: float | None = None,
     shingle: Shingling | str | None = None,
     group: Rule | None = None,

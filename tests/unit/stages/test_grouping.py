@@ -11,6 +11,7 @@ from nearkin.errors import ParameterError
 from nearkin.records import Candidates, Matches
 from nearkin.stages.grouping.principals import group
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MEASURES
 from nearkin.stages.verification.overlap import verify
 
 
@@ -30,13 +31,13 @@ def graphs(draw):
     return n, edges, draw(st.permutations(range(n)))
 
 
-@given(graphs(), st.sampled_from(["jaccard", "containment"]))
+@given(graphs(), st.sampled_from([*MEASURES.values()]))
 def test_members_match_their_principal_and_principals_match_no_other(graph, measure):
     n, edges, order = graph
     matches = matches_of(edges)
-    groups = group(matches, np.array(order, np.uint32), rule="principal", measure=measure)
+    groups = group(matches, measure.similarity(matches), np.array(order, np.uint32), rule="principal")
     principal = groups.principal.tolist()
-    similarity = dict(zip(sorted(edges), matches.similarity(measure).tolist(), strict=True))
+    similarity = dict(zip(sorted(edges), measure.similarity(matches).tolist(), strict=True))
     like = {frozenset(pair): value for pair, value in similarity.items()}
     principals = {row for row in range(n) if principal[row] == row}
     rank = {row: i for i, row in enumerate(order)}
@@ -57,7 +58,8 @@ def test_members_match_their_principal_and_principals_match_no_other(graph, meas
 @given(graphs())
 def test_components_are_what_chains_connect_and_their_principal_is_the_most_preferred(graph):
     n, edges, order = graph
-    groups = group(matches_of(edges), np.array(order, np.uint32), rule="component", measure="jaccard")
+    matches = matches_of(edges)
+    groups = group(matches, matches.jaccard, np.array(order, np.uint32), rule="component")
     principal = groups.principal.tolist()
     assert all(principal[a] == principal[b] for a, b in edges)
     assert not groups.n_bridges_refused.any()
@@ -91,7 +93,7 @@ def test_similarities_of_two_sets(values):
         assert found.jaccard[i] == (common / len(values[a] | values[b]) if values[a] | values[b] else 0)
         assert found.containment_left_in_right[i] == (common / len(values[a]) if values[a] else 0)
         assert found.containment_right_in_left[i] == (common / len(values[b]) if values[b] else 0)
-        assert found.similarity("containment")[i] == max(
+        assert MEASURES["containment"].similarity(found)[i] == max(
             found.containment_left_in_right[i], found.containment_right_in_left[i]
         )
 

@@ -12,6 +12,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sizes import parse_size
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.options import SigningOptions
@@ -20,7 +21,7 @@ options = st.builds(
     DedupOptions,
     threshold=st.floats(0.01, 1.0),
     recall=st.floats(0.01, 0.999),
-    measure=st.sampled_from(["jaccard", "containment"]),
+    measure=st.sampled_from([*MEASURES.values()]),
     group=st.sampled_from(["principal", "component"]),
     shingle=st.one_of(st.builds(Words, st.integers(1, 64)), st.builds(Characters, st.integers(1, 64))),
     keep=st.sampled_from([Keep("longest"), Keep("first"), Keep("max", "a:b"), Keep("min", " ")]),

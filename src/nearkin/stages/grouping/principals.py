@@ -11,23 +11,23 @@ from typing import Literal
 import numpy as np
 
 from nearkin import kernels
-from nearkin.records import I64, U32, Groups, Matches, Measure
+from nearkin.records import F64, I64, U32, Groups, Matches
 
 Rule = Literal["principal", "component"]
 
 
-def group(matches: Matches, order: U32, *, rule: Rule, measure: Measure) -> Groups:
+def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Groups:
     """Group the rows.
 
     Parameters
     ----------
     matches : Matches
         All of them at or above the threshold.
+    similarity : float64 array, shape (n_pairs,)
+        By which a member chooses among principals.
     order : uint32 array, shape (n_rows,)
         All rows, the one most to be kept first.
     rule : {"principal", "component"}
-    measure : {"jaccard", "containment"}
-        By which a member chooses among principals.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def group(matches: Matches, order: U32, *, rule: Rule, measure: Measure) -> Grou
     """
     kernel = kernels.twin("grouping", 16 * len(order))
     if rule == "principal":
-        principal = kernel.principals(matches.left, matches.right, matches.similarity(measure), order)
+        principal = kernel.principals(matches.left, matches.right, similarity, order)
     else:
         component = kernel.components(matches.left, matches.right, len(order))
         principal = _first_of_each(component, order)[component]

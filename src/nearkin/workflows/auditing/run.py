@@ -171,7 +171,7 @@ def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOption
     return Audited(
         f"nearkin {command}, {directory}",
         f"different texts with {criterion_text(chosen.in_words())}{across}",
-        chosen.measure,
+        chosen.measure.name,
         estimate,
         missed.table(),
         round(elapsed_s, 3),
@@ -274,7 +274,7 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
             prepared = prepare(batch, options.normalise, source_name=name)
             sets = options.shingle.sets(prepared["text"])
         shared = index.shared(sets)
-        similarity = shared.similarity(options.measure)
+        similarity = options.measure.similarity(shared)
         alike: Bool = options.is_match(shared)
         chosen = prepared.take(pa.array(shared.right[alike]))
         ids = chosen["doc_id"]

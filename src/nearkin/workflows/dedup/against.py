@@ -172,16 +172,15 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
 def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
     """How similar documents to clean (left) are to those of the other collection, and whether they are dropped for it.
 
-    By containment that has a direction: what of the one lies in the other, or of the other in the one.
+    A measure such as containment has a direction: what of the one lies in the other, or of the other in the one.
     """
-    if options.measure == "jaccard":
-        likeness = across.jaccard
-    elif options.min_shared is not None or options.drop == "containing":
-        likeness = across.containment_right_in_left
+    in_theirs, in_mine = options.measure.directions(across)
+    if options.min_shared is not None or options.drop == "containing":
+        likeness = in_mine
     elif options.drop == "either":
-        likeness = across.similarity(options.measure)
+        likeness = options.measure.similarity(across)
     else:
-        likeness = across.containment_left_in_right
+        likeness = in_theirs
     if options.min_shared is not None:
         return likeness, options.is_match(across)
     return likeness, likeness >= options.threshold
@@ -189,10 +188,10 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
     """Which documents to clean are in the other one, rather than have something of it."""
-    if options.measure == "jaccard" or (options.drop in (None, "contained") and options.min_shared is None):
+    if options.drop in (None, "contained") and options.min_shared is None:
         return np.ones(len(across), np.bool_)
     if options.drop == "either":
-        return np.greater_equal(across.containment_left_in_right, options.threshold)
+        return np.greater_equal(options.measure.directions(across)[0], options.threshold)
     return np.zeros(len(across), np.bool_)
 
 

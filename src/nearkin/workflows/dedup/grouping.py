@@ -83,7 +83,7 @@ class Inside:
 
     def __init__(self, matches: Matches, order: U32, options: DedupOptions) -> None:
         self._measure = options.measure
-        self.groups = group(matches, order, rule=options.group, measure=options.measure)
+        self.groups = group(matches, options.measure.similarity(matches), order, rule=options.group)
         principal = self.groups.principal
         self.to_principal = np.where(principal == np.arange(len(order)), 1.0, np.nan)
         self.lowest = np.ones(len(order))
@@ -97,7 +97,7 @@ class Inside:
         """Take note of pairs whose similarity is known."""
         principal = self.groups.principal
         inside = known.where(principal[known.left] == principal[known.right])
-        of_group, similarity = principal[inside.left], inside.similarity(self._measure)
+        of_group, similarity = principal[inside.left], self._measure.similarity(inside)
         np.minimum.at(self.lowest, of_group, similarity)
         np.add.at(self._n_inside, of_group, 1)
         for member, other in ((inside.left, inside.right), (inside.right, inside.left)):

@@ -10,11 +10,12 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.planning.search import check_reachable
-from nearkin.records import Bool, Matches, Measure
+from nearkin.records import Bool, Matches
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure
 from nearkin.workflows.resources import in_percent, is_number
 
 Drop = Literal["contained", "containing", "either"]
@@ -40,8 +41,7 @@ class DedupOptions:
     ----------
     threshold : float
         Least similarity of a near-duplicate, in (0, 1].
-    measure : {"jaccard", "containment"}
-        Shared shingles of all shingles, or of those of the one that holds fewer of its own.
+    measure : Measure
     recall : float
         Probability with which a pair at the threshold is to be found, in (0, 1).
     shingle : Shingling
@@ -64,7 +64,7 @@ class DedupOptions:
     """
 
     threshold: float = 0.7
-    measure: Measure = "jaccard"
+    measure: Measure = MEASURES["jaccard"]
     recall: float = 0.99
     shingle: Shingling = field(default_factory=Words)
     group: Rule = "principal"
@@ -81,11 +81,10 @@ class DedupOptions:
         if not is_number(self.recall) or not 0 < self.recall < 1:
             rule = f"a number > 0 and < 1{in_percent(self.recall)}"
             raise ParameterError.of("recall", "dedup", rule, self.recall)
-        if self.measure not in get_args(Measure):
-            raise ParameterError.of("measure", "dedup", " or ".join(get_args(Measure)), self.measure)
         if self.group not in get_args(Rule):
             raise ParameterError.of("group", "dedup", " or ".join(get_args(Rule)), self.group)
         for name, kind, words in (
+            ("measure", Measure, MEASURE_NAMES),
             ("shingle", Shingling, "words:N or chars:N"),
             ("keep", Keep, "longest, shortest, first, max:COLUMN or min:COLUMN"),
             ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
@@ -95,20 +94,20 @@ class DedupOptions:
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
         self._check_across()
-        if self.measure == "jaccard":
+        if self.measure.search == "bands":
             check_reachable(self.threshold, self.recall)
 
     def _check_across(self) -> None:
         """Refuse what plays no part, or contradicts something else."""
         if self.drop is not None and self.drop not in get_args(Drop):
             raise ParameterError.of("drop", "dedup", " or ".join(get_args(Drop)), self.drop)
-        if self.drop is not None and self.measure != "containment":
+        if self.drop is not None and not self.measure.is_directed:
             raise ParameterError.of("drop", "dedup", "left out unless the measure is containment", self.drop)
         if self.min_shared is None:
             return
         if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
             raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
-        if self.measure != "containment" or self.threshold != ANY_SHARE or self.drop is not None:
+        if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
                 "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: documents "
                 "that share enough shingles are dropped, whatever their share. Omit those."
@@ -138,6 +137,7 @@ class DedupOptions:
             chosen.setdefault("measure", "containment")
         parsers: dict[str, Callable[[str], object]] = {
             "shingle": parse_shingling,
+            "measure": lambda name: MEASURES.get(name, name),
             "keep": Keep.parse,
             "normalise": Normalisation.parse,
         }
@@ -161,7 +161,7 @@ class DedupOptions:
         """Which verified pairs are reported: those that are similar enough, or share enough shingles."""
         if self.min_shared is not None:
             return np.greater_equal(matches.n_common, self.min_shared)
-        return np.greater_equal(matches.similarity(self.measure), self.threshold)
+        return np.greater_equal(self.measure.similarity(matches), self.threshold)
 
     def check_fits(self, *, is_against: bool) -> None:
         """Refuse a rule about another collection where there is none.

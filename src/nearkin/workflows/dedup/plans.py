@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from nearkin.nouns import counted
-from nearkin.planning.search import KEYS_OF_A_LEAD, BandPlan, Sample, SamplingPlan, plan_bands, plan_sampling
+from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, Matches
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
@@ -19,8 +19,7 @@ Plan = BandPlan | SamplingPlan
 
 def plan_search(sample: Sample, options: DedupOptions) -> Plan:
     """Choose the search by what a look at some texts told."""
-    planner = plan_bands if options.measure == "jaccard" else plan_sampling
-    return planner(options.threshold, options.recall, sample)
+    return PLANNERS[options.measure.search](options.threshold, options.recall, sample)
 
 
 def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[float, float]:

@@ -106,7 +106,7 @@ def regroup(
     target = RunDirectory(out or directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}")
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
-        matches = run.matches.where(run.matches.similarity(options.measure) >= threshold)
+        matches = run.matches.where(options.measure.similarity(run.matches) >= threshold)
         with meter.stage("group", 0, "steps"):
             judged = _judged(run, options, matches)
         target.begin_results()

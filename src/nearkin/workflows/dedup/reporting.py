@@ -62,7 +62,7 @@ def write_report(
 ) -> dict[str, str]:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     groups, outcome = told.judged.groups, told.judged.outcome
-    similarity = told.judged.matches.similarity(options.measure)
+    similarity = options.measure.similarity(told.judged.matches)
 
     def render() -> str:
         return render_dedup_report(
@@ -170,12 +170,12 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     least_alike = _least_alike(result)
     near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))
-    chosen = _spread(near, near.similarity(options.measure), result, used=[a for a, _ in least_alike])
+    chosen = _spread(near, options.measure.similarity(near), result, used=[a for a, _ in least_alike])
     some = near.where(chosen)
     pairs = [*least_alike, *zip(some.left.tolist(), some.right.tolist(), strict=True)]
     similarity = [
         *(float(result.judged.outcome.similarity[member]) for _, member in least_alike),
-        *some.similarity(options.measure).tolist(),
+        *options.measure.similarity(some).tolist(),
     ]
     rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
     texts, names = texts_of(result.corpus.chunks, rows.tolist()), result.places.names_at(rows)
@@ -186,7 +186,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
             _where(result.places, a),
             _where(result.places, b),
             similarity[i],
-            options.measure,
+            options.measure.name,
             texts[i],
             texts[len(pairs) + i],
             is_least_alike=i < len(least_alike),

@@ -163,7 +163,7 @@ class Search(ABC):
         parts = self._parts(sizes)
         with meter.stage("link", len(parts), "steps") as progress:
             if not mark.exists():
-                ratio = self.options.threshold if self.options.measure == "jaccard" else 0.0
+                ratio = self.options.measure.min_size_ratio(self.options.threshold)
                 sides = self.corpus.sides
 
                 most_pivots = self._most_pivots([part for part in parts if part.n_ranges > 1], sizes, order)

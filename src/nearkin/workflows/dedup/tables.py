@@ -18,6 +18,7 @@ from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
+from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.outcome import (
     NO_ROW,
@@ -214,11 +215,10 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
 
     Documents of another collection have no table of their own: there the name of ``b`` is told, too.
     """
-    names = ("jaccard", "containment_a_in_b", "containment_b_in_a")
     schema = pa.schema(
         [
             pa.field("id_a", places.own_ids.type), pa.field("id_b", places.ids.type), _filled("row_a", pa.int64()),
-            _filled("row_b", pa.int64()), *(_filled(name, pa.float64()) for name in names),
+            _filled("row_b", pa.int64()), *(_filled(name, pa.float64()) for name in MEASURE_COLUMNS),
             *([_filled("name_b", pa.large_string())] if is_against else []),
         ]
     )  # fmt: skip
@@ -226,8 +226,7 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
     def slice_(a: int, b: int) -> list[pa.Array]:
         some = matches.where(slice(a, b))
         left, right = row_numbers(some.left), row_numbers(some.right)
-        values = (some.jaccard, some.containment_left_in_right, some.containment_right_in_left)
-        told = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, values)]
+        told = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, measured(some))]
         return [*told, places.names.take(right)] if is_against else told
 
     _write(path, schema, len(matches), slice_)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
-from nearkin.records import Bool, Measure
+from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.columns import Columns
@@ -23,6 +23,7 @@ from nearkin.stages.documents.tables import guess_columns, read_table
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MeasureName
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
@@ -75,7 +76,7 @@ def dedup(
     against: Documents | None = None,
     preset: Preset | None = None,
     threshold: float | None = None,
-    measure: Measure | None = None,
+    measure: MeasureName | None = None,
     recall: float | None = None,
     shingle: Shingling | str | None = None,
     group: Rule | None = None,

@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
-from nearkin.records import BitSignatures, Matches, Measure
+from nearkin.records import BitSignatures, Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.meter import Meter
@@ -23,6 +23,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words
 from nearkin.stages.search.hamming import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming_pairs import U16, HammingPairs, Neighbours
+from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES, Measure, measured
 from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
@@ -38,7 +39,7 @@ class Verification:
 
     Parameters
     ----------
-    measure : {"jaccard", "containment"}
+    measure : Measure
     threshold : float
         Pairs under it are left out, in (0, 1].
     shingle : Shingling
@@ -69,10 +70,11 @@ class Verification:
             threshold = float(number)
         except ValueError:
             threshold = -1.0
-        if measure not in ("jaccard", "containment") or not 0 < threshold <= 1:
-            rule = f"jaccard:T or containment:T with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
+        if measure not in MEASURES or not 0 < threshold <= 1:
+            names = " or ".join(f"{name}:T" for name in MEASURES)
+            rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
             raise ParameterError.of("verify", "neighbours", rule, text)
-        return cls("jaccard" if measure == "jaccard" else "containment", threshold, shingle, normalise)
+        return cls(MEASURES[measure], threshold, shingle, normalise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,7 @@ def pairs_schema(left: pa.DataType, right: pa.DataType, *, is_verified: bool) ->
     """Of a file of pairs, from the types of the ids."""
     numbers = [("row_a", pa.int64()), ("row_b", pa.int64()), ("distance", pa.uint16())]
     if is_verified:
-        numbers += [(name, pa.float64()) for name in ("jaccard", "containment_a_in_b", "containment_b_in_a")]
+        numbers += [(name, pa.float64()) for name in MEASURE_COLUMNS]
     fields = [pa.field("id_a", left), pa.field("id_b", right)]
     return for_pandas(pa.schema(fields + [pa.field(name, kind, nullable=False) for name, kind in numbers]))
 
@@ -304,13 +306,9 @@ def pairs_table(
     measures: list[pa.Array] = []
     if verifier is not None and verification is not None:
         matches: Matches = verifier.verify(left, right)
-        good = matches.similarity(verification.measure) >= verification.threshold
+        good = verification.measure.similarity(matches) >= verification.threshold
         matches, left, right, distance = matches.where(good), left[good], right[good], distance[good]
-        measures = [
-            pa.array(matches.jaccard),
-            pa.array(matches.containment_left_in_right),
-            pa.array(matches.containment_right_in_left),
-        ]
+        measures = [pa.array(values) for values in measured(matches)]
     if ids[0] is not ids[1]:
         right = right - np.uint32(len(ids[0]))
     rows = [pa.array(column.astype(np.int64)) for column in (left, right)]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.records import U8, Bool, Matches
 from nearkin.runs.spool import Chunk
+from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, facts_of
 from nearkin.workflows.dedup.on_spark.frames import rows_of_chunk
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -25,10 +26,7 @@ ANNOTATIONS = (
     ("keep", "boolean"), ("reason", "string"),
 )  # fmt: skip
 """What is added to each row; ID stands for the type of the user's ids."""
-PAIR_COLUMNS = (
-    ("id_a", ID), ("id_b", ID), ("jaccard", "double"), ("containment_a_in_b", "double"),
-    ("containment_b_in_a", "double"),
-)  # fmt: skip
+PAIR_COLUMNS = (("id_a", ID), ("id_b", ID), *((name, "double") for name in MEASURE_COLUMNS))
 _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), "long": pa.int64()}
 
 
@@ -107,6 +105,6 @@ class ListingPairs:
         matches = Matches(left, right, n_common, n_left, n_right)
         columns = [
             *(names.at(column).cast(_ARROW[self.id_type]) for column in (left, right)),
-            *map(pa.array, (matches.jaccard, matches.containment_left_in_right, matches.containment_right_in_left)),
+            *map(pa.array, measured(matches)),
         ]
         yield pa.RecordBatch.from_arrays(columns, [name for name, _ in PAIR_COLUMNS])

@@ -60,7 +60,7 @@ def link_all(
     """Pair the texts that share a key."""
     folder.mkdir(exist_ok=True)
     meetings = Meetings.of(plan, sample, options, stages.n_at_a_time)
-    ratio = options.threshold if options.measure == "jaccard" else 0.0
+    ratio = options.measure.min_size_ratio(options.threshold)
     linking = LinkingEntries(homes, meetings, ratio)
     keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
     linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))

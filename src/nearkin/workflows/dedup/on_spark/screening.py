@@ -82,7 +82,7 @@ class Screening:
         a, b = (by_node[np.searchsorted(nodes, column, sorter=by_node)] for column in (left, right))
         most, is_unknown = most_common(profiles, a, b)
         at_most = Matches(left, right, most.astype(np.uint32), n_shingles[a], n_shingles[b])
-        passes = at_most.similarity(self.options.measure) >= self.options.threshold - _ROUNDING
+        passes = self.options.measure.similarity(at_most) >= self.options.threshold - _ROUNDING
         passes |= is_unknown
         yield from PAIRS.packed(target, left[passes], right[passes], tag[passes])
         yield from _wanted(self.homes, target, right[passes])
