@@ -140,7 +140,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
     if found.passage:
         from rich.text import Text
 
-        from nearkin.reports.comparison_terminal import pieces_to_terminal
+        from nearkin.reports.comparison.terminal import pieces_to_terminal
 
         spans = pieces_to_terminal(found.passage)
         say(Text.assemble("    ", *((text, style) for style, text in spans)))

@@ -70,7 +70,7 @@ def compare(
 
     if html is not None:
         check_free(html, overwrite=overwrite, inputs=(), option="--html")
-        from nearkin.reports.comparison_page import comparison_html
+        from nearkin.reports.comparison.page import comparison_html
     with Collection.open(collection) as opened:
         found = opened.compare(a, b, version_a=version_a, version_b=version_b, context_lines=context)
     if html is not None:
@@ -101,7 +101,7 @@ def _show(console: Console, found: ComparedDocuments) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import to_terminal
+    from nearkin.reports.comparison.terminal import to_terminal
 
     compared = found.comparison
     if compared.hunks:
@@ -162,7 +162,7 @@ def _show_versions(console: Console, found: Versions) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.reports.comparison.terminal import pieces_to_terminal
     from nearkin.reports.quantities import share_text
 
     for one in found.versions:

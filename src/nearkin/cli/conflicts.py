@@ -88,7 +88,7 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
     from rich.text import Text
 
     from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.reports.comparison.terminal import pieces_to_terminal
     from nearkin.reports.quantities import distance_text, share_text
 
     for one in found.conflicts[:limit]:

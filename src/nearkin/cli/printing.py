@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nearkin.cli.command_line import is_unicode
-from nearkin.reports.hidden_characters import reveal, reveal_line
+from nearkin.hidden_characters import reveal, reveal_line
 
 _NO_LIMIT = (10_000, 24)
 """Columns and lines where nobody watches."""

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from nearkin.reports import comparison_page
-from nearkin.reports.comparison import compare_texts
-from nearkin.reports.comparison_page import comparison_html
+from nearkin.reports.comparison import page as comparison_page
+from nearkin.reports.comparison.page import comparison_html
+from nearkin.stages.differences.comparing import compare_texts
 
 UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
-from nearkin.reports.comparison_records import Comparison, Hunk, Piece
+from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.dedup import report_environment
+from nearkin.stages.differences.comparison import Comparison, Hunk
 
 _MOST_LINES = 20_000  # a browser is slow with more
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPiece:
-    """A piece, its leading space apart so that no mark begins with it."""
-
-    kind: str
-    space: str
-    text: str
-    difference: int
-    is_spelling: bool
 
 
 def comparison_html(
@@ -52,7 +42,7 @@ def comparison_html(
 
     Examples
     --------
-    >>> from nearkin.reports.comparison import compare_texts
+    >>> from nearkin.stages.differences.comparing import compare_texts
     >>> page = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="lease", name_b="lease, signed")
     >>> "1 difference: 1 word only in A, 1 word only in B" in page
     True
@@ -61,7 +51,8 @@ def comparison_html(
     script = files("nearkin.reports").joinpath("templates", "comparison.js").read_text(encoding="utf-8")
     try:
         environment = report_environment()
-        environment.filters["spaced"] = _spaced_by(comparison)
+        in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling)
         template = environment.get_template("comparison.html.j2")
     except ImportError as error:
         raise MissingExtraError.of("The page of a comparison", "report") from error
@@ -88,19 +79,3 @@ def _first_lines(comparison: Comparison) -> list[Hunk]:
         hunks.append(hunk if len(hunk.lines) <= n_left else Hunk(hunk.line_a, hunk.line_b, hunk.lines[:n_left]))
         n_left -= len(hunk.lines)
     return hunks
-
-
-def _spaced_by(comparison: Comparison) -> Callable[[Sequence[Piece]], list[ShownPiece]]:
-    """How the pieces of a line are shown: with spaces around gaps, and whether only the spelling differs."""
-    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
-
-    def spaced(pieces: Sequence[Piece]) -> list[ShownPiece]:
-        shown = []
-        for i, piece in enumerate(pieces):
-            text = piece.text.lstrip()
-            beside_gap = i > 0 and "gap" in (piece.kind, pieces[i - 1].kind)
-            space = " " if beside_gap or len(text) < len(piece.text) else ""
-            shown.append(ShownPiece(piece.kind, space, text, piece.difference, piece.difference in in_spelling))
-        return shown
-
-    return spaced
