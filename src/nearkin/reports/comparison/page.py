@@ -1,4 +1,4 @@
-"""A comparison as one page of HTML: needs no network, asks for nothing, escapes everything."""
+"""A comparison as HTML, a page or a part of one: needs no network, asks for nothing, escapes everything."""
 
 from __future__ import annotations
 
@@ -47,19 +47,10 @@ def comparison_html(
     >>> "1 difference: 1 word only in A, 1 word only in B" in page
     True
     """
-    hunks = _first_lines(comparison)
     script = files("nearkin.reports").joinpath("templates", "comparison.js").read_text(encoding="utf-8")
-    try:
-        environment = report_environment()
-        in_spelling = {one.number for one in comparison.differences if one.has_same_words}
-        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling)
-        template = environment.get_template("comparison.html.j2")
-    except ImportError as error:
-        raise MissingExtraError.of("The page of a comparison", "report") from error
-    return template.render(
-        comparison=comparison,
-        hunks=hunks,
-        n_shown=max((piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0),
+    return _rendered(
+        "comparison.html.j2",
+        comparison,
         name_a=name_a,
         name_b=name_b,
         shown_facts=list(facts),
@@ -67,6 +58,53 @@ def comparison_html(
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def comparison_fragment(comparison: Comparison) -> str:
+    """A comparison as a part of a page, which has the styles of `comparison_html`; several go on one page.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+        A ``section`` with the headline and the lines that differ, without names, facts and script. Lines are limited as
+        on a page of its own.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> print(comparison_fragment(compare_texts("in 30  days", "in 30 days")), end="")
+    <section class="comparison">
+    <p>The two documents differ in white space only</p>
+    </section>
+    """
+    return _rendered("comparison_fragment.html.j2", comparison)
+
+
+def _rendered(template: str, comparison: Comparison, **values: object) -> str:
+    hunks = _first_lines(comparison)
+    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+    try:
+        environment = report_environment()
+        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling)
+        return environment.get_template(template).render(
+            comparison=comparison,
+            hunks=hunks,
+            n_shown=max(
+                (piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0
+            ),
+            **values,
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("The page of a comparison", "report") from error
 
 
 def _first_lines(comparison: Comparison) -> list[Hunk]:
