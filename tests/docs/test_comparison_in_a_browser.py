@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nearkin.reports.comparison import compare_texts
-from nearkin.reports.comparison_page import comparison_html
+from nearkin.reports.comparison.page import comparison_html
+from nearkin.stages.differences.comparing import compare_texts
 
 SCREENSHOT_BYTES = 20_000  # a blank page of this size takes 4 kB
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,6 @@ import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,24 +105,13 @@ def check(
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 
-_SAID = {
-    "exact": "is here already: {}",
-    "near": "is nearly the same as {}",
-    "contained": "is contained in {}",
-    "contains": "contains {}",
-}
-
-
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.cli.printing import say, say_passage, shown, table
     from nearkin.reports.quantities import share_text
+    from nearkin.reports.sentences.check import check_sentences, truncated_sentences, verdict_sentence
 
-    say = partial(console.print, highlight=False, soft_wrap=True)
+    say(console, [verdict_sentence(found, name)])
     if found.documents:
-        first = _SAID[found.verdict].format(shown(found.documents[0].document))
-        more = found.n_found - 1
-        also = f", and {more:,} more {'is' if more == 1 else 'are'} like it" if more else ""
-        say(f"[bold]{shown(name)} {first}[/]{also}; {1000 * found.elapsed_s:,.0f} ms")
         rows = table("Jaccard", "in it", "of it", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
@@ -133,56 +120,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
             same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
-        if found.is_truncated:
-            say(f"{found.n_found - len(found.documents):,} not shown: --limit", style="dim")
-    else:
-        say(f"[bold]{shown(name)}: nothing like it is here[/]; {1000 * found.elapsed_s:,.0f} ms")
+    say(console, truncated_sentences(found))
     if found.passage:
-        from rich.text import Text
-
-        from nearkin.reports.comparison_terminal import pieces_to_terminal
-
-        spans = pieces_to_terminal(found.passage)
-        say(Text.assemble("    ", *((text, style) for style, text in spans)))
-    _say_limits(say, found)
-    if found.is_repaired:
-        say("[yellow]the stored copy of this text was damaged; it is repaired")
-    if found.stored_as is not None:
-        again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
-        say(f"[bold]stored as {shown(found.stored_as)}[/]{again}")
-    elif is_storing:
-        say("nothing was stored, because of --only-new")
-    else:
-        say("nothing was stored: --store does that", style="dim")
-
-
-def _say_limits(say: Callable[..., None], found: Checked) -> None:
-    """What the answer does not cover."""
-    from nearkin.cli.printing import shown
-
-    if any(one.is_damaged for one in found.documents):
-        say(
-            "[red]To repair the damaged text give this file to nearkin add, or to nearkin check --store; any id will do"
-        )
-    if found.n_damaged:
-        n, first = found.n_damaged, found.damaged[0]
-        more = f" and {n - 1:,} more" if n > 1 else ""
-        say(f"[red]Not compared, because the stored text is damaged: {shown(first)}{more}. See: nearkin verify")
-    if not found.is_answered:
-        say("[yellow]It has too few words to be compared: only equal texts are told.")
-    elif found.expected_recall is None:
-        say("[dim]by the similarity index, which misses much: without --method si more is found[/]")
-    elif found.verdict in ("new", "contained", "contains") and not found.n_crowded_keys:
-        part, threshold = found.expected_recall, found.options.threshold
-        alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
-        say(f"[dim]of {alike}, {part:.1%} are found; of those more alike, more[/]")
-    if found.n_crowded_keys and found.verdict != "exact":
-        say(
-            f"[yellow]{found.n_crowded_keys:,} of its keys are shared by more texts than are looked at for one key: "
-            "the wording of many documents; something like it may have been missed"
-        )
-    if found.n_compared < found.n_candidates:
-        say(
-            f"[yellow]compared {found.n_compared:,} of {counted(found.n_candidates, 'candidate')}, the most promising "
-            "first"
-        )
+        say_passage(console, found.passage)
+    say(console, check_sentences(found, is_storing=is_storing))

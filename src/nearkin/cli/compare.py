@@ -23,7 +23,6 @@ from nearkin.cli.collection_options import (
     VersionsGamma,
 )
 from nearkin.cli.options import Overwrite
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,59 +69,32 @@ def compare(
 
     if html is not None:
         check_free(html, overwrite=overwrite, inputs=(), option="--html")
-        from nearkin.reports.comparison_page import comparison_html
+        from nearkin.reports.comparison.page import comparison_html
     with Collection.open(collection) as opened:
         found = opened.compare(a, b, version_a=version_a, version_b=version_b, context_lines=context)
     if html is not None:
+        from nearkin.reports.sentences.compare import similarity_facts
         from nearkin.runs.files import published
 
-        page = comparison_html(
-            found.comparison, name_a=str(found.a), name_b=str(found.b.document), facts=[*_facts(found)]
-        )
+        names = {"name_a": str(found.a), "name_b": str(found.b.document)}
+        page = comparison_html(found.comparison, **names, facts=similarity_facts(found))
         with published(html) as aside:
             aside.write_text(page, encoding="utf-8")
     tell(found.to_dict, lambda console: _show(console, found), as_json=as_json)
 
 
-def _facts(found: ComparedDocuments) -> list[tuple[str, str]]:
-    """How alike two documents are, each measure by its name."""
-    from nearkin.reports.quantities import distance_text, share_text
-
-    one = found.b
-    too_long = "not worked out: it would take too long"
-    edit = too_long if one.edit_similarity is None else share_text(one.edit_similarity, 4)
-    facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
-    if one.relative_distance is not None:
-        facts.append(("distance, part of A", distance_text(one.relative_distance)))
-    return facts
-
-
 def _show(console: Console, found: ComparedDocuments) -> None:
     from rich.text import Text
 
-    from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import to_terminal
+    from nearkin.cli.printing import say
+    from nearkin.reports.comparison.terminal import to_terminal
+    from nearkin.reports.sentences.compare import comparison_sentences
 
-    compared = found.comparison
-    if compared.hunks:
-        console.print(Text.assemble(*((text, style) for style, text in to_terminal(compared))), soft_wrap=True)
+    if found.comparison.hunks:
+        spans = to_terminal(found.comparison)
+        console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
         console.print()
-    console.print(f"A: {shown(found.a)}\nB: {shown(found.b.document)}", highlight=False, soft_wrap=True)
-    if compared.is_identical:
-        said = "The texts are equal to the character"
-    elif not compared.n_differences:
-        said = "The texts differ in white space only"
-    else:
-        said = (
-            f"{counted(compared.n_differences, 'difference')}: "
-            f"{counted(compared.n_words_only_a, 'word')} only in A, {compared.n_words_only_b:,} only in B"
-        )
-        if compared.n_spelling_differences:
-            said += f"; {compared.n_spelling_differences:,} in capitals or signs alone"
-    console.print(f"[bold]{said}[/]", highlight=False)
-    console.print(", ".join(f"{name} {value}" for name, value in _facts(found)), highlight=False)
-    if not compared.is_whole:
-        console.print("[yellow]The texts are too long to be compared to the end: shared words may be marked.")
+    say(console, comparison_sentences(found))
 
 
 def versions(
@@ -159,33 +131,19 @@ def versions(
 
 
 def _show_versions(console: Console, found: Versions) -> None:
-    from rich.text import Text
-
-    from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.cli.printing import say, say_passage, shown
     from nearkin.reports.quantities import share_text
+    from nearkin.reports.sentences.compare import change_text, versions_sentence
 
     for one in found.versions:
         document, measured = one.similar.document, one.similar
         edit, jaccard = share_text(measured.edit_similarity), share_text(measured.jaccard)
-        changed = (
-            "the same text"
-            if measured.is_same_text
-            else f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}"
-        )
-        changed += " since" * (one.is_older and not measured.is_same_text)
         console.print(
-            f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {jaccard}  {changed}  [dim]{shown(document.wave)}[/]",
+            f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {jaccard}  {change_text(one)}  "
+            f"[dim]{shown(document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )
         if one.passage:
-            spans = pieces_to_terminal(one.passage)
-            console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
-    n, more = found.n_found, found.n_found - len(found.versions)
-    console.print(
-        f"[bold]{n:,} version{'s' * (n != 1)} of {shown(found.document)}[/]: other stored versions, and documents "
-        f"{found.tolerance.in_words()}" + (f"; {more:,} not shown: --limit" if more > 0 else ""),
-        highlight=False,
-        soft_wrap=True,
-    )
+            say_passage(console, one.passage)
+    say(console, [versions_sentence(found)])

@@ -21,7 +21,7 @@ from nearkin.nouns import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.conflicts import Conflict, Conflicts
+    from nearkin.collection.conflicts import Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
@@ -85,11 +85,9 @@ def conflicts(
 
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
-    from rich.text import Text
-
-    from nearkin.cli.printing import shown
-    from nearkin.reports.comparison_terminal import pieces_to_terminal
+    from nearkin.cli.printing import say, say_passage, shown
     from nearkin.reports.quantities import distance_text, share_text
+    from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
     for one in found.conflicts[:limit]:
         edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
@@ -99,47 +97,11 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
             highlight=False,
             soft_wrap=True,
         )
-        spans = pieces_to_terminal(one.passage) if one.passage else [("dim", _without_passage(one))]
-        console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
-    n = found.n_found
-    console.print(
-        f"[bold]{counted(n, 'conflict')}[/] {found.tolerance.in_words()} among "
-        f"{counted(found.n_labelled, 'labelled document')}",
-        highlight=False,
+        if one.passage:
+            say_passage(console, one.passage)
+        else:
+            console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
+    said = conflicts_sentences(
+        found, label_column=read.label_column, id_column=read.id_column, n_without_label=read.n_without_label
     )
-    console.print(
-        f"Labels from {shown(_column(read.label_column))}, ids from {shown(_column(read.id_column))}",
-        highlight=False,
-        soft_wrap=True,
-    )
-    if n > len(found.conflicts):
-        console.print(f"[yellow]The {len(found.conflicts):,} worst are told: --most", highlight=False)
-    if found.unknown:
-        names = ", ".join(map(shown, found.unknown[:3]))
-        console.print(
-            f"[yellow]not in the collection: {counted(len(found.unknown), 'labelled id')}: {names}"
-            + (", …" if len(found.unknown) > 3 else ""),
-            highlight=False,
-            soft_wrap=True,
-        )
-    if n_without := read.n_without_label:
-        console.print(
-            f"[yellow]{counted(n_without, 'row')} without a label skipped",
-            highlight=False,
-        )
-    if found.n_uncounted:
-        console.print(
-            f"[yellow]{counted(found.n_uncounted, 'labelled document')} with too few letters to be compared; only "
-            "identical texts are found",
-            highlight=False,
-        )
-
-
-def _column(name: str) -> str:
-    return name if name in ("column 1", "column 2") else f"column {name!r}"
-
-
-def _without_passage(one: Conflict) -> str:
-    if one.a == one.b:
-        return "one document with two labels"
-    return "the texts are equal, white space apart"
+    say(console, said)

@@ -63,7 +63,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
     """Say on standard error what went wrong, for a person or a program."""
-    from nearkin.reports.hidden_characters import reveal_line
+    from nearkin.hidden_characters import reveal_line
 
     if as_json:
         told = {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}

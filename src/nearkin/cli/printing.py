@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from typing import IO
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from nearkin.cli.command_line import is_unicode
-from nearkin.reports.hidden_characters import reveal, reveal_line
+from nearkin.hidden_characters import reveal, reveal_line
+
+if TYPE_CHECKING:
+    from nearkin.reports.sentences.sentence import Sentence, Tone
+    from nearkin.stages.differences.comparison import Piece
 
 _NO_LIMIT = (10_000, 24)
 """Columns and lines where nobody watches."""
+_STYLES: dict[Tone, str] = {"plain": "", "quiet": "dim", "warning": "yellow", "damage": "red"}
 
 
 class Printer(Console):
@@ -55,6 +61,21 @@ def warn_of_report(told: Mapping[str, object], *, is_silent: bool) -> None:
 def shown(text: object) -> str:
     """Text of users and of their documents, as a row may hold it: nothing in it steers the terminal or ends the row."""
     return escape(reveal_line(str(text)))
+
+
+def say(console: Console, sentences: Iterable[Sentence]) -> None:
+    """Print each sentence in a line of its own, in the colour of its tone; nothing in it steers the terminal."""
+    for one in sentences:
+        said = (reveal_line(one.strong), "bold"), (reveal_line(one.text), _STYLES[one.tone])
+        console.print(Text.assemble(*said), soft_wrap=True)
+
+
+def say_passage(console: Console, pieces: Sequence[Piece]) -> None:
+    """Print a passage of a comparison, indented, with its marks in colour."""
+    from nearkin.reports.comparison.terminal import pieces_to_terminal
+
+    spans = pieces_to_terminal(pieces)
+    console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
 
 
 def table(*columns: str, numbers: int = 0) -> Table:

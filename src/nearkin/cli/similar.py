@@ -22,7 +22,6 @@ from nearkin.cli.collection_options import (
     Tolerance,
 )
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,8 +97,9 @@ def similar(
 
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.cli.printing import say, shown, table
     from nearkin.reports.quantities import distance_text, share_text
+    from nearkin.reports.sentences.similar import similar_sentences
 
     if explain:
         stages = table("left", "stage", numbers=1)
@@ -121,45 +121,4 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
                 shown(document.wave),
             )
         console.print(rows)
-    n, missing = found.n_found, found.n_found - len(found.documents)
-    console.print(
-        f"[bold]{counted(n, 'document')} like {shown(name)} {found.tolerance.in_words()}[/]"
-        + (f", {missing:,} not shown: --limit" if missing else "")
-        + f"; {1000 * found.elapsed_s:,.0f} ms",
-        highlight=False,
-        soft_wrap=True,
-    )
-    if any(one.edit_similarity is None for one in found.documents):
-        console.print("edit –: texts too long and too different for it to be worked out in half a second", style="dim")
-    if found.tolerance.method == "si":
-        _show_index(console, found)
-    elif not found.is_answered:
-        few = "letters" if found.tolerance.method == "range" else "words"
-        console.print(
-            f"[yellow]It has too few {few} to be compared by {found.tolerance.method}: only equal texts are told. Try "
-            f"--method {'minhash' if few == 'letters' else 'range'}.",
-            highlight=False,
-            soft_wrap=True,
-        )
-    elif found.tolerance.recall is not None and found.tolerance.recall < 1:
-        console.print(
-            f"Of documents just as alike as that, {found.tolerance.recall:.1%} are expected to be found; of those more "
-            "alike, more",
-            highlight=False,
-        )
-
-
-def _show_index(console: Console, found: SimilarDocuments) -> None:
-    if found.is_answered:
-        said = (
-            f"Its similarity index is {found.similarity_index}. One number says little of a text: others as alike may "
-            "be missing, and these may be unlike; look at the other columns"
-        )
-    elif found.similarity_index == 0:
-        said = "[yellow]Its similarity index is 0, near which there is nothing: only equal texts are told. Try range."
-    else:
-        said = (
-            "[yellow]It has no similarity index: its text has too few words for k, or nothing is left of it. Only "
-            "equal texts are told. Try --method range, or a collection with a smaller k: nearkin add --index 43B:k=4"
-        )
-    console.print(said, highlight=False, soft_wrap=True)
+    say(console, similar_sentences(found, name))

@@ -10,7 +10,9 @@ from nearkin.collection.documents import document, stored_documents, with_docume
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.similar import compare_with, similar
 from nearkin.collection.tolerance import Tolerance
-from nearkin.reports.comparison import Comparison, Piece, compare_texts, first_difference
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Comparison, Piece
+from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
 
 if TYPE_CHECKING:

@@ -23,8 +23,10 @@ from nearkin.collection.similar import StaleIndexError, jaccards
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
-from nearkin.reports.comparison import Piece, compare_texts, first_difference
-from nearkin.reports.comparison_terminal import pieces_to_terminal
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.search.range_matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable, named
@@ -74,7 +76,7 @@ class Conflict:
             "relative_distance": self.relative_distance,
             "edit_similarity": self.edit_similarity,
             "jaccard": self.jaccard,
-            "passage": "".join(text for _, text in pieces_to_terminal(self.passage)),
+            "passage": marked_text(self.passage),
         }
 
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
+from nearkin.hidden_characters import reveal
 from nearkin.nouns import counted
 from nearkin.reports import wording
+from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
 from nearkin.reports.facts import RunFacts, measure_name
-from nearkin.reports.hidden_characters import reveal
 from nearkin.reports.pages import page_environment
 from nearkin.reports.quantities import share_text, size_text
 
 if TYPE_CHECKING:
     import jinja2
-
-    from nearkin.reports.differences import Segment
 
 __all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
 
@@ -104,21 +103,12 @@ class ProblemRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSegment:
-    """A segment of a comparison, its leading space apart so that no mark begins with it."""
-
-    kind: str
-    space: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class ShownPair:
     """A sample as the page shows it."""
 
     pair: SamplePair
     measure: str
-    segments: tuple[ShownSegment, ...]
+    segments: tuple[ShownPiece, ...]
     is_open: bool
 
 
@@ -209,20 +199,10 @@ def _short_name(value: object) -> str:
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
     """The samples in the order in which they are shown, their differences marked."""
-    from nearkin.reports.differences import mark_differences
+    from nearkin.stages.differences.marking import mark_differences
 
     for index, pair in enumerate(sorted(samples, key=lambda pair: (not pair.is_least_alike, -pair.similarity))):
-        segments = mark_differences(
+        pieces = mark_differences(
             pair.text_a, pair.text_b, context_words=_CONTEXT_WORDS, max_words=_COMPARED_WORDS, max_run=_LONGEST_RUN
         )
-        yield ShownPair(pair, measure_name(pair.measure), shown_segments(segments), index < _OPEN_SAMPLES)
-
-
-def shown_segments(segments: Sequence[Segment]) -> tuple[ShownSegment, ...]:
-    """The segments with their leading spaces apart, and spaces around gaps."""
-    shown = []
-    for place, segment in enumerate(segments):
-        text = segment.text.lstrip()
-        beside_gap = place > 0 and "gap" in (segment.kind, segments[place - 1].kind)
-        shown.append(ShownSegment(segment.kind, " " if beside_gap or len(text) < len(segment.text) else "", text))
-    return tuple(shown)
+        yield ShownPair(pair, measure_name(pair.measure), shown_pieces(pieces), index < _OPEN_SAMPLES)

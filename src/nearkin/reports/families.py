@@ -7,15 +7,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted
-from nearkin.reports.dedup import DocId, ProblemRow, ShownSegment, report_environment, shown_segments
+from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
+from nearkin.reports.dedup import DocId, ProblemRow, report_environment
 from nearkin.reports.facts import RunFacts, counts_of
-
-if TYPE_CHECKING:
-    from nearkin.reports.differences import Segment
+from nearkin.stages.differences.comparison import Piece
 
 _OPEN_FAMILIES = 1
 _LONGEST_RUN = 60
@@ -109,7 +107,7 @@ class FamilyCard:
 class ShownDifference:
     """A difference as the page shows it."""
 
-    segments: tuple[ShownSegment, ...]
+    segments: tuple[ShownPiece, ...]
     line_principal: int
     line_member: int
 
@@ -186,16 +184,15 @@ def _headline(facts: RunFacts, totals: Mapping[str, int]) -> str:
 
 def _marked(one: MarkedDifference) -> ShownDifference:
     """The difference, marked word by word, between its surroundings."""
-    segments = tuple(_segments(one))
-    return ShownDifference(shown_segments(segments), one.line_principal, one.line_member)
+    return ShownDifference(shown_pieces(_pieces(one)), one.line_principal, one.line_member)
 
 
-def _segments(one: MarkedDifference) -> list[Segment]:
-    from nearkin.reports.differences import Segment, mark_differences
+def _pieces(one: MarkedDifference) -> list[Piece]:
+    from nearkin.stages.differences.marking import mark_differences
 
     lead = " " if one.before and not one.before[-1].isspace() else ""
-    found = [Segment("equal", one.before)]
-    marks: tuple[Segment, ...] = ()
+    found = [Piece("equal", one.before)]
+    marks: tuple[Piece, ...] = ()
     if one.principal and one.member:
         marks = mark_differences(one.principal, one.member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
         n_shared = sum(len(mark.text) for mark in marks if mark.kind == "equal")
@@ -204,13 +201,13 @@ def _segments(one: MarkedDifference) -> list[Segment]:
     for i, mark in enumerate(marks):
         needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"
         text = mark.text if mark.text[:1].isspace() or not needs_space else f" {mark.text}"
-        found.append(Segment(mark.kind, text))
+        found.append(Piece(mark.kind, text))
     if not marks:
-        found += [Segment("only_a", lead + one.principal)] if one.principal else []
-        found += [Segment("only_b", (" " if one.principal else lead) + one.member)] if one.member else []
+        found += [Piece("only_a", lead + one.principal)] if one.principal else []
+        found += [Piece("only_b", (" " if one.principal else lead) + one.member)] if one.member else []
     if n_cut := one.n_cut_principal:
-        found.append(Segment("gap", f"{counted(n_cut, 'more word')} of the principal"))
+        found.append(Piece("gap", f"{counted(n_cut, 'more word')} of the principal"))
     if n_cut := one.n_cut_member:
-        found.append(Segment("gap", f"{counted(n_cut, 'more word')} of this document"))
-    found.append(Segment("equal", one.after + (" …" if one.is_after_cut else "")))
-    return [segment for segment in found if segment.text]
+        found.append(Piece("gap", f"{counted(n_cut, 'more word')} of this document"))
+    found.append(Piece("equal", one.after + (" …" if one.is_after_cut else "")))
+    return [piece for piece in found if piece.text]

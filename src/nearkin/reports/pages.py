@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.reports.hidden_characters import reveal
+from nearkin.hidden_characters import reveal
 
 if TYPE_CHECKING:
     import jinja2

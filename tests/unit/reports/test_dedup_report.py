@@ -448,8 +448,9 @@ def test_the_glossary_tells_the_truth_about_the_flights() -> None:
 
 @pytest.mark.parametrize("module", ["altair", "jinja2", "rapidfuzz.distance", "vl_convert"])
 def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("charts", "differences", "figures", "layers", "theme"):
+    for name in ("charts", "figures", "layers", "theme"):
         monkeypatch.delitem(sys.modules, f"nearkin.reports.{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "nearkin.stages.differences.marking", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(

@@ -29,7 +29,9 @@ from nearkin.collection.similar import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
-from nearkin.reports.comparison import Piece, compare_texts, first_difference
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.store import Store
 

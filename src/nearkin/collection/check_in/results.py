@@ -8,7 +8,7 @@ from typing import Literal
 
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
-from nearkin.reports.comparison import Piece
+from nearkin.stages.differences.comparison import Piece
 from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]

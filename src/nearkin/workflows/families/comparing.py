@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from nearkin.stages.alignment.aligning import Alignment, Difference, align
-from nearkin.stages.alignment.wording import Word, Wording
-from nearkin.stages.alignment.words import count_words
+from nearkin.stages.differences.aligning import Alignment, WordDifference, align
+from nearkin.stages.differences.wording import Word, Wording
+from nearkin.stages.differences.words import count_words
 from nearkin.workflows.families.particulars import Original
 from nearkin.workflows.families.relations import EXACT_COPY, Judgement, judge_relation
 
@@ -118,7 +118,7 @@ def compare(
     )
 
 
-def _first_lines(principal: Wording, member: Wording, one: Difference) -> FirstLines:
+def _first_lines(principal: Wording, member: Wording, one: WordDifference) -> FirstLines:
     line_a, line_b = principal.line_of(one.at_a), member.line_of(one.at_b)
     return FirstLines(_line(principal, line_a, one.at_a), _line(member, line_b, one.at_b), line_a, line_b)
 
@@ -140,7 +140,7 @@ def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterato
         yield _show(principal, member, one, ends[i], starts[i + 1])
 
 
-def _show(principal: Wording, member: Wording, one: Difference, low: int, high: int) -> ShownDifference:
+def _show(principal: Wording, member: Wording, one: WordDifference, low: int, high: int) -> ShownDifference:
     text, start, end = principal.text, _start(one.a, one.at_a), _end(one.a, one.at_a)
     before = text[max(low, start - _CONTEXT) : start]
     if start - _CONTEXT > low:

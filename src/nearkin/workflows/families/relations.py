@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.stages.alignment.aligning import Alignment
+from nearkin.stages.differences.aligning import Alignment
 from nearkin.workflows.families.particulars import Original, Side, look_at
 
 Relation = Literal[

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
-from nearkin.reports.hidden_characters import reveal
+from nearkin.hidden_characters import reveal
 from nearkin.reports.quantities import share_text
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.comparison_records import Comparison, Kind, Line, Piece
-from nearkin.stages.alignment.words import count_words, end_of_word, start_of_last_words
+from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
+from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
-_LEAST_HIDDEN = 8  # a gap that hides fewer words takes more room than the words
+LEAST_HIDDEN = 8
+"""Words: a gap that hides fewer takes more room than they do."""
 _LONGEST_WORD = 20  # characters that a word is given on average; a huge one is cut
 _LINES_AROUND = 2
 _SIDES: tuple[Kind, Kind] = ("only_a", "only_b")
@@ -28,7 +29,7 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
     if low == high:
         return [Piece("equal", text)]
     n_hidden = count_words(text[low:high])
-    is_many = n_hidden >= _LEAST_HIDDEN
+    is_many = n_hidden >= LEAST_HIDDEN
     hidden = counted(n_hidden, "equal word") if is_many else counted(high - low, "equal character")
     ends = [Piece("equal", text[:low]), Piece("gap", hidden), Piece("equal", text[high:])]
     return [piece for piece in ends if piece.text]
@@ -36,7 +37,7 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
 
 def _cut(text: str, first: int, last: int) -> tuple[int, int]:
     """What lies between the first and the last words, or an empty stretch where it is not worth a gap."""
-    n_least = first + last + _LEAST_HIDDEN
+    n_least = first + last + LEAST_HIDDEN
     if len(text) <= n_least:
         return 0, 0
     n_words = count_words(text)
@@ -81,7 +82,7 @@ def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piec
 
     Examples
     --------
-    >>> from nearkin.reports.comparison import compare_texts
+    >>> from nearkin.stages.differences.comparing import compare_texts
     >>> found = compare_texts("The rent is payable in 30 days from now.", "The rent is payable in 45 days from now.")
     >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
     '…payable in 30 45 days from…'

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.reports.comparison import Comparison, Piece, compare_texts, first_difference
-from nearkin.reports.comparison_terminal import pieces_to_terminal, to_terminal
-from nearkin.stages.alignment.words import as_compared, count_words, find_tokens
+from nearkin.reports.comparison.terminal import pieces_to_terminal, to_terminal
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Comparison, Piece
+from nearkin.stages.differences.passages import first_difference
+from nearkin.stages.differences.words import as_compared, count_words, find_tokens
 
 WHOLE = 10**9
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import islice
 
-from nearkin.stages.alignment.wording import Word, Wording
+from nearkin.stages.differences.wording import Word, Wording
 
 MOST_WORDS = 400_000
 """Words of each text that are compared, beside the lines that are the same in both."""
@@ -29,7 +29,7 @@ _Block = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class WordDifference:
     """A stretch in which two texts differ.
 
     Parameters
@@ -62,13 +62,13 @@ class Alignment:
 
     Parameters
     ----------
-    differences : tuple of Difference
+    differences : tuple of WordDifference
         In the order of the texts.
     is_whole : bool
         False: a bound was hit, and what came after is told as one difference.
     """
 
-    differences: tuple[Difference, ...]
+    differences: tuple[WordDifference, ...]
     is_whole: bool
 
 
@@ -97,7 +97,7 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
     [([], ['a']), (['100'], ['250'])]
     """
     work = _Work()
-    differences: list[Difference] = []
+    differences: list[WordDifference] = []
     blocks = _unequal_lines(a.lines, b.lines) if by_lines else [(0, len(a.line_starts), 0, len(b.line_starts))]
     for block in blocks:
         differences += _compare_lines(a, b, block, work)
@@ -122,7 +122,7 @@ def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
         yield first_a, last_a, first_b, last_b
 
 
-def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterator[Difference]:
+def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterator[WordDifference]:
     """The differences within some lines, word by word."""
     a_start, a_end = a.span_of_lines(*block[:2])
     b_start, b_end = b.span_of_lines(*block[2:])
@@ -130,7 +130,7 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
     numbers: dict[str, int] = {}
     codes_a, codes_b = ([numbers.setdefault(w.core, len(numbers)) for w in words] for words in (words_a, words_b))
     for a_from, a_to, b_from, b_to in _joined(list(_unequal(codes_a, codes_b, 0, work)), words_a):
-        yield Difference(
+        yield WordDifference(
             tuple(words_a[a_from:a_to]),
             tuple(words_b[b_from:b_to]),
             _span(a, words_a, a_from, a_to, a_start),

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nearkin.stages.alignment.wording import Wording
+from nearkin.stages.differences.wording import Wording
 
 CHUNK = re.compile(r"\S+")
 Span = tuple[int, int, int, int]

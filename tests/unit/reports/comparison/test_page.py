@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from nearkin.reports import comparison_page
-from nearkin.reports.comparison import compare_texts
-from nearkin.reports.comparison_page import comparison_html
+from nearkin.reports.comparison import page as comparison_page
+from nearkin.reports.comparison.page import comparison_fragment, comparison_html
+from nearkin.stages.differences.comparing import compare_texts
 
 UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
 
@@ -67,3 +68,22 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_page_is_the_same_for_the_same_texts() -> None:
     assert page("in 30 days", "in 45 days") == page("in 30 days", "in 45 days")
+
+
+@pytest.mark.parametrize(("a", "b"), [("in 30 days", "in 45 days"), ("rent", "Rent"), ("a\nb\n" * 9, "a\nb c\n" * 9)])
+def test_a_fragment_has_the_lines_of_the_page_and_nothing_that_may_be_there_once(a: str, b: str) -> None:
+    comparison = compare_texts(a, b)
+    fragment = comparison_fragment(comparison)
+    lines = re.findall(r"<table.*?</table>", fragment, re.DOTALL)
+    whole = comparison_html(comparison, name_a="a", name_b="b")
+
+    assert lines == re.findall(r"<table.*?</table>", whole, re.DOTALL)
+    assert len(lines) == comparison.n_hunks
+    assert comparison.headline in fragment
+    assert not re.search(r"<html|<style|<script|<main|<h1| id=", fragment)
+
+
+def test_a_fragment_says_where_a_bound_was_hit() -> None:
+    comparison = replace(compare_texts("in 30 days", "in 45 days"), is_whole=False)
+
+    assert "too long to be compared to the end" in comparison_fragment(comparison)

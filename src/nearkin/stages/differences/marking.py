@@ -1,4 +1,4 @@
-"""Two texts word by word: what they share, what only one of them has.
+"""Two texts word by word as one run of pieces: the fewest words possible are marked.
 
 What counts as a word is what counts in shingles. A punctuation sign stands by itself. Spacing alone is no difference,
 nor are the invisible characters that shingles ignore.
@@ -13,8 +13,10 @@ from typing import Literal
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.hidden_characters import reveal
-from nearkin.stages.alignment.words import (
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.passages import LEAST_HIDDEN
+from nearkin.stages.differences.spelling import shared_beginning
+from nearkin.stages.differences.words import (
     as_compared,
     count_words,
     end_of_word,
@@ -28,35 +30,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("Marking differences", "report") from error
 
-Kind = Literal["equal", "only_a", "only_b", "gap"]
 _Step = tuple[Literal["equal", "change"], int, int, int, int]
-
-_LEAST_HIDDEN = 8  # a gap that hides fewer words takes more room than the words
-
-
-_TERMINAL_STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "cyan underline", "gap": "dim"}
-_TERMINAL_FRAMES: dict[Kind, tuple[str, str]] = {
-    "equal": ("", ""),
-    "only_a": ("[-", "-]"),
-    "only_b": ("{+", "+}"),
-    "gap": ("… ", " …"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A stretch of two compared texts.
-
-    Parameters
-    ----------
-    kind : {"equal", "only_a", "only_b", "gap"}
-        Where the stretch occurs. A gap stands for words that are not shown.
-    text : str
-        The words, with a leading space where one belongs; for a gap, what is not shown and how many words it has.
-    """
-
-    kind: Kind
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +49,7 @@ def mark_differences(
     context_words: int = 12,
     max_words: int = 20_000,
     max_run: int | None = None,
-) -> tuple[Segment, ...]:
+) -> tuple[Piece, ...]:
     """Which words two texts share and which only one of them has.
 
     The fewest words possible are marked. What both texts begin with and end with is never limited; between the first
@@ -94,9 +68,9 @@ def mark_differences(
 
     Returns
     -------
-    tuple of Segment
-        In reading order; of two segments at the same place ``only_a`` comes first. The words of the ``equal`` and
-        ``only_a`` segments are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
+    tuple of Piece
+        In reading order; of two pieces at the same place ``only_a`` comes first. The words of the ``equal`` and
+        ``only_a`` pieces are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
 
     Raises
     ------
@@ -105,8 +79,8 @@ def mark_differences(
 
     Examples
     --------
-    >>> for segment in mark_differences("to be paid in 30 days", "to be paid within 45 days"):
-    ...     print(segment.kind, repr(segment.text))
+    >>> for piece in mark_differences("to be paid in 30 days", "to be paid within 45 days"):
+    ...     print(piece.kind, repr(piece.text))
     equal 'to be paid'
     only_a ' in 30'
     only_b ' within 45'
@@ -119,36 +93,14 @@ def mark_differences(
     head, tail = _shared_ends(text_a, text_b)
     middle_a, middle_b = text_a[head : len(text_a) - tail], text_b[head : len(text_b) - tail]
     a, b = _tokenise(middle_a, max_words), _tokenise(middle_b, max_words)
-    pieces = [Segment("equal", text_a[:head]), *_compare(a, b)]
+    pieces = [Piece("equal", text_a[:head]), *_compare(a, b)]
     rest_a, rest_b = count_words(middle_a[a.end :]), count_words(middle_b[b.end :])
     if a.end < len(middle_a.rstrip()) or b.end < len(middle_b.rstrip()):
         pieces.append(
-            Segment("gap", f"cut here: {counted(rest_a, 'more word')} of A and {rest_b:,} of B were not compared")
+            Piece("gap", f"cut here: {counted(rest_a, 'more word')} of A and {rest_b:,} of B were not compared")
         )
-    pieces.append(Segment("equal", text_a[len(text_a) - tail :]))
+    pieces.append(Piece("equal", text_a[len(text_a) - tail :]))
     return tuple(_collapsed(_joined(pieces), context_words, max_run))
-
-
-def to_terminal(segments: tuple[Segment, ...]) -> list[tuple[str, str]]:
-    """Styles and texts to print one after another; the marks can be read without colour, as ``[-A-]`` and ``{+B+}``.
-
-    Control characters of the texts are shown by their code points, so that no document can steer the terminal.
-
-    Examples
-    --------
-    >>> print("".join(text for _, text in to_terminal(mark_differences("in 30 days", "in 45 days"))))
-    in [-30-] {+45+} days
-    """
-    spans: list[tuple[str, str]] = []
-    for index, segment in enumerate(segments):
-        text = reveal(segment.text)
-        opening, closing = _TERMINAL_FRAMES[segment.kind]
-        beside_gap = index and "gap" in (segment.kind, segments[index - 1].kind)
-        body = text.lstrip() if segment.kind != "equal" or beside_gap else text
-        if len(body) < len(text) or beside_gap:
-            spans.append(("", " "))
-        spans.append((_TERMINAL_STYLES[segment.kind], f"{opening}{body}{closing}"))
-    return spans
 
 
 def _check(parameter: str, value: object, least: int) -> None:
@@ -159,25 +111,15 @@ def _check(parameter: str, value: object, least: int) -> None:
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
     """Characters that both texts begin and end with, cut where white space ends a word in both."""
-    low, high = 0, min(len(text_a), len(text_b))
-    while low < high:  # the longest shared beginning, by halving: each step is one comparison of memory
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if text_a[low:middle] == text_b[low:middle] else (low, middle - 1)
-    if low == len(text_a) == len(text_b):
-        return low, 0
-    head = low
+    head = shared_beginning(text_a, text_b)
+    if head == len(text_a) == len(text_b):
+        return head, 0
     while head and not text_a[head - 1].isspace():
         head -= 1
     while head and text_a[head - 1].isspace():  # spaces go with the word after them
         head -= 1
-    low, high = 0, min(len(text_a), len(text_b)) - head
-    end_a, end_b = len(text_a), len(text_b)
-    while low < high:
-        middle = (low + high + 1) // 2
-        same = text_a[end_a - middle : end_a - low] == text_b[end_b - middle : end_b - low]
-        low, high = (middle, high) if same else (low, middle - 1)
-    tail = low
-    while tail and not text_a[end_a - tail].isspace():
+    tail = shared_beginning(text_a[head:][::-1], text_b[head:][::-1])
+    while tail and not text_a[-tail].isspace():
         tail -= 1
     return head, tail
 
@@ -194,8 +136,8 @@ def _tokenise(text: str, limit: int) -> _Tokens:
     return _Tokens(tuple(cores), tuple(spaced), end)
 
 
-def _compare(a: _Tokens, b: _Tokens) -> Iterator[Segment]:
-    """The segments of two token lists, gaps not yet made."""
+def _compare(a: _Tokens, b: _Tokens) -> Iterator[Piece]:
+    """The pieces of two token lists, gaps not yet made."""
     numbers: dict[str, int] = {}  # RapidFuzz compares hashes: small numbers are their own, so no two words can collide
     codes_a, codes_b = (
         [numbers.setdefault(as_compared(core), len(numbers)) for core in tokens.cores] for tokens in (a, b)
@@ -206,12 +148,12 @@ def _compare(a: _Tokens, b: _Tokens) -> Iterator[Segment]:
         steps.append(("equal" if code.tag == "equal" else "change", *place))
     for name, a_start, a_end, b_start, b_end in _without_islands(steps, a):
         if name == "equal":
-            yield Segment("equal", _spell_shared(a, b, a_start, a_end, b_start))
+            yield Piece("equal", _spell_shared(a, b, a_start, a_end, b_start))
             continue
         if a_end > a_start:
-            yield Segment("only_a", _spell(a, a_start, a_end))
+            yield Piece("only_a", _spell(a, a_start, a_end))
         if b_end > b_start:
-            yield Segment("only_b", _spell(b, b_start, b_end))
+            yield Piece("only_b", _spell(b, b_start, b_end))
 
 
 def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
@@ -240,43 +182,43 @@ def _spell_shared(a: _Tokens, b: _Tokens, start: int, end: int, b_start: int) ->
     return "".join((" " if a.spaced[i] or b.spaced[i + shift] else "") + a.cores[i] for i in range(start, end))
 
 
-def _joined(pieces: list[Segment]) -> list[Segment]:
-    """The segments with empty ones left out and neighbours of a kind made one."""
-    result: list[Segment] = []
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """The pieces with empty ones left out and neighbours of a kind made one."""
+    result: list[Piece] = []
     for piece in pieces:
         if not piece.text:
             continue
         if result and result[-1].kind == piece.kind:
-            result[-1] = Segment(piece.kind, result[-1].text + piece.text)
+            result[-1] = Piece(piece.kind, result[-1].text + piece.text)
         else:
             result.append(piece)
     return result
 
 
-def _collapsed(segments: list[Segment], context_words: int, max_run: int | None) -> Iterator[Segment]:
-    """The segments with the middle of long ones given as a gap."""
-    for index, segment in enumerate(segments):
-        if segment.kind == "gap":
-            yield segment
-        elif segment.kind == "equal":
-            first = context_words if index or len(segments) == 1 else 0
-            last = context_words if index < len(segments) - 1 else 0
-            yield from _with_gap(segment, first, last, "equal words")
+def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> Iterator[Piece]:
+    """The pieces with the middle of long ones given as a gap."""
+    for index, piece in enumerate(pieces):
+        if piece.kind == "gap":
+            yield piece
+        elif piece.kind == "equal":
+            first = context_words if index or len(pieces) == 1 else 0
+            last = context_words if index < len(pieces) - 1 else 0
+            yield from _with_gap(piece, first, last, "equal words")
         elif max_run is not None:
-            side = segment.kind[-1].upper()
-            yield from _with_gap(segment, max_run - max_run // 2, max_run // 2, f"more words only in {side}")
+            side = piece.kind[-1].upper()
+            yield from _with_gap(piece, max_run - max_run // 2, max_run // 2, f"more words only in {side}")
         else:
-            yield segment
+            yield piece
 
 
-def _with_gap(segment: Segment, first: int, last: int, what: str) -> Iterator[Segment]:
-    """A segment whole, or its first and last words around a gap that counts the rest."""
-    hidden = count_words(segment.text) - first - last
-    if hidden < _LEAST_HIDDEN:
-        yield segment
+def _with_gap(piece: Piece, first: int, last: int, what: str) -> Iterator[Piece]:
+    """A piece whole, or its first and last words around a gap that counts the rest."""
+    hidden = count_words(piece.text) - first - last
+    if hidden < LEAST_HIDDEN:
+        yield piece
         return
     if first:
-        yield Segment(segment.kind, segment.text[: end_of_word(segment.text, first)])
-    yield Segment("gap", f"{hidden:,} {what}")
+        yield Piece(piece.kind, piece.text[: end_of_word(piece.text, first)])
+    yield Piece("gap", f"{hidden:,} {what}")
     if last:
-        yield Segment(segment.kind, segment.text[start_of_last_words(segment.text, last) :])
+        yield Piece(piece.kind, piece.text[start_of_last_words(piece.text, last) :])

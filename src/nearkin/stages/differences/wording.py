@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from nearkin.stages.alignment.words import as_compared, find_tokens, is_word
+from nearkin.stages.differences.words import as_compared, find_tokens, is_word
 
 BLANK = "____"
 """The core of every blank to be filled in."""

@@ -8,14 +8,11 @@ character has. The lines shown are those of A wherever both texts have the words
 from __future__ import annotations
 
 from nearkin.errors import ParameterError
-from nearkin.reports.comparison_passage import first_difference
-from nearkin.reports.comparison_records import Comparison, Difference, Hunk, Line, Piece
-from nearkin.reports.comparison_view import View
-from nearkin.stages.alignment.changes import find_changes
-from nearkin.stages.alignment.wording import Wording
-from nearkin.stages.alignment.words import count_words
-
-__all__ = ["Comparison", "Difference", "Hunk", "Line", "Piece", "compare_texts", "first_difference"]
+from nearkin.stages.differences.changes import find_changes
+from nearkin.stages.differences.comparison import Comparison, Difference
+from nearkin.stages.differences.merged_view import View
+from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import count_words
 
 
 def compare_texts(text_a: str, text_b: str, *, context_lines: int = 2, context_words: int = 40) -> Comparison:

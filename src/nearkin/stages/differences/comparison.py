@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from nearkin.nouns import counted
@@ -159,16 +159,7 @@ class Comparison:
             "has_same_words": self.has_same_words,
             "is_identical": self.is_identical,
             "is_whole": self.is_whole,
-            "differences": [
-                {
-                    "number": one.number,
-                    "line_a": one.line_a,
-                    "line_b": one.line_b,
-                    "n_words_a": one.n_words_a,
-                    "n_words_b": one.n_words_b,
-                }
-                for one in self.differences
-            ],
+            "differences": [asdict(one) for one in self.differences],
             "hunks": [
                 {"line_a": hunk.line_a, "line_b": hunk.line_b, "lines": [_line(line) for line in hunk.lines]}
                 for hunk in self.hunks

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.reports.differences import Segment, mark_differences, to_terminal
-from nearkin.stages.alignment import words as words_module
-from nearkin.stages.alignment.words import as_compared, count_words, find_tokens
+from nearkin.stages.differences import words as words_module
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.marking import mark_differences
+from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.words import as_compared, count_words, find_tokens
 
 WHOLE = 10**9  # words of context: nothing is collapsed
 
@@ -23,7 +25,7 @@ def compared(text: str) -> list[str]:
     return [core for found in find_tokens(text) if (core := as_compared(found.group()))]
 
 
-def side(segments: tuple[Segment, ...], kind: str) -> list[str]:
+def side(segments: tuple[Piece, ...], kind: str) -> list[str]:
     return compared("".join(segment.text for segment in segments if segment.kind in ("equal", kind)))
 
 
@@ -70,7 +72,7 @@ def test_every_word_is_shown_or_counted(a: str, b: str, context: int, most: int,
     ],
 )
 def test_examples(a: str, b: str, shown: str) -> None:
-    assert "".join(text for _, text in to_terminal(mark_differences(a, b))) == shown
+    assert marked_text(mark_differences(a, b)) == shown
 
 
 def test_a_long_shared_stretch_becomes_a_gap_that_says_how_long() -> None:
@@ -97,7 +99,7 @@ def test_a_cut_is_said() -> None:
 
     segments = mark_differences(a, b, max_words=100)
 
-    assert segments[-1] == Segment("gap", "cut here: 900 more words of A and 900 of B were not compared")
+    assert segments[-1] == Piece("gap", "cut here: 900 more words of A and 900 of B were not compared")
 
 
 def test_shared_ends_of_huge_texts_cost_no_words() -> None:
@@ -110,7 +112,7 @@ def test_shared_ends_of_huge_texts_cost_no_words() -> None:
 
 
 def test_the_terminal_is_not_steered_by_a_document() -> None:
-    shown = "".join(text for _, text in to_terminal(mark_differences("\x1b[31mred \u202e", "\x9b2J")))
+    shown = marked_text(mark_differences("\x1b[31mred \u202e", "\x9b2J"))
 
     assert "\x1b" not in shown
     assert "\x9b" not in shown

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.alignment import aligning
-from nearkin.stages.alignment.aligning import align
-from nearkin.stages.alignment.wording import Wording
+from nearkin.stages.differences import aligning
+from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.wording import Wording
 
 LINES = ["Rent is due in May.", "the tenant, Ada Kern, pays", "12", "", "By: ________", "----------", "ﬁne  print"]
 texts = st.one_of(

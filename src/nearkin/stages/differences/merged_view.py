@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nearkin.reports.comparison_passage import clipped
-from nearkin.reports.comparison_records import Hunk, Kind, Line, Piece
-from nearkin.stages.alignment.changes import Change
-from nearkin.stages.alignment.wording import Wording
+from nearkin.stages.differences.changes import Change
+from nearkin.stages.differences.comparison import Hunk, Kind, Line, Piece
+from nearkin.stages.differences.passages import clipped
+from nearkin.stages.differences.wording import Wording
 
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")  # without the white space around it; one of white space alone is none
 _CHUNK = re.compile(r"\S+")

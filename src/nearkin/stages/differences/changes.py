@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nearkin.stages.alignment.aligning import align
-from nearkin.stages.alignment.spelling import CHUNK, Span, is_same, shared_beginning, written_differently
-from nearkin.stages.alignment.wording import Wording
-from nearkin.stages.alignment.words import count_words
+from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.spelling import CHUNK, Span, is_same, shared_beginning, written_differently
+from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import count_words
 
 _LONGEST_SIGNS = 3  # characters between two changes that are told as one, if they are signs
 _LEAST_SHARED_LINES = 0.3

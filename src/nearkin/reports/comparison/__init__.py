@@ -1,0 +1,1 @@
+"""Two documents compared, shown as a page or in a terminal."""

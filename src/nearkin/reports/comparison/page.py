@@ -1,0 +1,119 @@
+"""A comparison as HTML, a page or a part of one: needs no network, asks for nothing, escapes everything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from importlib.resources import files
+
+from nearkin._version import __version__
+from nearkin.errors import MissingExtraError
+from nearkin.reports.comparison.shown_pieces import shown_pieces
+from nearkin.reports.dedup import report_environment
+from nearkin.stages.differences.comparison import Comparison, Hunk
+
+_MOST_LINES = 20_000  # a browser is slow with more
+
+
+def comparison_html(
+    comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The page of a comparison; the same text for the same arguments.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    name_a, name_b : str or int
+        The documents' names.
+    facts : sequence of (label, value)
+        Shown on top: similarities, say.
+
+    Returns
+    -------
+    str
+        A whole page with its style and its script. Up to 20,000 lines are shown; where there are more it says so.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> page = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="lease", name_b="lease, signed")
+    >>> "1 difference: 1 word only in A, 1 word only in B" in page
+    True
+    """
+    script = files("nearkin.reports").joinpath("templates", "comparison.js").read_text(encoding="utf-8")
+    return _rendered(
+        "comparison.html.j2",
+        comparison,
+        name_a=name_a,
+        name_b=name_b,
+        shown_facts=list(facts),
+        facts={"version": __version__},
+        script=script,
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def comparison_fragment(comparison: Comparison) -> str:
+    """A comparison as a part of a page, which has the styles of `comparison_html`; several go on one page.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+        A ``section`` with the headline and the lines that differ, without names, facts and script. Lines are limited as
+        on a page of its own.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> print(comparison_fragment(compare_texts("in 30  days", "in 30 days")), end="")
+    <section class="comparison">
+    <p>The two documents differ in white space only</p>
+    </section>
+    """
+    return _rendered("comparison_fragment.html.j2", comparison)
+
+
+def _rendered(template: str, comparison: Comparison, **values: object) -> str:
+    hunks = _first_lines(comparison)
+    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+    try:
+        environment = report_environment()
+        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling)
+        return environment.get_template(template).render(
+            comparison=comparison,
+            hunks=hunks,
+            n_shown=max(
+                (piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0
+            ),
+            **values,
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("The page of a comparison", "report") from error
+
+
+def _first_lines(comparison: Comparison) -> list[Hunk]:
+    """The hunks up to the last line that is shown."""
+    hunks: list[Hunk] = []
+    n_left = _MOST_LINES
+    for hunk in comparison.hunks:
+        if n_left <= 0:
+            break
+        hunks.append(hunk if len(hunk.lines) <= n_left else Hunk(hunk.line_a, hunk.line_b, hunk.lines[:n_left]))
+        n_left -= len(hunk.lines)
+    return hunks

@@ -1,0 +1,36 @@
+"""Pieces of a comparison as a page shows them: no mark begins with a space, and gaps stand apart."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from nearkin.stages.differences.comparison import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPiece:
+    """A piece with its leading space apart; ``is_spelling`` where the words are the same and their spelling is not."""
+
+    kind: str
+    space: str
+    text: str
+    difference: int
+    is_spelling: bool
+
+
+def shown_pieces(pieces: Sequence[Piece], in_spelling: Container[int] = ()) -> tuple[ShownPiece, ...]:
+    """Set the leading spaces of pieces apart; ``in_spelling`` has the differences in which only the spelling differs.
+
+    Examples
+    --------
+    >>> [(one.space, one.text) for one in shown_pieces((Piece("equal", " in"), Piece("only_a", " 30")))]
+    [(' ', 'in'), (' ', '30')]
+    """
+    shown = []
+    for i, piece in enumerate(pieces):
+        text = piece.text.lstrip()
+        beside_gap = i > 0 and "gap" in (piece.kind, pieces[i - 1].kind)
+        space = " " if beside_gap or len(text) < len(piece.text) else ""
+        shown.append(ShownPiece(piece.kind, space, text, piece.difference, piece.difference in in_spelling))
+    return tuple(shown)

@@ -1,0 +1,84 @@
+"""What ``nearkin check`` says: whether something like a document is stored, and what was not compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.check_in.results import Checked
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+_VERDICTS = {
+    "exact": "is here already: {}",
+    "near": "is nearly the same as {}",
+    "contained": "is contained in {}",
+    "contains": "contains {}",
+}
+
+
+def verdict_sentence(found: Checked, name: str) -> Sentence:
+    """Say what the document of that name is to the one most like it."""
+    elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
+    if not found.documents:
+        return Sentence(elapsed, strong=f"{name}: nothing like it is here")
+    first = _VERDICTS[found.verdict].format(found.documents[0].document)
+    more = found.n_found - 1
+    also = f", and {more:,} more {'is' if more == 1 else 'are'} like it" if more else ""
+    return Sentence(also + elapsed, strong=f"{name} {first}")
+
+
+def truncated_sentences(found: Checked) -> Iterator[Sentence]:
+    """Say how many documents are not shown, if there are any."""
+    if found.is_truncated:
+        yield Sentence(f"{found.n_found - len(found.documents):,} not shown: --limit", "quiet")
+
+
+def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
+    """Say what the answer does not cover, and what was stored."""
+    yield from _on_damage(found)
+    yield from _on_limits(found)
+    if found.is_repaired:
+        yield Sentence("the stored copy of this text was damaged; it is repaired", "warning")
+    if found.stored_as is not None:
+        again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
+        yield Sentence(again, strong=f"stored as {found.stored_as}")
+    elif is_storing:
+        yield Sentence("nothing was stored, because of --only-new")
+    else:
+        yield Sentence("nothing was stored: --store does that", "quiet")
+
+
+def _on_damage(found: Checked) -> Iterator[Sentence]:
+    if any(one.is_damaged for one in found.documents):
+        yield Sentence(
+            "To repair the damaged text give this file to nearkin add, or to nearkin check --store; any id will do",
+            "damage",
+        )
+    if found.n_damaged:
+        n, first = found.n_damaged, found.damaged[0]
+        more = f" and {n - 1:,} more" if n > 1 else ""
+        yield Sentence(
+            f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin verify", "damage"
+        )
+
+
+def _on_limits(found: Checked) -> Iterator[Sentence]:
+    if not found.is_answered:
+        yield Sentence("It has too few words to be compared: only equal texts are told.", "warning")
+    elif found.expected_recall is None:
+        yield Sentence("by the similarity index, which misses much: without --method si more is found", "quiet")
+    elif found.verdict in ("new", "contained", "contains") and not found.n_crowded_keys:
+        part, threshold = found.expected_recall, found.options.threshold
+        alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
+        yield Sentence(f"of {alike}, {part:.1%} are found; of those more alike, more", "quiet")
+    if found.n_crowded_keys and found.verdict != "exact":
+        yield Sentence(
+            f"{found.n_crowded_keys:,} of its keys are shared by more texts than are looked at for one key: "
+            "the wording of many documents; something like it may have been missed",
+            "warning",
+        )
+    if found.n_compared < found.n_candidates:
+        yield Sentence(
+            f"compared {found.n_compared:,} of {counted(found.n_candidates, 'candidate')}, the most promising first",
+            "warning",
+        )

@@ -1,0 +1,45 @@
+"""What ``nearkin conflicts`` says of labels that contradict one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.conflicts import Conflict, Conflicts
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def without_passage(one: Conflict) -> str:
+    """Why a conflict has no passage in which the texts differ."""
+    return "one document with two labels" if one.a == one.b else "the texts are equal, white space apart"
+
+
+def conflicts_sentences(
+    found: Conflicts, *, label_column: str, id_column: str, n_without_label: int
+) -> Iterator[Sentence]:
+    """Count the conflicts, say where the labels come from, and what was not compared."""
+    yield Sentence(
+        f" {found.tolerance.in_words()} among {counted(found.n_labelled, 'labelled document')}",
+        strong=counted(found.n_found, "conflict"),
+    )
+    yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
+    if found.n_found > len(found.conflicts):
+        yield Sentence(f"The {len(found.conflicts):,} worst are told: --most", "warning")
+    if found.unknown:
+        yield Sentence(
+            f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"
+            + (", …" if len(found.unknown) > 3 else ""),
+            "warning",
+        )
+    if n_without_label:
+        yield Sentence(f"{counted(n_without_label, 'row')} without a label skipped", "warning")
+    if found.n_uncounted:
+        yield Sentence(
+            f"{counted(found.n_uncounted, 'labelled document')} with too few letters to be compared; only "
+            "identical texts are found",
+            "warning",
+        )
+
+
+def _column(name: str) -> str:
+    return name if name in ("column 1", "column 2") else f"column {name!r}"
