@@ -1,25 +1,20 @@
-"""Tables in files that name their columns and types: Parquet and Arrow. What else reads them sees no difference."""
+"""Documents of tables that are open, Parquet or Arrow: what reads them sees no difference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import BinaryIO, Literal, Protocol
+from collections.abc import Iterator
+from typing import IO, Protocol
 
 import pyarrow as pa
 
-from nearkin.stages.documents import arrow_ipc, parquet
-from nearkin.stages.documents.columns import Sample, plain, sample_of_table
+from nearkin.stages.documents.columns import plain
 from nearkin.stages.documents.compression import StreamFault
-from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_strings
 from nearkin.stages.documents.rows import one_batch
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
+from nearkin.stages.documents.table_columns import RowMask, Wanted, check_schema, pieces_of_batch
 
-TableFormat = Literal["parquet", "arrow"]
 SAMPLE_ROWS = 20
 
 
@@ -42,91 +37,8 @@ class TableFile(Protocol):
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
         """The wanted columns, some rows at a time; StreamFault where the file breaks off."""
 
-
-@dataclass(frozen=True, slots=True)
-class TableKind:
-    """A format of tables.
-
-    Parameters
-    ----------
-    format : {"parquet", "arrow"}
-    in_words : str
-        With its article.
-    suffixes : tuple of str
-    magic : tuple of bytes
-        What a file may begin with.
-    opened : callable
-        From an open file and its name to a table, as long as a block runs.
-    """
-
-    format: TableFormat
-    in_words: str
-    suffixes: tuple[str, ...]
-    magic: tuple[bytes, ...]
-    opened: Callable[[BinaryIO, str], AbstractContextManager[parquet.ParquetTable | arrow_ipc.ArrowTable]]
-
-
-TABLES: dict[str, TableKind] = {
-    kind.format: kind
-    for kind in (
-        TableKind("parquet", "a Parquet file", (".parquet", ".pq"), (parquet.MAGIC,), parquet.ParquetTable.opened),
-        TableKind(
-            "arrow", "an Arrow file", (".arrow", ".feather", ".ipc"),
-            (arrow_ipc.FILE_MAGIC, arrow_ipc.STREAM_MAGIC), arrow_ipc.ArrowTable.opened,
-        ),
-    )
-}  # fmt: skip
-
-
-def readable_as(data: bytes) -> TableKind | None:
-    """The kind of table that begins so.
-
-    Examples
-    --------
-    >>> readable_as(b"PAR1...").in_words
-    'a Parquet file'
-    """
-    return next((kind for kind in TABLES.values() if data.startswith(kind.magic)), None)
-
-
-@contextmanager
-def opened_table(file_format: str, raw: BinaryIO, name: str) -> Iterator[TableFile]:
-    """A file as a table.
-
-    Parameters
-    ----------
-    file_format : {"parquet", "arrow"}
-    raw : binary file
-    name : str
-        For messages.
-
-    Raises
-    ------
-    SourceError
-        It is no such file.
-    StreamFault
-        It is one, and is truncated or damaged.
-    """
-    with TABLES[file_format].opened(raw, name) as table:
-        yield table
-
-
-def sample_of_file(file_format: str, path: str, name: str) -> Sample:
-    """The columns of the first rows; damage inside of the file is left to whoever reads it.
-
-    Raises
-    ------
-    SourceError
-        It is no such file.
-    TruncatedInputError
-        It cannot be opened for damage.
-    """
-    with table_at(file_format, path, name) as table:
-        try:
-            rows = table.first_rows(SAMPLE_ROWS)
-        except StreamFault:
-            rows = table.schema.empty_table()
-        return sample_of_table(rows)
+    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Write the kept rows with all columns, compressed as they were; StreamFault after what was kept before."""
 
 
 def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | None:
@@ -174,14 +86,3 @@ def read_table_file(
     except StreamFault as fault:
         fault.line = row
         raise
-
-
-@contextmanager
-def table_at(file_format: str, path: str, name: str) -> Iterator[TableFile]:
-    """A file on a disk as a table; errors as from `sample_of_file`."""
-    with open(path, "rb", buffering=0) as raw:
-        try:
-            with opened_table(file_format, raw, name) as table:
-                yield table
-        except StreamFault as fault:
-            raise truncated_input(name, fault, 0) from fault
