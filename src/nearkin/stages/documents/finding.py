@@ -81,9 +81,9 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str], wi
             yield Found(path, path)
         return
     for path in found.paths:
-        named = by_suffix(path)[0]
-        one_document = named if file_format is None and named is not None and FORMATS[named].is_one_document else "file"
-        yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), one_document)
+        named = by_suffix(path)[0] if file_format is None else None
+        is_known = named is not None and FORMATS[named].is_one_document
+        yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), named if is_known else "file")
 
 
 def _is_table(path: str) -> bool:

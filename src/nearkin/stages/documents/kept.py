@@ -24,8 +24,6 @@ from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import STDIN, Source
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
-_BLOCK_BYTES = 8 << 20
-_ROW_GROUP_BYTES = 64 << 20
 Mask = NDArray[np.bool_]
 
 

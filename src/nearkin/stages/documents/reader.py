@@ -14,18 +14,11 @@ from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.formats.format import OpenedSource
 from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import (
-    no_note,
-    noting_values_without_number,
-)
+from nearkin.stages.documents.keeping import no_note, noting_values_without_number
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
-from nearkin.stages.documents.sniffing import (
-    standard_input,
-    unreadable,
-)
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.sniffing import standard_input, unreadable
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.compression import Compression
+    from nearkin.stages.documents.keep_column import KeepColumn
+    from nearkin.stages.documents.streams import Progress
 
 STDIN = "-"
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
@@ -64,3 +67,21 @@ class Source:
         What an older version did not store, it did for all: documents up to 1 GiB, damaged files, text with markup.
         """
         return cls(**{**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    """A source that is open, and how it is to be read; see `.reader.read_batches`."""
+
+    source: Source
+    raw: BinaryIO
+    batch_bytes: int
+    keep: KeepColumn | None
+    progress: Progress
+    encoding: str
+    note: Callable[[str], None]
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether it may never end."""
+        return self.source.path == STDIN or not Path(self.source.path).is_file()

@@ -7,11 +7,12 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
-from nearkin.stages.documents.columns import plain
+from nearkin.stages.documents.columns import choose_columns, plain, sample_of_table
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_strings
 from nearkin.stages.documents.rows import one_batch
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, check_schema, pieces_of_batch
 
@@ -59,10 +60,10 @@ def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | N
     return keep.holds_dates
 
 
-def read_table_file(
-    table: TableFile, name: str, wanted: Wanted, *, batch_bytes: int, max_document_bytes: int, progress: Progress
-) -> Iterator[pa.RecordBatch]:
+def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
     """Batches of documents, about ``batch_bytes`` of text each; a null text is a row with its problem.
+
+    Columns are guessed where nobody could look before.
 
     Raises
     ------
@@ -71,15 +72,29 @@ def read_table_file(
     StreamFault
         The file breaks off; all rows before were handed out.
     """
-    check_schema(name, table.schema, wanted.text, wanted.doc_id, None if wanted.keep is None else wanted.keep.name)
-    if wanted.keep is not None:
-        check_first_to_keep_by(table, name, wanted.keep.name)
+    source, keep = opened.source, opened.keep
+    if table.note is not None:
+        opened.note(table.note)
+    text, doc_id = source.text, source.id
+    if text is None:
+        sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
+        columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
+        text, doc_id = columns.text, columns.id
+    wanted = Wanted(text, doc_id, keep)
+    check_schema(source.name, table.schema, text, doc_id, None if keep is None else keep.name)
+    if keep is not None:
+        check_first_to_keep_by(table, source.name, keep.name)
     ids = wanted.ids(table.schema)
     row = 1
     try:
-        for batch in table.batches(wanted, batch_bytes, progress):
+        for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
             for piece in pieces_of_batch(
-                batch, wanted, row, name=name, batch_bytes=batch_bytes, max_document_bytes=max_document_bytes
+                batch,
+                wanted,
+                row,
+                name=source.name,
+                batch_bytes=opened.batch_bytes,
+                max_document_bytes=source.max_document_bytes,
             ):
                 yield one_batch([piece], ids)
             row += len(batch)

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
-from nearkin.stages.documents.formats.format import OpenedSource, StreamFormat
+from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,17 +43,7 @@ class DelimitedFormat(StreamFormat):
         """See `StreamFormat`."""
         from nearkin.stages.documents.delimited import read_delimited
 
-        source = opened.source
-        return read_delimited(
-            stream,
-            name=source.name,
-            scanner=self.scanner(source.delimiter),
-            text=source.text if source.text is not None else "text",
-            doc_id=source.id,
-            keep=opened.keep,
-            batch_bytes=opened.batch_bytes,
-            max_document_bytes=source.max_document_bytes,
-        )
+        return read_delimited(stream, self.scanner(opened.source.delimiter), opened)
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""

@@ -6,40 +6,20 @@ Help texts list the formats, so the modules of this folder load no array library
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearkin.stages.documents.columns import Sample
-    from nearkin.stages.documents.keep_column import KeepColumn
     from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedSource:
-    """A source that is open, and how it is to be read; see `.reader.read_batches`."""
-
-    source: Source
-    raw: BinaryIO
-    batch_bytes: int
-    keep: KeepColumn | None
-    progress: Progress
-    encoding: str
-    note: Callable[[str], None]
-
-    @property
-    def is_pipe(self) -> bool:
-        """Whether it may never end."""
-        return self.source.path == STDIN or not Path(self.source.path).is_file()
 
 
 class Format(ABC):

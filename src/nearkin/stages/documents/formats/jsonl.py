@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.stages.documents.formats.format import OpenedSource
 from nearkin.stages.documents.formats.lines import LineFormat
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
+from nearkin.stages.documents.source import OpenedSource
 
 if TYPE_CHECKING:
     import pyarrow as pa

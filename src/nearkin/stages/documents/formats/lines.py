@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.formats.format import OpenedSource, StreamFormat
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class Lines(LineFormat):
         """See `StreamFormat`."""
         from nearkin.stages.documents.lines import read_lines
 
-        return read_lines(stream, batch_bytes=opened.batch_bytes, max_document_bytes=opened.source.max_document_bytes)
+        return read_lines(stream, opened)
 
 
 class TextLines(LineFormat):
@@ -68,9 +68,7 @@ class TextLines(LineFormat):
         """See `StreamFormat`."""
         from nearkin.stages.documents.lines import read_text_lines
 
-        return read_text_lines(
-            stream, batch_bytes=opened.batch_bytes, max_document_bytes=opened.source.max_document_bytes
-        )
+        return read_text_lines(stream, opened)
 
 
 def _n_id_and_text(head: Head) -> tuple[int, int]:

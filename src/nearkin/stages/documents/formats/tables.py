@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
-from nearkin.stages.documents.formats.format import Format, OpenedSource
+from nearkin.stages.documents.formats.format import Format
 from nearkin.stages.documents.magic import ARROW_FILE, ARROW_STREAM, PARQUET
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,28 +95,11 @@ class TableFormat(Format):
         return f"this is {self.a_file} that is compressed as a whole, by {head.compression}. Unpack it first."
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Batches of rows; columns are guessed where nobody could look before."""
-        from nearkin.stages.documents.columns import choose_columns, sample_of_table
-        from nearkin.stages.documents.table_columns import Wanted
-        from nearkin.stages.documents.table_files import SAMPLE_ROWS, read_table_file
+        """Batches of rows."""
+        from nearkin.stages.documents.table_files import read_table_file
 
-        source = opened.source
-        with self.opened(opened.raw, source.name) as table:
-            if table.note is not None:
-                opened.note(table.note)
-            text, doc_id = source.text, source.id
-            if text is None:
-                sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
-                columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
-                text, doc_id = columns.text, columns.id
-            yield from read_table_file(
-                table,
-                source.name,
-                Wanted(text, doc_id, opened.keep),
-                batch_bytes=opened.batch_bytes,
-                max_document_bytes=source.max_document_bytes,
-                progress=opened.progress,
-            )
+        with self.opened(opened.raw, opened.source.name) as table:
+            yield from read_table_file(table, opened)
 
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, BinaryIO
 
-from nearkin.stages.documents.formats.format import Format, OpenedSource, stream_of
+from nearkin.stages.documents.formats.format import Format, stream_of
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

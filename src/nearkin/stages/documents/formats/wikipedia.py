@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from nearkin.stages.documents.formats.format import OpenedSource, StreamFormat
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,14 +48,7 @@ class Wikipedia(StreamFormat):
         """See `StreamFormat`."""
         from nearkin.stages.documents.wikipedia import read_wikipedia
 
-        source = opened.source
-        return read_wikipedia(
-            stream,
-            source.name,
-            batch_bytes=opened.batch_bytes,
-            max_document_bytes=source.max_document_bytes,
-            note=opened.note,
-        )
+        return read_wikipedia(stream, opened)
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the pages of kept articles."""
