@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
 
 _input = partial(typer.Option, rich_help_panel="Input")
@@ -26,9 +27,9 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="JSON Lines, Parquet, Arrow, CSV, TSV, ID<TAB>TEXT lines, dumps of Wikipedia, folders of text files or of "
-        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but Parquet and Arrow may "
-        "be compressed (.gz, .bz2, .xz, .zst).",
+        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files or of "
+        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
+        f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
         show_default=False,
     ),
 ]
@@ -56,8 +57,7 @@ Format = Annotated[
     str | None,
     _input(
         "--format",
-        help="jsonl, parquet, arrow, csv, tsv, lines (ID<TAB>TEXT), text-lines (a document per line), file (a document "
-        "per file) or wikipedia. [dim]default: from the name and the first bytes[/]",
+        help=f"{names_with_hints()}. [dim]default: from the name and the first bytes[/]",
         show_default=False,
     ),
 ]

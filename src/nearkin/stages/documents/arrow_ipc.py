@@ -19,12 +19,11 @@ import pyarrow as pa
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import WITHOUT_CHECK
 from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.magic import ARROW_FILE, ARROW_STREAM
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
-FILE_MAGIC = b"ARROW1\0\0"
-STREAM_MAGIC = b"\xff\xff\xff\xff"
-_END_OF_STREAM = STREAM_MAGIC + bytes(4)
+_END_OF_STREAM = ARROW_STREAM + bytes(4)
 _MOST_ROWS = 1 << 16
 _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
 
@@ -199,20 +198,20 @@ def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
     """
     begins = b""
     if size_bytes:
-        begins = source.read(len(FILE_MAGIC))
+        begins = source.read(len(ARROW_FILE))
         source.seek(0)
-    if begins == FILE_MAGIC:
+    if begins == ARROW_FILE:
         try:
             return _Reader(source, size_bytes, pa.ipc.open_file(source), is_file=True)
         except _ERRORS as error:
             source.seek(max(size_bytes - 6, 0))
-            if source.read(6) != FILE_MAGIC[:6]:
+            if source.read(6) != ARROW_FILE[:6]:
                 raise StreamFault("the Arrow file is truncated: its footer is missing") from error
             raise _damaged(error) from error
     try:
         return _Reader(source, size_bytes, pa.ipc.open_stream(source), is_file=False)
     except _ERRORS as error:
-        if begins.startswith(STREAM_MAGIC):
+        if begins.startswith(ARROW_STREAM):
             raise _damaged(error) from error
         pipe = "" if size_bytes else " Through a pipe only Arrow streams can be read: save a file first."
         raise SourceError(f"{name}: not an Arrow file or stream that can be read: {error}.{pipe}") from error

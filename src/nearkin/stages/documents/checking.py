@@ -10,13 +10,21 @@ from typing import BinaryIO
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.formats import WITHOUT_COLUMNS
-from nearkin.stages.documents.keeping import check_has_columns, check_keep_records, check_one_kind
-from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, records_of_head, standard_input, unreadable
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.formats import FORMATS, TABLES, WITHOUT_COLUMNS
+from nearkin.stages.documents.keeping import RULE, check_keep_records, check_one_kind
+from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
+from nearkin.stages.documents.source import STDIN, Source
 from nearkin.stages.documents.table_columns import check_schema
-from nearkin.stages.documents.table_files import TABLES, check_first_to_keep_by, table_at
+from nearkin.stages.documents.table_files import check_first_to_keep_by
 from nearkin.stages.documents.values import in_words
+
+
+def check_has_columns(name: str, file_format: str | None) -> None:
+    """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
+    if file_format is None:
+        raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
+    if file_format in WITHOUT_COLUMNS:
+        raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 
 
 def check_columns(
@@ -77,7 +85,7 @@ def _check_table(source: Source, keep_column: str | None) -> bool | None:
     """
     if source.text is None or source.path == STDIN or not Path(source.path).is_file():
         return None
-    with table_at(source.format, source.path, source.name) as table:
+    with TABLES[source.format].at(source.path, source.name) as table:
         check_schema(source.name, table.schema, source.text, source.id, keep_column)
         return None if keep_column is None else check_first_to_keep_by(table, source.name, keep_column)
 
@@ -93,9 +101,8 @@ def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Seq
         except OSError as error:
             raise unreadable(source.name, error) from error
         head = head_of_file(source.path, source.name, encoding)
-    if source.format == "jsonl" and head.is_cut_record:
-        return []  # the columns may come later in the record
-    return records_of_head(head, source.format, source.delimiter)
+    form = FORMATS[source.format]
+    return [] if form.is_cut(head) else form.records(head, source.delimiter)
 
 
 def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None) -> bool | None:
@@ -115,4 +122,4 @@ def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep
             )
     if keep_column is None:
         return None
-    return check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
+    return check_keep_records(source.name, keep_column, records, is_text=not FORMATS[source.format].has_types)

@@ -27,6 +27,7 @@ from nearkin.stages.documents.rows import (
     one_batch,
 )
 from nearkin.stages.documents.run_reader import read_runs
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _SLOW_RECORDS = 8
@@ -45,17 +46,7 @@ class _Layout:
     keeper: KeepColumn
 
 
-def read_delimited(
-    stream: ByteStream,
-    *,
-    name: str,
-    scanner: Scanner,
-    text: str,
-    doc_id: str | None,
-    keep: KeepColumn | None,
-    batch_bytes: int,
-    max_document_bytes: int,
-) -> Iterator[pa.RecordBatch]:
+def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
     """Batches of documents, one for each block of records.
 
     Raises
@@ -63,10 +54,12 @@ def read_delimited(
     SourceError
         There is no header, or it cannot be read or lacks a column.
     """
+    source, keep = opened.source, opened.keep
+    name = source.name
     layout: _Layout | None = None
     ids = IdType()
     is_blank = False
-    for block in read_runs(stream, scanner, batch_bytes, max_document_bytes):
+    for block in read_runs(stream, scanner, opened.batch_bytes, source.max_document_bytes):
         runs = with_records(block)
         if not runs:
             is_blank = True
@@ -76,8 +69,8 @@ def read_delimited(
             layout = _Layout(
                 len(header),
                 scanner.delimiter,
-                _index(name, header, "text", text),
-                None if doc_id is None else _index(name, header, "id", doc_id),
+                _index(name, header, "text", "text" if source.text is None else source.text),
+                None if source.id is None else _index(name, header, "id", source.id),
                 None if keep is None else _index(name, header, "keep", keep.name),
                 keep or KeepColumn(""),
             )

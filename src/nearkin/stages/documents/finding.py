@@ -12,17 +12,13 @@ from nearkin.errors import SourceError
 from nearkin.paths import check_input
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
 from nearkin.stages.documents.folders import files_of, is_shard, left_out, without_company
-from nearkin.stages.documents.formats import Format
+from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS
+from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.own_results import said_of_own, without_own
+from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.documents.table_files import TABLES, readable_as
 
-STDIN = "-"
 _FIRST_BYTES = 1 << 10
-_FORMAT_OF_SUFFIX: dict[str, Format] = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
-    **{suffix: kind.format for kind in TABLES.values() for suffix in kind.suffixes},
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class Found:
 
     path: str
     name: str
-    format: Format | None = None
+    format: str | None = None
 
 
 def identity(path: str) -> str:
@@ -85,13 +81,16 @@ def _find_in_folder(folder: str, file_format: str | None, guesses: list[str], wi
             yield Found(path, path)
         return
     for path in found.paths:
-        yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), "file")
+        named = by_suffix(path)[0] if file_format is None else None
+        is_known = named is not None and FORMATS[named].is_one_document
+        yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), named if is_known else "file")
 
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; of a shard without a suffix, whether it holds one."""
-    if by_suffix(path)[0] is not None:
-        return True
+    named = by_suffix(path)[0]
+    if named is not None:
+        return not FORMATS[named].is_one_document
     if not is_shard(path):
         return False
     try:
@@ -101,13 +100,13 @@ def _is_table(path: str) -> bool:
             first = ByteStream(raw, compression).read(_FIRST_BYTES)
     except (OSError, StreamFault):
         return False  # told when it is read
-    return readable_as(first) is not None or first.lstrip().startswith(b'{"')
+    return table_begun_by(first) is not None or first.lstrip().startswith(b'{"')
 
 
-def by_suffix(path: str) -> tuple[Format | None, Compression]:
+def by_suffix(path: str) -> tuple[str | None, Compression]:
     """The format and the compression that a file's name tells of."""
     stem, suffix = os.path.splitext(path.lower())
     compression = COMPRESSION_OF_SUFFIX.get(suffix, "none")
     if compression != "none":
         suffix = os.path.splitext(stem)[1]
-    return _FORMAT_OF_SUFFIX.get(suffix), compression
+    return FORMAT_OF_SUFFIX.get(suffix), compression

@@ -11,7 +11,6 @@ from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import check_column, holds_characters, missing_column
 from nearkin.stages.documents.dates import microseconds_of_string
-from nearkin.stages.documents.formats import WITHOUT_COLUMNS
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
 
@@ -26,14 +25,6 @@ _FIRST_ROUNDED = 2.0**53
 
 def no_note(note: str) -> None:
     """Tell nobody."""
-
-
-def check_has_columns(name: str, file_format: str | None) -> None:
-    """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
-    if file_format is None:
-        raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
-    if file_format in WITHOUT_COLUMNS:
-        raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 
 
 def noting_values_without_number(

@@ -15,27 +15,28 @@ from nearkin.stages.documents.blocks import Block, read_blocks
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.plain_lines import texts_of_lines
 from nearkin.stages.documents.rows import IdType, Piece, integers_or_strings, one_batch, problem_piece
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _BLANKS = (b" ", b"\t", b"\r", b"\v", b"\f")
 _NO_TAB = "the line has no tab between an id and a text"
 
 
-def read_lines(stream: ByteStream, *, batch_bytes: int, max_document_bytes: int) -> Iterator[pa.RecordBatch]:
+def read_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
     """Batches of documents of ``ID<TAB>TEXT``, one for each block of lines that is not blank throughout."""
-    yield from _batches(stream, batch_bytes, max_document_bytes, _ids_and_texts)
+    yield from _batches(stream, opened, _ids_and_texts)
 
 
-def read_text_lines(stream: ByteStream, *, batch_bytes: int, max_document_bytes: int) -> Iterator[pa.RecordBatch]:
+def read_text_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
     """Batches of documents, a line each; blank lines are no documents."""
-    yield from _batches(stream, batch_bytes, max_document_bytes, _texts)
+    yield from _batches(stream, opened, _texts)
 
 
 def _batches(
-    stream: ByteStream, batch_bytes: int, max_document_bytes: int, read_block: Callable[[Block], Piece]
+    stream: ByteStream, opened: OpenedSource, read_block: Callable[[Block], Piece]
 ) -> Iterator[pa.RecordBatch]:
     ids = IdType()
-    for block in read_blocks(stream, batch_bytes, max_document_bytes):
+    for block in read_blocks(stream, opened.batch_bytes, opened.source.max_document_bytes):
         if block.problem is not None:
             yield one_batch([problem_piece(block.first_line, block.problem)], ids)
             continue

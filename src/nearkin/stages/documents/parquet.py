@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearkin.errors import SourceError
-from nearkin.formats.parquet import UNREADABLE, open_table
+from nearkin.formats.parquet import UNREADABLE, open_table, table_writer
 from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.magic import PARQUET
+from nearkin.stages.documents.parquet_levels import codecs_of, levels_of
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import Wanted
+from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
-MAGIC = b"PAR1"
 _MOST_ROWS = 1 << 16
+_COPIED_BYTES = 8 << 20
+_ROW_GROUP_BYTES = 64 << 20
 # Below this many bytes a row, texts may be many references to few long ones: they are then unfolded in slices.
 _FOLDED_BYTES = 64
 
@@ -26,10 +30,11 @@ class ParquetTable:
 
     note: str | None = None
 
-    def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int) -> None:
+    def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int, name: str) -> None:
         self._raw = raw
         self.parquet = parquet
         self._size_bytes = size_bytes
+        self._name = name
         self.schema: pa.Schema = parquet.schema_arrow
 
     @classmethod
@@ -44,7 +49,7 @@ class ParquetTable:
         except UNREADABLE as error:
             raise _why_not(raw, size_bytes, name, error) from error
         with parquet:
-            yield cls(raw, parquet, size_bytes)
+            yield cls(raw, parquet, size_bytes, name)
 
     def first_rows(self, n_rows: int) -> pa.Table:
         """Some rows with all columns."""
@@ -81,14 +86,36 @@ class ParquetTable:
             n_told += n_bytes
         progress(self._size_bytes - n_told)
 
+    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Write the kept rows with all columns, about a row group of the file at a time.
+
+        Raises
+        ------
+        StreamFault
+            As from `batches`; what was kept before is written, and the copy is whole.
+        """
+        fault: StreamFault | None = None
+        try:
+            codecs, levels = codecs_of(self.parquet.metadata), levels_of(self.parquet)
+            with table_writer(file, self.schema, compression=codecs, compression_level=levels) as writer:
+                try:
+                    for rows in _kept_rows(self.parquet, is_kept):
+                        writer.write_table(pa.Table.from_batches(rows, self.schema))
+                except StreamFault as broken:
+                    fault = broken
+        except pa.ArrowException as error:
+            raise SourceError(f"{self._name}: cannot be copied: {error}.") from error
+        if fault is not None:
+            raise fault
+
 
 def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exception:
     """Why a file cannot be opened: it is another one, or is not whole."""
     raw.seek(0)
-    begins = raw.read(len(MAGIC))
-    if begins == MAGIC:
-        raw.seek(max(size_bytes - len(MAGIC), 0))
-        if raw.read(len(MAGIC)) != MAGIC or size_bytes < 3 * len(MAGIC):
+    begins = raw.read(len(PARQUET))
+    if begins == PARQUET:
+        raw.seek(max(size_bytes - len(PARQUET), 0))
+        if raw.read(len(PARQUET)) != PARQUET or size_bytes < 3 * len(PARQUET):
             return StreamFault("the Parquet file is truncated: its footer is missing")
         return StreamFault(f"the Parquet file is damaged: {_first_line(error)}")
     if not size_bytes:
@@ -109,3 +136,42 @@ def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
     """What the texts of a row group take unpacked, as far as the file says."""
     columns = (group.column(index) for index in range(group.num_columns))
     return sum(int(column.total_uncompressed_size) for column in columns if column.path_in_schema == text)
+
+
+def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.RecordBatch]]:
+    """Kept rows in portions: what is left of a row group, less where that is much."""
+    row = 1
+    for index in range(parquet.metadata.num_row_groups):
+        waiting: list[pa.RecordBatch] = []
+        n_bytes = 0
+        group = parquet.metadata.row_group(index)
+        n_rows = max(min(_COPIED_BYTES * group.num_rows // max(group.total_byte_size, 1), 1 << 16), 1)
+        fault: StreamFault | None = None
+        try:
+            for batch in _batches(parquet, n_rows, index, row):
+                kept = filtered(batch, is_kept(np.arange(row, row + len(batch))))
+                row += len(batch)
+                if len(kept):
+                    waiting.append(kept)
+                    n_bytes += kept.nbytes
+                if n_bytes >= _ROW_GROUP_BYTES:
+                    yield waiting
+                    waiting, n_bytes = [], 0
+        except StreamFault as broken:
+            fault = broken
+        if waiting:
+            yield waiting
+        if fault is not None:
+            raise fault
+
+
+def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a row group, which begins with ``row``; StreamFault where it is damaged."""
+    try:
+        for batch in parquet.iter_batches(n_rows, row_groups=[group]):
+            yield batch
+            row += len(batch)
+    except (pa.ArrowException, OSError) as error:
+        fault = damaged(error)
+        fault.line = row
+        raise fault from error

@@ -3,47 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.columns import choose_columns, sample_of_table
-from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
+from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
-from nearkin.stages.documents.delimited import read_delimited
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
-from nearkin.stages.documents.formats import WITHOUT_COLUMNS
-from nearkin.stages.documents.jsonl import read_jsonl
+from nearkin.stages.documents.encodings import check_encoding
+from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import (
-    check_has_columns,
-    check_keep_records,
-    no_note,
-    noting_values_without_number,
-)
-from nearkin.stages.documents.legibility import without_illegible
-from nearkin.stages.documents.lines import read_lines, read_text_lines
-from nearkin.stages.documents.record_runs import scanner_of
+from nearkin.stages.documents.keeping import no_note, noting_values_without_number
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
-from nearkin.stages.documents.sniffing import (
-    empty_stdin,
-    head_of_stream,
-    records_of_head,
-    sample_of_head,
-    standard_input,
-    told_delimiter,
-    unreadable,
-)
-from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
-from nearkin.stages.documents.table_columns import Wanted
-from nearkin.stages.documents.table_files import SAMPLE_ROWS, TABLES, opened_table, read_table_file
-from nearkin.stages.documents.text_file import TextFile, read_text_file
-from nearkin.stages.documents.wikipedia import read_wikipedia
+from nearkin.stages.documents.sniffing import standard_input, unreadable
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
 
 def read_batches(
@@ -152,135 +128,11 @@ def batches_of(
     """
     if source.path == STDIN:
         raw = standard_input(stdin)
-        yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
+        yield from FORMATS[source.format].read(OpenedSource(source, raw, batch_bytes, keep, progress, encoding, note))
         return
     try:
         opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:
         raise unreadable(source.name, error) from error
     with opened as raw:
-        yield from _read(source, raw, batch_bytes, keep, progress, encoding, note)
-
-
-def _read(
-    source: Source,
-    raw: BinaryIO,
-    batch_bytes: int,
-    keep: KeepColumn | None,
-    progress: Progress,
-    encoding: str,
-    note: Callable[[str], None],
-) -> Iterator[pa.RecordBatch]:
-    """The batches of an open source."""
-    if source.format in TABLES:
-        yield from _read_table(source, raw, batch_bytes, keep, progress, note)
-        return
-    # A file that is one document is decoded when all of it is there; XML says its encoding itself.
-    encoding_of_stream = "utf-8" if source.format in ("file", "wikipedia") else encoding
-    is_pipe = source.path == STDIN or not Path(source.path).is_file()
-    compression = source.compression
-    if source.format == "file" and compression == "none" and not is_pipe:  # nobody looked at it yet
-        compression = compression_of(raw.read(MAGIC_BYTES))
-        raw.seek(0)
-    stream = ByteStream(
-        raw,
-        compression,
-        encoding=encoding_of_stream,
-        progress=progress,
-        max_line_bytes=source.max_document_bytes,
-        is_pipe=is_pipe,
-    )
-    if source.format == "file":
-        file = TextFile(source.name, encoding, source.max_document_bytes, source.is_forced, is_pipe)
-        if source.path == STDIN and not head_of_stream(stream).data:
-            raise empty_stdin()
-        for batch in read_text_file(stream, file):
-            yield without_illegible(batch, encoding)
-        return
-    source = _with_columns(source, stream, None if keep is None else keep.name)
-    if source.format == "wikipedia":
-        yield from read_wikipedia(
-            stream, source.name, batch_bytes=batch_bytes, max_document_bytes=source.max_document_bytes, note=note
-        )
-        return
-    for batch in _read_stream(source, stream, batch_bytes, keep):
-        yield without_illegible(batch, encoding)
-
-
-def _read_stream(
-    source: Source, stream: ByteStream, batch_bytes: int, keep: KeepColumn | None
-) -> Iterator[pa.RecordBatch]:
-    """The batches of a source of lines or records, its texts not checked yet."""
-    text = source.text if source.text is not None else "text"
-    most = source.max_document_bytes
-    if source.format == "jsonl":
-        yield from read_jsonl(
-            stream,
-            text=text,
-            doc_id=source.id,
-            keep=keep,
-            batch_bytes=batch_bytes,
-            max_document_bytes=most,
-        )
-    elif source.format == "lines":
-        yield from read_lines(stream, batch_bytes=batch_bytes, max_document_bytes=most)
-    elif source.format == "text-lines":
-        yield from read_text_lines(stream, batch_bytes=batch_bytes, max_document_bytes=most)
-    else:
-        yield from read_delimited(
-            stream,
-            name=source.name,
-            scanner=scanner_of(source.format, source.delimiter or ","),
-            text=text,
-            doc_id=source.id,
-            keep=keep,
-            batch_bytes=batch_bytes,
-            max_document_bytes=most,
-        )
-
-
-def _with_columns(source: Source, stream: ByteStream, keep_column: str | None) -> Source:
-    """The source with its columns guessed where nobody could look before, and the first bytes seen to be readable."""
-    head = head_of_stream(stream)
-    if (advice := looks_like_utf16(head.data)) is not None:
-        raise SourceError(f"{source.name}: {advice}.")
-    if source.path == STDIN and not head.data:
-        raise empty_stdin()
-    if source.format == "csv" and source.delimiter is None:
-        source = replace(source, delimiter=told_delimiter(head, source.text, source.id))
-    if source.text is None and source.format not in WITHOUT_COLUMNS:
-        sample = sample_of_head(head, source.format, source.delimiter)
-        if sample is not None:
-            columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)
-            source = replace(source, text=columns.text, id=columns.id)
-    if keep_column is not None and not (source.format == "jsonl" and head.is_cut_record):
-        records = records_of_head(head, source.format, source.delimiter)
-        check_keep_records(source.name, keep_column, records, is_text=source.format != "jsonl")
-    return source
-
-
-def _read_table(
-    source: Source,
-    raw: BinaryIO,
-    batch_bytes: int,
-    keep: KeepColumn | None,
-    progress: Progress,
-    note: Callable[[str], None],
-) -> Iterator[pa.RecordBatch]:
-    """A Parquet or Arrow file; its columns are guessed where nobody could look before."""
-    with opened_table(source.format, raw, source.name) as table:
-        if table.note is not None:
-            note(table.note)
-        text, doc_id = source.text, source.id
-        if text is None:
-            sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
-            columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
-            text, doc_id = columns.text, columns.id
-        yield from read_table_file(
-            table,
-            source.name,
-            Wanted(text, doc_id, keep),
-            batch_bytes=batch_bytes,
-            max_document_bytes=source.max_document_bytes,
-            progress=progress,
-        )
+        yield from FORMATS[source.format].read(OpenedSource(source, raw, batch_bytes, keep, progress, encoding, note))

@@ -160,11 +160,6 @@ class Scanner:
         return min(place + (2 if data[place : place + 2] == b"\r\n" else 1), len(data))
 
 
-def scanner_of(file_format: str, delimiter: str) -> Scanner:
-    """How the records of "csv" with some delimiter and of "tsv" are told apart."""
-    return Scanner(delimiter.encode(), is_lenient=False) if file_format == "csv" else Scanner(b"\t", is_lenient=True)
-
-
 def cut_runs(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple[list[Run], int, int]:
     """The runs in ``data``, the place after the last whole record, and the line there."""
     runs: list[Run] = []

@@ -9,6 +9,7 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.columns import (
     Columns,
     choose_columns,
@@ -19,7 +20,6 @@ from nearkin.stages.documents.columns import (
 )
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import (
-    check_has_columns,
     check_keep_records,
     check_keep_strings,
     no_note,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -19,7 +19,6 @@ from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.documents.table_files import readable_as
 
 _PIECE_BYTES = 1 << 20
 
@@ -35,6 +34,8 @@ class TextFile:
     encoding : str
         The file is in it only where all of it, seen together, is not UTF-8.
     max_document_bytes : int
+    problem_of_table : callable
+        Why a file that begins so is no text, where it is a table.
     is_forced : bool
         Text with markup is read as it is: the user named the format.
     is_pipe : bool
@@ -44,6 +45,7 @@ class TextFile:
     name: str
     encoding: str
     max_document_bytes: int
+    problem_of_table: Callable[[bytes], str | None]
     is_forced: bool = False
     is_pipe: bool = False
 
@@ -89,9 +91,8 @@ def _rest(stream: ByteStream) -> int:
 
 
 def _why_no_document(first: bytes, file: TextFile) -> str | None:
-    table = readable_as(first)
-    if table is not None:
-        return f"{table.in_words}, not text; read it with --format {table.format}"
+    if (problem := file.problem_of_table(first)) is not None:
+        return problem
     kind = foreign(first, file.name)
     return None if kind is None or (kind.is_text and file.is_forced) else kind.problem
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia_pages import Page, PageReader
 from nearkin.stages.documents.wikitext import plain_text, template_names
@@ -37,22 +38,16 @@ _NAMES_OF_DISAMBIGUATION = frozenset(_DISAMBIGUATION.split())
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
-def read_wikipedia(
-    stream: ByteStream, name: str, *, batch_bytes: int, max_document_bytes: int, note: Callable[[str], None]
-) -> Iterator[pa.RecordBatch]:
+def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
     """Batches of articles.
 
     Parameters
     ----------
     stream : ByteStream
-    name : str
-        For messages.
-    batch_bytes : int
-        About how much wikitext a batch stands for.
-    max_document_bytes : int
-        Characters here; of an article at most `.wikipedia_pages.MOST_CHARACTERS`.
-    note : callable
-        Told at the end what was left out.
+    opened : OpenedSource
+        ``batch_bytes`` is about how much wikitext a batch stands for. The longest document is counted in characters
+        here; of an article at most `.wikipedia_pages.MOST_CHARACTERS` are read. ``note`` is told at the end what was
+        left out.
 
     Yields
     ------
@@ -67,7 +62,7 @@ def read_wikipedia(
     StreamFault
         The file breaks off; the articles before were handed out.
     """
-    reader = PageReader(stream, name, max_document_bytes)
+    reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
     ids, rows, n_characters = IdType(), RowList(), 0
     pages = reader.pages()
@@ -86,12 +81,12 @@ def read_wikipedia(
         elif text is not None:
             rows.add(page.line, page.title, text.encode())
             n_characters += len(page.wikitext)
-        if n_characters >= batch_bytes:
+        if n_characters >= opened.batch_bytes:
             yield one_batch([rows.piece()], ids)
             rows, n_characters = RowList(), 0
     if rows.lines:
         yield one_batch([rows.piece()], ids)
-    note(_told(name, counts))
+    opened.note(_told(opened.source.name, counts))
     if fault is not None:
         fault.line = reader.line
         raise fault

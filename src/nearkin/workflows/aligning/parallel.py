@@ -15,14 +15,14 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.formats import FORMATS, TABLES
 from nearkin.stages.documents.keeping import no_note
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
 from nearkin.stages.documents.reader import batches_of
-from nearkin.stages.documents.sniffing import head_of_file, records_of_head, unreadable
+from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.table_files import TABLES, table_at
 from nearkin.stages.documents.tmx import TmxReader
 
 Pair = tuple[pa.RecordBatch, pa.RecordBatch]
@@ -158,12 +158,12 @@ class ParallelCorpus:
             yield without_illegible(source, self.encoding), without_illegible(target, self.encoding)
 
     def _columns(self, source: Source, say: Callable[[str], None]) -> tuple[str, str]:
-        if source.format in TABLES:
-            with table_at(source.format, source.path, source.name) as table:
+        if (table_format := TABLES.get(source.format)) is not None:
+            with table_format.at(source.path, source.name) as table:
                 names = list(table.schema.names)
         else:
             head = head_of_file(source.path, source.name, self.encoding)
-            records = records_of_head(head, source.format, source.delimiter)
+            records = FORMATS[source.format].records(head, source.delimiter)
             names = list(dict.fromkeys(name for record in records for name in record))
         found = []
         for role, language, named in (

@@ -23,9 +23,8 @@ from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat
-from nearkin.stages.documents.keeping import check_has_columns
 from nearkin.workflows.auditing.rereading import Reread, reread
 from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.resources import Resources

@@ -1,0 +1,80 @@
+"""Formats of lines: an id and a text, or a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING
+
+from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.stages.documents.head import Head
+    from nearkin.stages.documents.streams import ByteStream
+    from nearkin.stages.documents.table_columns import RowMask
+
+_LONGEST_ID = 512
+
+
+class LineFormat(StreamFormat):
+    """A document is a line, whatever is in it."""
+
+    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+        """Copy kept lines byte for byte."""
+        from nearkin.stages.documents.kept_parts import copy_lines
+
+        copy_lines(is_kept, stream, sink, source.max_document_bytes)
+
+
+class Lines(LineFormat):
+    """``ID<TAB>TEXT``."""
+
+    name = "lines"
+    hint = "ID<TAB>TEXT"
+    listed = "ID<TAB>TEXT lines"
+    in_words = "lines of ID<TAB>TEXT"
+
+    def is_begun_by(self, head: Head) -> bool:
+        """Whether two lines or more, and two thirds of the first ones, are such."""
+        n_lines, n_seen = _n_id_and_text(head)
+        return n_lines >= 2 and 3 * n_lines >= 2 * n_seen
+
+    def evidence(self, head: Head) -> str:
+        """How many of the first lines are such."""
+        n_lines, n_seen = _n_id_and_text(head)
+        if not 0 < n_lines < n_seen:
+            return ""
+        return f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'is', 'are')} such"
+
+    def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """See `StreamFormat`."""
+        from nearkin.stages.documents.lines import read_lines
+
+        return read_lines(stream, opened)
+
+
+class TextLines(LineFormat):
+    """A text a line, without an id."""
+
+    name = "text-lines"
+    hint = "a document per line"
+    in_words = "a document a line"
+
+    def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """See `StreamFormat`."""
+        from nearkin.stages.documents.lines import read_text_lines
+
+        return read_text_lines(stream, opened)
+
+
+def _n_id_and_text(head: Head) -> tuple[int, int]:
+    """How many of the first lines are ``ID<TAB>TEXT``, and of how many; none where the ids are not all different."""
+    lines = head.first_lines
+    ids = [line.partition(b"\t")[0] for line in lines if b"\t" in line]
+    if len(set(ids)) < len(ids) or not all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids):
+        return 0, len(lines)
+    return len(ids), len(lines)

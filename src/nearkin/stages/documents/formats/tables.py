@@ -1,0 +1,161 @@
+"""Tables in files that name their columns and types: Parquet and Arrow. What else reads them sees no difference."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
+
+from nearkin.stages.documents.formats.format import Format
+from nearkin.stages.documents.magic import ARROW_FILE, ARROW_STREAM, PARQUET
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.stages.documents.columns import Sample
+    from nearkin.stages.documents.head import Head
+    from nearkin.stages.documents.streams import Progress
+    from nearkin.stages.documents.table_columns import RowMask
+    from nearkin.stages.documents.table_files import TableFile
+
+
+class TableFormat(Format):
+    """A format of tables.
+
+    Attributes
+    ----------
+    a_file : str
+        A file of it, with the article.
+    magic : tuple of bytes
+        What a file may begin with.
+    """
+
+    a_file: ClassVar[str]
+    magic: ClassVar[tuple[bytes, ...]]
+    has_columns = True
+    has_types = True
+    is_unmistakable = True
+
+    @abstractmethod
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """A file as a table, as long as a block runs; ``name`` is for messages.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        StreamFault
+            It is one, and is truncated or damaged.
+        """
+
+    @contextmanager
+    def at(self, path: str, name: str) -> Iterator[TableFile]:
+        """A file on a disk as a table.
+
+        Raises
+        ------
+        SourceError
+            It is no such file.
+        TruncatedInputError
+            It cannot be opened for damage.
+        """
+        from nearkin.stages.documents.damage import truncated_input
+        from nearkin.stages.documents.streams import StreamFault
+
+        with open(path, "rb", buffering=0) as raw:
+            try:
+                with self.opened(raw, name) as table:
+                    yield table
+            except StreamFault as fault:
+                raise truncated_input(name, fault, 0) from fault
+
+    def sample_of_file(self, path: str, name: str) -> Sample:
+        """The columns of the first rows; damage inside of the file is left to whoever reads it. Errors as of `at`."""
+        from nearkin.stages.documents.columns import sample_of_table
+        from nearkin.stages.documents.streams import StreamFault
+        from nearkin.stages.documents.table_files import SAMPLE_ROWS
+
+        with self.at(path, name) as table:
+            try:
+                rows = table.first_rows(SAMPLE_ROWS)
+            except StreamFault:
+                rows = table.schema.empty_table()
+            return sample_of_table(rows)
+
+    def is_begun_by(self, head: Head) -> bool:
+        """By the first bytes, as they are in the file."""
+        return head.table == self.name
+
+    def problem(self, head: Head) -> str | None:
+        """Whether it is compressed as a whole: it is read at many places."""
+        if head.compression == "none":
+            return None
+        return f"this is {self.a_file} that is compressed as a whole, by {head.compression}. Unpack it first."
+
+    def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Batches of rows."""
+        from nearkin.stages.documents.table_files import read_table_file
+
+        with self.opened(opened.raw, opened.source.name) as table:
+            yield from read_table_file(table, opened)
+
+    def copy(
+        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
+    ) -> None:
+        """Copy kept rows with all columns."""
+        with self.opened(raw, source.name) as table:
+            table.copy_rows(is_kept, file)
+        progress(source.size_bytes)
+
+
+class Parquet(TableFormat):
+    """Parquet files."""
+
+    name = "parquet"
+    listed = "Parquet"
+    in_words = "Parquet"
+    a_file = "a Parquet file"
+    suffixes = (".parquet", ".pq")
+    kept_suffix = ".parquet"
+    magic = (PARQUET,)
+    is_pipeable = False
+
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """See `TableFormat`."""
+        from nearkin.stages.documents.parquet import ParquetTable
+
+        return ParquetTable.opened(raw, name)
+
+
+class Arrow(TableFormat):
+    """Arrow IPC: files, which Feather version 2 is too, and streams."""
+
+    name = "arrow"
+    listed = "Arrow"
+    in_words = "Arrow"
+    a_file = "an Arrow file"
+    suffixes = (".arrow", ".feather", ".ipc")
+    kept_suffix = ".arrow"
+    magic = (ARROW_FILE, ARROW_STREAM)
+
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """See `TableFormat`."""
+        from nearkin.stages.documents.arrow_ipc import ArrowTable
+
+        return ArrowTable.opened(raw, name)
+
+
+TABLES: dict[str, TableFormat] = {table.name: table for table in (Parquet(), Arrow())}
+
+
+def table_begun_by(data: bytes) -> TableFormat | None:
+    """The format of a table that begins so.
+
+    Examples
+    --------
+    >>> table_begun_by(b"PAR1...").a_file
+    'a Parquet file'
+    """
+    return next((table for table in TABLES.values() if data.startswith(table.magic)), None)

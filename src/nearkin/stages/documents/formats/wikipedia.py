@@ -1,0 +1,59 @@
+"""Dumps of Wikipedia, and of other editions of MediaWiki."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING
+
+from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.stages.documents.head import Head
+    from nearkin.stages.documents.streams import ByteStream
+    from nearkin.stages.documents.table_columns import RowMask
+
+_ROOT_OF_DUMP = re.compile(rb"<mediawiki[\s>]")
+
+
+class Wikipedia(StreamFormat):
+    """XML, an article a page."""
+
+    name = "wikipedia"
+    listed = "dumps of Wikipedia"
+    in_words = "a dump of Wikipedia"
+    kept_suffix = ".xml"
+    is_unmistakable = True
+    declares_encoding = True
+
+    def is_begun_by(self, head: Head) -> bool:
+        """Whether this is how MediaWiki begins an export of its pages.
+
+        Examples
+        --------
+        >>> from nearkin.stages.documents.head import Head
+        >>> dump = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">'
+        >>> Wikipedia().is_begun_by(Head(dump, "none", is_all=False))
+        True
+        >>> Wikipedia().is_begun_by(Head(b"The element <mediawiki> is the outermost.", "none", is_all=True))
+        False
+        """
+        begins_so = head.data.lstrip().startswith((b"<mediawiki", b"<?xml", b"<!"))
+        return begins_so and bool(_ROOT_OF_DUMP.search(head.data))
+
+    def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """See `StreamFormat`."""
+        from nearkin.stages.documents.wikipedia import read_wikipedia
+
+        return read_wikipedia(stream, opened)
+
+    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+        """Copy the pages of kept articles."""
+        import numpy as np
+
+        from nearkin.stages.documents.wikipedia_kept import copy_kept_pages
+
+        copy_kept_pages(stream, source.name, lambda line: bool(is_kept(np.array([line]))[0]), sink.write)

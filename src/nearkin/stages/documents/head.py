@@ -1,0 +1,79 @@
+"""The first bytes of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nearkin.errors import SourceError
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.compression import Compression
+    from nearkin.stages.documents.foreign import Foreign
+    from nearkin.stages.documents.streams import ByteStream
+
+HEAD_BYTES = 1 << 16
+_LONG_HEAD_BYTES = 1 << 20
+SAMPLE_RECORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file, unpacked and in UTF-8.
+
+    Parameters
+    ----------
+    data : bytes
+    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
+        As the first bytes say, whatever the name of the file says.
+    is_all : bool
+        Whether this is the whole file.
+    table : {"parquet", "arrow"} or None
+        The kind of table that this is.
+    kind : Foreign or None
+        What this is, if it is no plain text and no table.
+    """
+
+    data: bytes
+    compression: Compression
+    is_all: bool
+    table: str | None = None
+    kind: Foreign | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """What this is, if nothing of it can be read as text."""
+        return None if self.kind is None or self.kind.is_text else self.kind.problem
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The whole lines; the only line, where not even one is whole."""
+        lines = self.data.split(b"\n")
+        if not self.is_all and len(lines) > 1:
+            lines.pop()
+        return [line.rstrip(b"\r") for line in lines]
+
+    @property
+    def is_cut_record(self) -> bool:
+        """Whether not even the first line is whole."""
+        return not self.is_all and b"\n" not in self.data
+
+    @property
+    def first_lines(self) -> list[bytes]:
+        """The first lines that are not blank."""
+        return [line for line in self.lines if line.strip()][:SAMPLE_RECORDS]
+
+
+def empty_stdin() -> SourceError:
+    """The error of a pipe through which nothing came."""
+    return SourceError("standard input is empty. Check the command before the pipe, or name a file.")
+
+
+def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
+    """The beginning of what is about to be read, enough to see a whole line within reason, without taking it."""
+    n_bytes = HEAD_BYTES
+    data = stream.peek(n_bytes)
+    if len(data) == n_bytes and b"\n" not in data:
+        n_bytes = _LONG_HEAD_BYTES
+        data = stream.peek(n_bytes)
+    return Head(data, compression, is_all=not is_cut and len(data) < n_bytes)
