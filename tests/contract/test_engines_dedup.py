@@ -29,15 +29,15 @@ from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import Reading
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
-from nearkin.workflows.dedup.on_spark.task_input import TaskInput
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.readable import damaged_files
+from nearkin.workflows.reading import inputs as dedup_inputs
+from nearkin.workflows.reading.on_spark.task_input import TaskInput
 from nearkin.workflows.resources import Resources
 
 Records = Sequence[Mapping[str, object]]

@@ -54,7 +54,7 @@ class Source:
     format : {"jsonl", "parquet", "arrow", "csv", "tsv", "lines", "text-lines", "file", "wikipedia", "collection", …}
         "lines" is ``ID<TAB>TEXT``; "text-lines" is a document a line; "file" is one document, the whole file;
         "wikipedia" is a dump of its pages in XML; "collection" and "results" are no files, see
-        `workflows.dedup.inputs.StoredSource`.
+        `workflows.reading.inputs.StoredSource`.
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}
     text, id : str or None
         The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +18,8 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
-from nearkin.workflows.dedup.inputs import Input
+from nearkin.workflows.reading.inputs import Input
 
-SPOOL = "spool"
 SOURCE_COLUMN = "source"
 
 
@@ -67,16 +65,6 @@ def read_all(
     return tuple(found)
 
 
-def is_read(spool: Spool, index: int) -> bool:
-    """Whether an input was read to its end."""
-    return _mark(spool, index).exists()
-
-
-def _mark(spool: Spool, index: int) -> Path:
-    """What is written when an input was read to its end."""
-    return spool.path / f"{index:09d}.json"
-
-
 def read_one(
     index: int,
     first_source: int,
@@ -97,7 +85,7 @@ def read_one(
     first_source : int
         The number of its first source among all of the run.
     """
-    mark = _mark(spool, index)
+    mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
         stored = read_checked_json(mark)

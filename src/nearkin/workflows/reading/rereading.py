@@ -20,7 +20,7 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
-from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
-from nearkin.workflows.dedup.inputs import StoredSource
-from nearkin.workflows.stored.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
