@@ -42,7 +42,7 @@ def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, 
     told = forecast(ReadingRequest([path]), options, n_documents=None, resources=Resources(2))
     stages, work = InProcess(), folder / "work"
     work.mkdir()
-    inputs = file_inputs(resolve_sources([path]).sources, keep_column=None, encoding="utf-8")
+    inputs = file_inputs(resolve_sources([path]).sources, encoding="utf-8")
     found = find(
         inputs, None, options, work, stages, rules=ReadingRules(), resources=Resources(2), meter=Meter(Silent())
     )  # type: ignore[arg-type]  # it does what Stages does

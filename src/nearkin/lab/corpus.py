@@ -18,6 +18,7 @@ from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.problems import first_problem
 from nearkin.workflows.reading.request import ReadingRequest
 
 BATCH_BYTES = 1 << 20
@@ -69,16 +70,12 @@ class Problems:
 
     def take(self, prepared: pa.RecordBatch, source_name: str) -> None:
         """Some documents more; DocumentError at a bad one, if such stop the run."""
-        column = prepared["problem"]
-        self._n_documents += len(column)
-        if column.null_count == len(column):
-            return
-        row = column.is_valid().index(True).as_py()
-        where = f"{source_name}:{prepared['line'][row]}: {column[row]}"
-        if self._rules.on_error == "stop":
-            raise DocumentError(f"{where}. {STOPPED}")
-        self._n += len(column) - column.null_count
-        self._first = self._first or where
+        self._n_documents += len(prepared)
+        if where := first_problem(prepared, lambda _: source_name):
+            if self._rules.on_error == "stop":
+                raise DocumentError(f"{where}. {STOPPED}")
+            self._n += len(prepared) - prepared["problem"].null_count
+            self._first = self._first or where
 
     def check(self) -> None:
         """Raise where too many cannot be read; see `ReadingRules.check_readable`."""
@@ -103,7 +100,7 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
     parts: list[pa.RecordBatch] = []
     problems = Problems(files.rules)
     n_left, n_without_text, n_unreadable = n_documents, 0, 0
-    sources = files.resolved(progress).sources
+    sources = files.resolved(progress)
     for source in sources:
         if not n_left:
             break

@@ -75,7 +75,7 @@ def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> Fi
     parts: list[pa.RecordBatch] = []
     n_have = n_empty = n_unreadable = 0
     problems = Problems(files.rules)
-    for batch, source_name in _batches(files.resolved(progress).sources, files, progress):
+    for batch, source_name in _batches(files.resolved(progress), files, progress):
         prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
         is_readable = prepared["problem"].is_null()
         good = prepared.filter(pc.and_(is_readable, has_text(prepared))).slice(0, n_documents - n_have)

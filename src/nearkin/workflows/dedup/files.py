@@ -139,23 +139,23 @@ def run_files(
         sourced = Sourced.of(asked, out, options, progress, against=against, twice=ending.twice)
         ending.check(sourced)
         if cluster is not None:
-            check_can_be_shared((*sourced.found.sources, *sourced.others.sources))
+            check_can_be_shared(sourced.sources + sourced.others)
         identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
             meter = Meter(progress)
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-            saved = save_stdin(sourced.found.sources, asked.stdin, directory.work) if ending.twice else None
+            saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
             result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
             sourced.check_unchanged()
             directory.begin_results()
             job.write(result, out, meter)
             with _opened(saved, asked) as stdin:
-                inputs = file_inputs(sourced.found.sources, keep_column=None, encoding=asked.encoding, stdin=stdin)
+                inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
                 found = Found(result, options, sourced, inputs, saved, directory, resources, meter)
                 more = ending.write(found)
             sourced.check_unchanged()
-            told, others = (describe(s.sources, resources, meter) for s in (sourced.found, sourced.others))
+            told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
             written |= {"encoding": asked.encoding, "reading": asked.as_stored(), **engine, **more}
             if delivery.report:
@@ -181,10 +181,8 @@ def _find(
     """The job on the files; what the manifest is to say of what it ran on."""
     asked = sourced.asked
     with _opened(saved, asked) as stdin:
-        inputs = file_inputs(
-            sourced.found.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin
-        )
-        others = file_inputs(sourced.others.sources, keep_column=None, encoding=asked.encoding, stdin=stdin)
+        inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
+        others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
         given = inputs, others if sourced.is_against else None, options, directory.work
         if cluster is None:
             return job.find(*given, rules=asked.rules, resources=resources, meter=meter), {}
@@ -198,8 +196,8 @@ def _find(
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
     """What is read, as it is numbered in the spool."""
-    sides = (sourced.found.sources, sourced.others.sources)
-    return [one for side in sides for one in file_inputs(side, keep_column=None, encoding=sourced.asked.encoding)]
+    sides = (sourced.sources, sourced.others)
+    return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
 
 
 def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractContextManager[BinaryIO | None]:
@@ -222,14 +220,14 @@ class DedupEnding:
     def check(self, sourced: Sourced) -> None:
         """What was kept of a run is not written again."""
         if self.delivery.kept:
-            check_can_be_written(sourced.found.sources)
+            check_can_be_written(sourced.sources)
 
     def write(self, found: Found) -> Mapping[str, object]:
         """The cleaned corpus."""
         if not self.delivery.kept:
             return {}
         written = write_kept_corpus(
-            found.sourced.found.sources,
+            found.sourced.sources,
             found.result.places,
             found.result.judged.outcome.keep,
             found.directory.kept_aside,

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError
 from nearkin.records import I64
 from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
@@ -17,8 +16,9 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.problems import stop_at_problem
 
 SOURCE_COLUMN = "source"
 
@@ -102,7 +102,7 @@ def read_one(
             return
         prepared = prepare(batch, normalisation, source_name=one.names[0])
         if rules.on_error == "stop":
-            _stop_at_problem(prepared, one.names, source)
+            stop_at_problem(prepared, lambda row: one.names[int(np.broadcast_to(source, batch.num_rows)[row])])
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
         spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))
 
@@ -145,12 +145,3 @@ class _Seen:
             self.n_documents += batch.num_rows
             self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
             yield batch, source
-
-
-def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: I64 | int) -> None:
-    problems = prepared["problem"]
-    if problems.null_count == len(problems):
-        return
-    row = problems.is_valid().index(True).as_py()
-    name = names[int(np.broadcast_to(source, len(problems))[row])]
-    raise DocumentError(f"{name}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,13 +16,13 @@ from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.sources import STDIN, Source, SourceSet
+from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
-from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
+from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
 
@@ -39,7 +37,7 @@ class Sourced:
     Parameters
     ----------
     asked : ReadingRequest
-    found, others : SourceSet
+    sources, others : tuple of Source
         Of the input, of the other collection.
     before : Snapshots
         The files of many documents before they were read.
@@ -48,8 +46,8 @@ class Sourced:
     """
 
     asked: ReadingRequest
-    found: SourceSet
-    others: SourceSet
+    sources: tuple[Source, ...]
+    others: tuple[Source, ...]
     before: Snapshots
     is_against: bool
 
@@ -70,18 +68,18 @@ class Sourced:
         document survives, the order of the arguments says which is first.
         """
         found = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
-        others = SourceSet((), ())
+        others: tuple[Source, ...] = ()
         if against:
             others = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
-        check_inputs(found.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
-        check_inputs(others.sources, encoding=asked.encoding, stdin=asked.stdin)
-        if sum(source.path == STDIN for source in found.sources + others.sources) > 1:
+        check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
+        check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
+        if sum(source.path == STDIN for source in found + others) > 1:
             raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
-        if twice and (pipes := [s.path for s in found.sources if s.path != STDIN and is_pipe(s)]):
+        if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
             raise ParameterError(
                 f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
             )
-        return cls(asked, found, others, snapshots_of(_of_many_documents(found, others)), bool(against))
+        return cls(asked, found, others, snapshots_of(_of_many_documents(found + others)), bool(against))
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
         """All that decides the result: what a resumed run must share with the one it goes on with."""
@@ -91,8 +89,8 @@ class Sourced:
             "parameters": options.in_words(),
             "encoding": self.asked.encoding,
             "max_document_bytes": self.asked.rules.max_document_bytes,
-            "inputs": _listed(self.found.sources),
-            "against": _listed(self.others.sources),
+            "inputs": _listed(self.sources),
+            "against": _listed(self.others),
         }
 
     def check_unchanged(self) -> None:
@@ -103,27 +101,27 @@ class Sourced:
         SourceError
             A file is not what it was when the run began.
         """
-        check_unchanged(_of_many_documents(self.found, self.others), self.before, CHANGED_WHILE_READ)
+        check_unchanged(_of_many_documents(self.sources + self.others), self.before, CHANGED_WHILE_READ)
 
 
 def _resolve(
     asked: ReadingRequest, out: Path, progress: Progress, *, text_optional: bool = False, in_order: bool = False
-) -> SourceSet:
+) -> tuple[Source, ...]:
     """The sources, without those that lie in the output directory: a run replaces what is there."""
     found = asked.resolved(progress, text_optional=text_optional, in_order=in_order, without=out)
     place = out.resolve()
-    on_disk = [s.path for s in found.sources if s.path != STDIN and "://" not in s.path]
+    on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside & set(asked.inputs)):
         raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
-    return replace(found, sources=tuple(s for s in found.sources if s.path not in inside))
+    return tuple(source for source in found if source.path not in inside)
 
 
-def _of_many_documents(found: SourceSet, others: SourceSet) -> list[Source]:
+def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """The sources but for files of one document each."""
-    return [source for source in (*found.sources, *others.sources) if source.format != "file"]
+    return [source for source in sources if source.format != "file"]
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
@@ -137,10 +135,8 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         if isinstance(source, StoredSource):
             told.update(repr((source.path, source.format, source.documents.state())).encode())
             continue
-        changed = (0, 0)
-        with contextlib.suppress(OSError):
-            found = os.stat(source.path)
-            changed = (0, 0) if is_pipe(source) else (found.st_mtime_ns, found.st_size)
+        now = SourceSnapshot.of(source)
+        changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
         if len(sources) <= _MOST_NAMED:
@@ -150,7 +146,11 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
 
 
 def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
-    """The sources with the digests of their bytes."""
+    """The sources with the digests of their bytes.
+
+    The bytes are read for them alone: a reader of Parquet or Arrow does not pass all of them by, and a run that goes on
+    does not read again what it has in its spool.
+    """
     if not sources:
         return []
     with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:

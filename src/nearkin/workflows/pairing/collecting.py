@@ -21,8 +21,9 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
-from nearkin.workflows.reading.texts import Texts, check_readable
+from nearkin.workflows.reading.texts import Texts
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)

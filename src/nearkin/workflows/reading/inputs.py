@@ -242,7 +242,7 @@ class StoredSource(Source):
 
 
 def file_inputs(
-    sources: Sequence[Source], *, keep_column: str | None, encoding: str, stdin: BinaryIO | None = None
+    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
     """The sources as inputs, in their order; files of one document that follow one another become one input."""
     inputs: list[Input] = []

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import SourceSet
+from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, without_password
 from nearkin.workflows.reading.texts import Texts
@@ -53,7 +53,7 @@ class ReadingRequest:
 
     def resolved(
         self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None
-    ) -> SourceSet:
+    ) -> tuple[Source, ...]:
         """Find the sources; what was guessed about them is said.
 
         Parameters
@@ -82,7 +82,7 @@ class ReadingRequest:
         )
         for guess in found.guesses:
             progress.say(guess)
-        return found
+        return found.sources
 
     def opened(self, progress: Progress) -> Texts:
         """The sources, once it is seen that they have their columns.
@@ -91,7 +91,7 @@ class ReadingRequest:
         ------
         SourceError
         """
-        sources = self.resolved(progress).sources
+        sources = self.resolved(progress)
         check_inputs(sources, encoding=self.encoding, stdin=self.stdin)
-        inputs = file_inputs(sources, keep_column=None, encoding=self.encoding, stdin=self.stdin)
+        inputs = file_inputs(sources, encoding=self.encoding, stdin=self.stdin)
         return Texts(sources, inputs, self.rules)

@@ -201,9 +201,7 @@ def _expanded(argument: str) -> Iterator[str]:
     for match in matches:
         if os.path.basename(match) in _OWN_NAMES and match not in folders:
             _refuse_own_file(Path(match))
-    stored = [
-        folder for folder in sorted(folders) if _is_collection(Path(folder)) or _command_of(Path(folder)) is not None
-    ]
+    stored = [folder for folder in sorted(folders) if _is_stored(Path(folder))]
     if not stored:
         yield argument
         return

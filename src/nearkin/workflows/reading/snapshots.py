@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ class SourceSnapshot:
     source : Source
         How it was read, and its size.
     changed_ns : int or None
-        When it was last changed, in nanoseconds since 1970; None for a pipe.
+        When it was last changed, in nanoseconds since 1970; None for a pipe, or where there is nothing.
     sha256 : str or None
         Of a collection or the results of a run: tells their documents.
     end_row : int or None
@@ -48,9 +49,12 @@ class SourceSnapshot:
             plain = Source(printable(source.path), name, source.format, "none", None, None, source.size_bytes)
             return cls(plain, None, stored.digest, stored.end_row, stored.state())
         named = replace(source, path=printable(source.path), name=printable(source.name))
-        if source.path == STDIN or not os.path.isfile(source.path):
+        try:
+            found = os.stat(source.path)
+        except (OSError, ValueError):
             return cls(named, None)
-        found = os.stat(source.path)
+        if source.path == STDIN or not stat.S_ISREG(found.st_mode):
+            return cls(named, None)
         return cls(replace(named, size_bytes=found.st_size), found.st_mtime_ns)
 
     @classmethod
@@ -108,4 +112,4 @@ def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str) -> Texts:
         See `SourceSnapshot.reopened`.
     """
     sources = [one.reopened() for one in snapshots]
-    return Texts(sources, file_inputs(sources, keep_column=None, encoding=encoding), ReadingRules.of_finished_run())
+    return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())

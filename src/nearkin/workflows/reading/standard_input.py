@@ -59,7 +59,7 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         return None
     path = work / _SAVED
     if not path.exists():
-        inputs = file_inputs(sources, keep_column=None, encoding="utf-8")
+        inputs = file_inputs(sources, encoding="utf-8")
         spool = Spool(work / SPOOL)
         if any(one.names == (STDIN,) and spool.mark(i).exists() for i, one in enumerate(inputs)):
             raise ResumeError(

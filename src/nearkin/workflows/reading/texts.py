@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import DocumentError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
@@ -18,49 +18,12 @@ from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.inputs import Input
-
-
-def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
-    """Check that not too many documents are unreadable.
-
-    Parameters
-    ----------
-    documents : sequence of Table or RecordBatch
-        With the columns ``source``, ``line`` and ``problem``, in reading order.
-    rules : ReadingRules
-    of : str, optional
-        The option that names the documents.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        See `ReadingRules.check_readable`.
-    """
-    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
-    if n_unreadable:
-        first = next(some for some in documents if some["problem"].null_count < len(some))
-        row = first["problem"].is_valid().index(True).as_py()
-        where = f"{first['source'][row]}:{first['line'][row]}: {first['problem'][row]}"
-        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
-
-
-def damaged_files(documents: Sequence[pa.Table]) -> list[dict[str, object]]:
-    """The files of which only a part was used, by the same columns: for a summary."""
-    found = []
-    for some in documents:
-        if some["problem"].null_count < len(some):
-            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
-            found += [
-                {"path": one["source"], "line": one["line"], "problem": fault_of(one["problem"])}
-                for one in bad
-                if is_damage(one["problem"])
-            ]
-    return found
+from nearkin.workflows.reading.problems import stop_at_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +114,8 @@ class Texts:
         """
         batch, sources, name = raw
         prepared = prepare(batch, normalise, source_name=name)
-        problems = prepared["problem"]
-        if self.rules.on_error == "stop" and problems.null_count < len(problems):
-            row = problems.is_valid().index(True).as_py()
-            raise DocumentError(f"{self.names[sources[row]]}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")
+        if self.rules.on_error == "stop":
+            stop_at_problem(prepared, lambda row: self.names[sources[row]])
         return TextBatch(prepared, sources)
 
 

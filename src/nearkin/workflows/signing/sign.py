@@ -21,9 +21,10 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine
+from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
-from nearkin.workflows.reading.texts import Texts, check_not_an_input, check_readable, damaged_files
+from nearkin.workflows.reading.texts import Texts, check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, SignedTexts, counted_batches, signed_batches
 from nearkin.workflows.signing.counting import collect

@@ -116,10 +116,7 @@ def _again(about: About) -> Texts:
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
                 "to a file and sign that, or omit --verify."
             )
-        try:
-            now = SourceSnapshot.of(one.source)
-        except OSError as error:
-            raise SourceError(f"{one.source.path}: cannot be read again to verify pairs: {error.strerror}.") from error
+        now = SourceSnapshot.of(one.source)
         if (now.changed_ns, now.source.size_bytes) != (one.changed_ns, one.source.size_bytes):
             raise SourceError(
                 f"{one.source.path}: is not there (seen from this directory), or has changed since it was signed. "

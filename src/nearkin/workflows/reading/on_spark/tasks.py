@@ -68,7 +68,7 @@ def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
         See `check_can_be_shared`.
     """
     check_can_be_shared(sources)
-    inputs = split(file_inputs(sources, keep_column=None, encoding=encoding))
+    inputs = split(file_inputs(sources, encoding=encoding))
     return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one)))) for i, one in enumerate(inputs)]
 
 
