@@ -41,8 +41,8 @@ from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepar
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 
 FAISS = Peer("faiss", "faiss", "run_faiss.py")
 FLAT_QUERIES, FLAT_SIGNATURES = 1_000, 100_000
@@ -81,7 +81,7 @@ def inputs_of(options: argparse.Namespace, n: int) -> PairInput:
         save(train(corpus, AlignOptions(aligner="model-1")).table, table)
     if not all(path.exists() for path in paths):
         write_documents(options.sentences, columns, n, options.out)  # type: ignore[arg-type]
-    return PairInput(Reading([str(paths[0])]), Reading([str(paths[1])]), table)
+    return PairInput(ReadingRequest([str(paths[0])]), ReadingRequest([str(paths[1])]), table)
 
 
 def head(signatures: BitSignatures, n: int) -> BitSignatures:

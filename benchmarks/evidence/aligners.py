@@ -16,7 +16,7 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.dictionary import read_dictionary
 from nearkin.workflows.aligning.parallel import ParallelCorpus
 from nearkin.workflows.aligning.training import AlignOptions, train
-from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.table_words import TableWords
 
 LEAST_OCCURRENCES = 5
 

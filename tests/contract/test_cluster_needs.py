@@ -17,13 +17,13 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.forecast import forecast
-from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.on_spark import forecast as on_spark
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.sourcing import Files
 from nearkin.workflows.pairing.on_spark import forecast as pairing_on_spark
 from nearkin.workflows.pairing.on_spark.searching import search_all
+from nearkin.workflows.reading.inputs import file_inputs
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 
@@ -39,10 +39,10 @@ def corpus(folder: Path, some: list[tuple[str, str]]) -> str:
 
 def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, InProcess, int]:
     """What is foretold of a corpus by itself, what is sent, and how many candidates there are."""
-    told = forecast(Files([path]), options, n_documents=None, resources=Resources(2))
+    told = forecast(ReadingRequest([path]), options, n_documents=None, resources=Resources(2))
     stages, work = InProcess(), folder / "work"
     work.mkdir()
-    inputs = file_inputs(resolve_sources([path]).sources, keep_column=None, encoding="utf-8")
+    inputs = file_inputs(resolve_sources([path]).sources, encoding="utf-8")
     found = find(
         inputs, None, options, work, stages, rules=ReadingRules(), resources=Resources(2), meter=Meter(Silent())
     )  # type: ignore[arg-type]  # it does what Stages does

@@ -12,14 +12,15 @@ import pytest
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import ParameterError, ResumeError, SourceError
-from nearkin.lab.corpus import RawFiles, read_raw
+from nearkin.lab.corpus import read_raw
 from nearkin.runs.progress import Silent
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery
-from nearkin.workflows.stored import collection_documents
-from nearkin.workflows.stored.collection_documents import CollectionDocuments
+from nearkin.workflows.reading import collection_documents
+from nearkin.workflows.reading.collection_documents import CollectionDocuments
+from nearkin.workflows.reading.request import ReadingRequest
 
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet")
 EVERYTHING = AuditOptions(sample=10**6)
@@ -234,9 +235,9 @@ def test_other_commands_read_it_too(place, stored, tmp_path):
     assert (ended.code, ended.err) == (0, "")
     assert "open-sesame" not in (tmp_path / "pairs/manifest.json").read_text()
     assert nearkin_here("plan", "--sample", place.address).code == 0
-    corpus = RawFiles([place.address])
+    corpus = ReadingRequest([place.address])
     assert read_raw(corpus, 10, Silent()).ids.to_pylist() == list(ordered(place, stored))[:10]
-    assert "open-sesame" not in corpus.told[0]
+    assert "open-sesame" not in corpus.shown_inputs[0]
     copy = place.another()
     cache = ("--cache", copy.cache) if copy.server else ()
     assert nearkin_here("add", copy.address, place.address, "-q", *cache).code == 0

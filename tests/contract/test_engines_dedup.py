@@ -30,15 +30,15 @@ from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import Reading
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
-from nearkin.workflows.dedup.on_spark.task_input import TaskInput
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.readable import damaged_files
+from nearkin.workflows.reading import inputs as dedup_inputs
+from nearkin.workflows.reading.on_spark.task_input import TaskInput
 from nearkin.workflows.resources import Resources
 
 Records = Sequence[Mapping[str, object]]
@@ -170,9 +170,7 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
     inputs = dedup_inputs.file_inputs(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
     others = None
     if theirs:
-        others = dedup_inputs.file_inputs(
-            resolve_sources(theirs, text_optional=True).sources, keep_column=None, encoding="utf-8"
-        )
+        others = dedup_inputs.file_inputs(resolve_sources(theirs, text_optional=True).sources, encoding="utf-8")
     found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
@@ -334,7 +332,7 @@ def found_in(folder: Path, mine: list[str], theirs: list[str], engine: str, rule
     work = folder / engine
     work.mkdir()
     sides = [
-        dedup_inputs.file_inputs(resolve_sources(paths, rules=rules).sources, keep_column=None, encoding="utf-8")
+        dedup_inputs.file_inputs(resolve_sources(paths, rules=rules).sources, encoding="utf-8")
         for paths in (mine, theirs)
         if paths
     ]
@@ -382,7 +380,7 @@ def test_what_is_read_twice(tmp_path):
     away = wikipedia_dumps.page("b", "#REDIRECT [[a]]", number=2, redirect="a")
     path = tmp_path / "dewiki-pages-articles.xml"
     path.write_bytes(wikipedia_dumps.dump(page, away))
-    [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, keep_column=None, encoding="utf-8")
+    [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
     reading = Reading(spool, DedupOptions.of().normalise, ReadingRules())

@@ -23,8 +23,10 @@ from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup import files as dedup_of_files
 from nearkin.workflows.dedup import searching
-from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
-from nearkin.workflows.dedup.on_spark import entries, grouping, homes, task_input, texts
+from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.dedup.on_spark import entries, grouping, homes, texts
+from nearkin.workflows.reading.on_spark import task_input
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 PLAIN = Delivery(report=False)
@@ -72,9 +74,10 @@ def found(
     """What a run leaves, and what its manifest says beside what it took."""
     mine, theirs = written(case, folder)
     dedup_files(
-        Files(mine, theirs),
+        ReadingRequest(mine),
         out,
         case.chosen(),
+        against=theirs,
         delivery=delivery,
         resources=Resources(2),
         progress=progress,
@@ -361,7 +364,7 @@ def test_files_that_change(stage, rule, tmp_path, spark):
 
     with pytest.raises(SourceError, match=rule) as caught:
         dedup_files(
-            Files([str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
+            ReadingRequest([str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
             progress=Stages(stage, change), cluster=Cluster(),
         )  # fmt: skip
     assert "Traceback" not in str(caught.value)

@@ -38,8 +38,8 @@ from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import vector_place
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 
 N_TERMS = 30
@@ -255,14 +255,14 @@ class Case:
         return PairInput(left, right, corpus.table if self.has_table else None)
 
 
-def written(folder: Path, texts: Sequence[object], n_files: int) -> Reading:
+def written(folder: Path, texts: Sequence[object], n_files: int) -> ReadingRequest:
     folder.mkdir()
     records = [one if isinstance(one, dict) else {"id": f"document {i}", "text": one} for i, one in enumerate(texts)]
     size = max(1, -(-len(records) // n_files))
     for i in range(n_files):
         lines = [json.dumps(one) for one in records[i * size : (i + 1) * size]]
         (folder / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return Reading([str(folder)], doc_id="id", text="text")
+    return ReadingRequest([str(folder)], doc_id="id", text="text")
 
 
 PROSE = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in range(40)]

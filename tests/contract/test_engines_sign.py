@@ -37,14 +37,14 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.dedup import inputs
-from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
+from nearkin.workflows.reading import inputs
+from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import collect, save
 from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions
 from nearkin.workflows.signing.sign import sign_files
-from nearkin.workflows.signing.texts import Reading
 
 PROSE = wikipedia_dumps.PROSE
 WEIGHTED = {"method": "weighted-topsig", "bits": 64}
@@ -184,7 +184,7 @@ def told_of(
     out.parent.mkdir(exist_ok=True)
     before = set(out.parent.iterdir())
     listener = Listener()
-    reading = Reading(case.written(folder / "in"), **case.reading)
+    reading = ReadingRequest(case.written(folder / "in"), **case.reading)
     try:
         signed = sign_files(
             reading,
@@ -251,7 +251,7 @@ def statistics_in(folder: Path, **options: object) -> Path:
     """Of other documents, which have some of the features."""
     case = Case({"others.jsonl": named([PROSE[:200], "something else", "one short text"])}, WEIGHTED | options)
     options_of = SigningOptions(**case.options)
-    others = Reading(case.written(folder / "others")).opened(Silent())
+    others = ReadingRequest(case.written(folder / "others")).opened(Silent())
     path = folder / "given.stats"
     save(collect(others, options_of.features, options_of.normalise, threads=1, meter=Meter(Silent())), path)
     return path
@@ -348,7 +348,7 @@ def test_standard_input_is_refused_before_it_is_read(tmp_path):
     stdin = io.BytesIO(named([PROSE]))
     with pytest.raises(ParameterError, match="every worker reads the input, and standard input is a pipe"):
         sign_files(
-            Reading(["-"], stdin=stdin),
+            ReadingRequest(["-"], stdin=stdin),
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),
@@ -361,7 +361,7 @@ def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(ParameterError, match=r"pipe\.jsonl is a pipe of this machine\. Save it to a file"):
         sign_files(
-            Reading([str(tmp_path / "pipe.jsonl")]),
+            ReadingRequest([str(tmp_path / "pipe.jsonl")]),
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),

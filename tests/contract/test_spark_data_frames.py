@@ -238,7 +238,8 @@ import nearkin
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import NearkinError
 from nearkin.spark import dedup_result
-from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.resources import Resources
 
@@ -259,7 +260,7 @@ except NearkinError as error:
 (folder / "in.jsonl").write_text("".join(f'{{"id": {i}, "text": "{text}"}}\\n' for i, text in enumerate(texts)))
 for name, cluster in (("local", None), ("spark", Cluster(url))):
     dedup_files(
-        Files([str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
+        ReadingRequest([str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
         delivery=Delivery(report=False), resources=Resources(1), cluster=cluster,
     )
 names = ("documents", "pairs", "groups")

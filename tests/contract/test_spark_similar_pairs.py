@@ -16,8 +16,8 @@ from nearkin.errors import NearkinError, OutputExistsError, ParameterError, Resu
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 from translated_corpus import TranslatedCorpus, translated_corpus
 
 COLUMNS = ["left_id", "right_id", "cosine", "rank", "terms"]
@@ -41,7 +41,7 @@ def on_one_machine(left: pa.Table, right: pa.Table, folder: Path, *, columns=(),
     sides = []
     for name, rows, (text, doc_id) in zip(("left", "right"), (left, right), columns or [("text", "id")] * 2):
         pq.write_table(rows, folder / f"{name}.parquet")
-        sides.append(Reading([str(folder / f"{name}.parquet")], text=text, doc_id=doc_id))
+        sides.append(ReadingRequest([str(folder / f"{name}.parquet")], text=text, doc_id=doc_id))
     given = PairInput(*sides, None if table is None else Path(table))
     pair_files(given, folder / "local", PairOptions(**options), report=False, resources=Resources(2))
     return pq.read_table(folder / "local/pairs.parquet").select(COLUMNS)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from commands import command, is_read_at_the_start, quick_command
-from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from oracles.texts import versions
 
@@ -69,9 +70,10 @@ def run_here(
 ) -> Mapping[str, object]:
     """A run in this process, at 0.8 on three words a shingle, without the report unless asked for."""
     return dedup_files(
-        Files(list(inputs), against=against),
+        ReadingRequest(list(inputs)),
         out,
         DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | options),
+        against=against,
         delivery=delivery or Delivery(report=False),
         resources=Resources(threads, memory),
     )

@@ -23,9 +23,10 @@ from nearkin.stages.search.linking import CrowdedRuns
 from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import MOST_MISSED, Audited, AuditOptions, MissedPairs
-from nearkin.workflows.dedup.files import Delivery, Files
+from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.families.files import families_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from oracles.brute_force import Collection
 from oracles.texts import versions
@@ -201,7 +202,7 @@ def test_a_regrouped_run(documents, lossy, tmp_path):
 
 def test_families(documents, files, tmp_path):
     families_files(
-        Files(files),
+        ReadingRequest(files),
         tmp_path / "out",
         threshold=0.8,
         shingle="words:3",

@@ -18,9 +18,9 @@ from nearkin.formats import parquet
 from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
-from nearkin.workflows.dedup import inputs
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
+from nearkin.workflows.reading import inputs
 from nearkin.workflows.signing.signature_file import SignatureFile
 from oracles.texts import versions
 

@@ -256,7 +256,8 @@ def dedup(path: Path, tmp_path: Path, *options: str) -> Ended:
 
 
 def test_a_resumed_run_is_as_strict_as_it_is_told_to_be(cut: Path, tmp_path: Path, monkeypatch) -> None:
-    from nearkin.workflows.dedup import inputs, job
+    from nearkin.workflows.dedup import job
+    from nearkin.workflows.reading import inputs
 
     monkeypatch.setattr(inputs, "BATCH_BYTES", 3000)  # several batches, so that something is done before the damage
     assert dedup(cut, tmp_path).code == 13

@@ -18,9 +18,10 @@ from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs import files
 from nearkin.runs.progress import Silent
-from nearkin.workflows.dedup import inputs
-from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading import inputs
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 RESUME = Delivery(report=False, resume=True, kept=True)
@@ -31,7 +32,7 @@ SUICIDE = """
 import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are started deaf to Ctrl-C
 name, when, how = sys.argv.pop(1), sys.argv.pop(1), int(sys.argv.pop(1))
-from nearkin.workflows.dedup import inputs
+from nearkin.workflows.reading import inputs
 inputs.BATCH_BYTES = 120_000
 rename = os.replace
 def watched(a, b):
@@ -460,7 +461,7 @@ def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch,
         rename(a, b)
 
     heard = Heard()
-    asked = Files(list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
+    asked = ReadingRequest(list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
     monkeypatch.setattr(os, "replace", cutting)
     with pytest.raises(PowerCut):
         dedup_files(*asked, delivery=Delivery(report=False), resources=Resources(1))
@@ -473,7 +474,7 @@ def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch,
 
 def test_resume_with_nothing_to_resume(corpus, tmp_path):
     heard, out = Heard(), tmp_path / "out"
-    asked = Files(corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
+    asked = ReadingRequest(corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
     dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
     assert f"--resume: {out} holds no unfinished run, so this one starts at the beginning" in heard.said
     with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):

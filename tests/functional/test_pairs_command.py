@@ -20,8 +20,8 @@ from nearkin.stages.search import stretches
 from nearkin.workflows.pairing import engines, job, kept_search, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 from translated_corpus import TranslatedCorpus, translated_corpus
 from wikipedia_dumps import dump, page
 
@@ -385,7 +385,7 @@ def test_resume_with_nothing_to_resume(corpus, tmp_path):
 def here(corpus, out, **options):
     """A run in this process."""
     delivery = {name: options.pop(name) for name in ("resume", "overwrite", "progress") if name in options}
-    given = PairInput(Reading([str(corpus.left)]), Reading([str(corpus.right)]), corpus.table)
+    given = PairInput(ReadingRequest([str(corpus.left)]), ReadingRequest([str(corpus.right)]), corpus.table)
     return job.pair_files(
         given, out, PairOptions(**options), report=False, resources=Resources(threads=1), **delivery
     )  # fmt: skip

@@ -23,7 +23,7 @@ from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
-from nearkin.workflows.stored.resolving import COLLECTION_FILE
+from nearkin.workflows.reading.resolving import COLLECTION_FILE
 
 KEPT = Delivery(report=False, kept=True)
 Texts = dict[object, str]

@@ -15,8 +15,9 @@ import zstandard
 
 from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
 from nearkin import kernels
-from nearkin.workflows.dedup import band_search, inputs, searching, verifying
+from nearkin.workflows.dedup import band_search, searching, verifying
 from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.reading import inputs
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup import inputs as dedup_inputs
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.resources import Resources
 
 

@@ -14,8 +14,8 @@ from nearkin.stages.signatures.random_projection import RandomProjection, TermVe
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 
 ORDERS = [[816, 923, 151, 900, 213, 100], [513, 857, 583, 397, 337, 612], [917, 74, 383, 401, 549, 586]]
@@ -39,7 +39,7 @@ def test_signatures_of_words():
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_files_of_a_run(side, tmp_path):
     own = translated_corpus(tmp_path, n=30)
-    given = PairInput(Reading([str(own.left)]), Reading([str(own.right)]), own.table)
+    given = PairInput(ReadingRequest([str(own.left)]), ReadingRequest([str(own.right)]), own.table)
     out = tmp_path / "out"
     pair_files(given, out, PairOptions(n_terms=2, translate=side), report=False, resources=Resources(threads=1))
     lines = (out / "pairs.tsv").read_text().splitlines()

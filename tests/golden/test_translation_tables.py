@@ -8,7 +8,7 @@ import pytest
 
 from golden.translation_tables import made
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.table_words import TableWords
 
 
 @pytest.mark.parametrize(

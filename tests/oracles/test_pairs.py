@@ -18,8 +18,8 @@ from nearkin.workflows.pairing import searching, vectors, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 from translated_corpus import translated_corpus
 
 K1, B = 1.2, 0.75
@@ -95,7 +95,7 @@ def reported(out) -> dict[tuple[int, int], float]:
 def searched(
     corpus, out, *, threads: int = 1, translates: bool = True, languages=(None, None), **options: object
 ) -> dict[tuple[int, int], float]:
-    sides = Reading([str(corpus.left)]), Reading([str(corpus.right)])
+    sides = ReadingRequest([str(corpus.left)]), ReadingRequest([str(corpus.right)])
     given = PairInput(*sides, corpus.table if translates else None, *languages)
     chosen = PairOptions(**{"threshold": 0.15, "translate": "left"} | options)  # type: ignore[arg-type]
     pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))

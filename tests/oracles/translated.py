@@ -7,7 +7,7 @@ import numpy as np
 from nearkin.kernels.buffers import strings
 from nearkin.lab.cross_lingual.documents import ParallelDocuments
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.table_words import TableWords
 
 N_WORDS, N_TOPICS = 240, 12
 LETTERS = "bdfgklmnprst"

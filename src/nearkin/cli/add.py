@@ -73,11 +73,11 @@ def add(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.workflows.collection.adding import add_files
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.texts import Reading
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    reading = Reading(inputs, file_format, text, id, encoding, rules)
+    reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         texts = reading.opened(bars)  # before the collection is made: a wrong name leaves nothing behind

@@ -86,7 +86,7 @@ def check(
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.signatures.similarity_index import TOLERANCE
-    from nearkin.workflows.collection.one_text import read_one_document
+    from nearkin.workflows.reading.one_text import read_one_document
 
     if not store and (doc_id is not None or only_new or wave != "check-ins"):
         raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")

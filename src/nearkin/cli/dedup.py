@@ -98,8 +98,9 @@ def dedup(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
-    from nearkin.workflows.dedup.files import Delivery, Files, dedup_files
+    from nearkin.workflows.dedup.files import Delivery, dedup_files
     from nearkin.workflows.dedup.options import DedupOptions
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(
@@ -107,13 +108,14 @@ def dedup(
         normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = Files(inputs, against or (), file_format, text, id, encoding, rules=rules)
+    asked = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     delivery = Delivery(resume, overwrite, write_kept, report)
     resources, cluster = Resources.of(threads, memory), cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         manifest = dedup_files(
-            files, out, options, delivery=delivery, resources=resources, progress=bars, preset=preset, cluster=cluster
-        )
+            asked, out, options, against=against or (), delivery=delivery, resources=resources, progress=bars,
+            preset=preset, cluster=cluster,
+        )  # fmt: skip
     warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

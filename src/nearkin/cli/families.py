@@ -71,17 +71,18 @@ def families(
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.workflows.dedup.files import Delivery, Files
+    from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = Files(inputs, (), file_format, text, id, encoding, rules=rules)
+    asked = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     delivery = Delivery(resume, overwrite)
     resources = Resources.of(threads, memory)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = families_files(
-            files, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
+            asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
         )
     warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)

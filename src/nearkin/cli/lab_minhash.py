@@ -68,12 +68,14 @@ def minhash(
     """Repeat the article's measurements."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.minhash.corpus import CorpusFiles
+    from nearkin.lab.minhash.corpus import TitledRequest
     from nearkin.lab.minhash.delivery import deliver
     from nearkin.workflows.resources import Resources
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = CorpusFiles(inputs, text, id, file_format, encoding, rules, title)
+    files = TitledRequest(
+        inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules, title=title
+    )
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, documents, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

@@ -92,15 +92,15 @@ def range_search(
     """Repeat the paper's measurements."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.corpus import RawFiles
     from nearkin.lab.range_search.delivery import deliver
     from nearkin.lab.range_search.experiment import Plan
     from nearkin.lab.range_search.similarity import Bounds
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     plan = Plan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = RawFiles(inputs, text, id, file_format, encoding, rules)
+    files = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     n_threads = Resources(threads).n_threads
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)

@@ -133,13 +133,15 @@ def pairs(
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import Beside, pair_files
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.texts import Reading
 
     rules = rules_of(on_error, max_unreadable, max_document_size)
 
-    def reading(inputs: list[str], own_text: str | None, own_id: str | None) -> Reading:
-        return Reading(inputs, file_format, own_text or text, own_id or id, encoding, rules)
+    def reading(inputs: list[str], own_text: str | None, own_id: str | None) -> ReadingRequest:
+        return ReadingRequest(
+            inputs, file_format=file_format, text=own_text or text, doc_id=own_id or id, encoding=encoding, rules=rules
+        )
 
     given = PairInput(
         reading(left, left_text, left_id), reading(right, right_text, right_id), table, left_language, right_language
@@ -152,7 +154,7 @@ def pairs(
         method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip
     cluster = cluster_of(engine, master, conf)
-    translated = Reading(left_translated, None, None, None, encoding, rules) if left_translated else None
+    translated = ReadingRequest(left_translated, encoding=encoding, rules=rules) if left_translated else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
             given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,

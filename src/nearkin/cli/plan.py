@@ -196,8 +196,8 @@ def plan(
     from nearkin.cli.plan_words import parse_machine
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.texts import Reading
 
     check_engine(engine)
     rules = rules_of(on_error, max_unreadable, max_document_size)
@@ -236,8 +236,8 @@ def plan(
     if terms is not None:
         raise typer.BadParameter("--terms is measured on the samples: omit --terms or the samples.")
     samples = PairInput(
-        Reading(sample_left, None, left_text or text, rules=rules),
-        Reading(sample_right, None, right_text or text, rules=rules), table, left_language, right_language,
+        ReadingRequest(sample_left, text=left_text or text, rules=rules),
+        ReadingRequest(sample_right, text=right_text or text, rules=rules), table, left_language, right_language,
     )  # fmt: skip
     sampled = _forecast(samples, (left, right), chosen, wanted, is_quiet=as_json)
     plan_pairs(sampled, chosen, wanted, figure, engine, as_json=as_json)

@@ -50,7 +50,7 @@ def plan_corpus(
     from nearkin.workflows.dedup.forecast import forecast
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
     from nearkin.workflows.dedup.options import DedupOptions
-    from nearkin.workflows.dedup.sourcing import Files
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     if not sample:
@@ -59,7 +59,7 @@ def plan_corpus(
     options = DedupOptions.of(**chosen)
     with bars_shown(is_quiet=as_json) as bars:
         told = forecast(
-            Files(sample, text=text, rules=rules),
+            ReadingRequest(sample, text=text, rules=rules),
             options,
             n_documents=n_documents,
             resources=Resources(),

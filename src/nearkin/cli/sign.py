@@ -91,10 +91,10 @@ def sign(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.options import SigningOptions
     from nearkin.workflows.signing.sign import sign_files
-    from nearkin.workflows.signing.texts import Reading
 
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
@@ -103,7 +103,7 @@ def sign(
         seed, online,
     )  # fmt: skip
     rules = rules_of(on_error, max_unreadable, max_document_size)
-    reading = Reading(inputs, file_format, text, id, encoding, rules)
+    reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     cluster = cluster_of(engine, master, conf)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))

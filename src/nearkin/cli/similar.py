@@ -74,7 +74,7 @@ def similar(
         raise ParameterError("Name one thing that is asked for: DOC_ID, --file FILE or --text TEXT.")
     if file is not None:
         from nearkin.stages.documents.rules import ReadingRules
-        from nearkin.workflows.collection.one_text import read_one_text
+        from nearkin.workflows.reading.one_text import read_one_text
 
         text = read_one_text(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     with (

@@ -75,9 +75,10 @@ def statistics(
     from nearkin.runs.meter import Meter
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.reading.texts import check_not_an_input
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
-    from nearkin.workflows.signing.texts import Reading, check_not_an_input
 
     is_merge = inputs[0] == MERGE
     check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
@@ -86,7 +87,7 @@ def statistics(
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
         rules = rules_of(on_error, max_unreadable, max_document_size)
-        reading = Reading(inputs, file_format, text, id, encoding, rules)
+        reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.opened(bars)
             check_not_an_input(out, [source.path for source in texts.sources])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,61 +17,12 @@ from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.inputs import StoredSource
-from nearkin.workflows.stored.resolving import resolve_inputs, without_password
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.problems import first_problem
+from nearkin.workflows.reading.request import ReadingRequest
 
 BATCH_BYTES = 1 << 20
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
-
-
-@dataclass(frozen=True, slots=True)
-class RawFiles:
-    """Where the documents are, in the words of the command line.
-
-    Parameters
-    ----------
-    inputs : sequence of str
-        Files, folders, globs.
-    text, doc_id, file_format : str, optional
-        As for ``nearkin dedup``.
-    encoding : str
-    rules : ReadingRules
-        What happens to documents and files that cannot be read.
-    """
-
-    inputs: Sequence[str]
-    text: str | None = None
-    doc_id: str | None = None
-    file_format: str | None = None
-    encoding: str = "utf-8"
-    rules: ReadingRules = field(default_factory=ReadingRules)
-
-    @property
-    def told(self) -> list[str]:
-        """The inputs, without passwords of databases."""
-        return [without_password(one) for one in self.inputs]
-
-    def sources(self, progress: Progress) -> tuple[Source, ...]:
-        """The files, found; what was guessed about them is said.
-
-        Raises
-        ------
-        SourceError
-            Nothing is there, or nothing can be read.
-        """
-        found = resolve_inputs(
-            self.inputs,
-            file_format=self.file_format,
-            text=self.text,
-            doc_id=self.doc_id,
-            encoding=self.encoding,
-            stdin=None,
-            rules=self.rules,
-            progress=progress,
-        )
-        for guess in found.guesses:
-            progress.say(guess)
-        return found.sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +70,12 @@ class Problems:
 
     def take(self, prepared: pa.RecordBatch, source_name: str) -> None:
         """Some documents more; DocumentError at a bad one, if such stop the run."""
-        column = prepared["problem"]
-        self._n_documents += len(column)
-        if column.null_count == len(column):
-            return
-        row = column.is_valid().index(True).as_py()
-        where = f"{source_name}:{prepared['line'][row]}: {column[row]}"
-        if self._rules.on_error == "stop":
-            raise DocumentError(f"{where}. {STOPPED}")
-        self._n += len(column) - column.null_count
-        self._first = self._first or where
+        self._n_documents += len(prepared)
+        if where := first_problem(prepared, lambda _: source_name):
+            if self._rules.on_error == "stop":
+                raise DocumentError(f"{where}. {STOPPED}")
+            self._n += len(prepared) - prepared["problem"].null_count
+            self._first = self._first or where
 
     def check(self) -> None:
         """Raise where too many cannot be read; see `ReadingRules.check_readable`."""
@@ -140,7 +87,7 @@ def has_text(batch: pa.RecordBatch) -> pa.BooleanArray:
     return pc.greater(pc.binary_length(pc.utf8_trim_whitespace(batch["text"])), 0)
 
 
-def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocuments:
+def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> RawDocuments:
     """The first ``n_documents`` that can be read, with a text or without one; all, if there are fewer.
 
     Raises
@@ -153,7 +100,7 @@ def read_raw(files: RawFiles, n_documents: int, progress: Progress) -> RawDocume
     parts: list[pa.RecordBatch] = []
     problems = Problems(files.rules)
     n_left, n_without_text, n_unreadable = n_documents, 0, 0
-    sources = files.sources(progress)
+    sources = files.resolved(progress)
     for source in sources:
         if not n_left:
             break

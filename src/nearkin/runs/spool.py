@@ -13,6 +13,9 @@ import pyarrow as pa
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch, save_batch
 
+SPOOL = "spool"
+"""Its name in the folder of work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -53,6 +56,10 @@ class Spool:
     def place(self, part: int, number: int) -> Path:
         """Where chunk ``number`` of an input stands."""
         return self.path / f"{part:09d}-{number:09d}.arrow"
+
+    def mark(self, part: int) -> Path:
+        """What is written when an input was read to its end."""
+        return self.path / f"{part:09d}.json"
 
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
         """Write a chunk: whole or not at all."""

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from nearkin.cli.app import app
 from nearkin.errors import OutputExistsError, ParameterError
-from nearkin.lab.minhash.corpus import CorpusFiles
+from nearkin.lab.minhash.corpus import TitledRequest
 from nearkin.lab.minhash.delivery import Delivered, deliver
 from nearkin.runs.progress import Silent
 
@@ -27,7 +27,7 @@ def write_corpus(path: Path) -> str:
 
 def run(corpus: str, out: Path, *, report: bool = True, overwrite: bool = False, n_documents: int = 100) -> Delivered:
     return deliver(
-        CorpusFiles([corpus]), n_documents, out, threads=2, report=report, overwrite=overwrite, progress=Silent()
+        TitledRequest([corpus]), n_documents, out, threads=2, report=report, overwrite=overwrite, progress=Silent()
     )
 
 
@@ -87,7 +87,7 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
 
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus.jsonl")
-    deliver(CorpusFiles([corpus]), 100, tmp_path / "out", threads=1, report=False, overwrite=False, progress=Silent())
+    deliver(TitledRequest([corpus]), 100, tmp_path / "out", threads=1, report=False, overwrite=False, progress=Silent())
     for path in (tmp_path / "out/tables").iterdir():
         assert path.read_bytes() == (folder / "tables" / path.name).read_bytes()
 

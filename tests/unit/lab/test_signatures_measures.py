@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import RawFiles, read_raw
+from nearkin.lab.corpus import read_raw
 from nearkin.lab.signatures import truth as truths
 from nearkin.lab.signatures.drift import SMALL_DRIFT, measure_drift
 from nearkin.lab.signatures.methods import (
@@ -33,6 +33,7 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
+from nearkin.workflows.reading.request import ReadingRequest
 from oracles.texts import versions
 
 TEXTS = pa.array(
@@ -160,9 +161,9 @@ def test_published_tables_are_whole() -> None:
     assert DOCUMENTS_PER_SIGNATURE["weighted-topsig", 16].deviation == 17.438
 
 
-def write(path: Path, records: list[object]) -> RawFiles:
+def write(path: Path, records: list[object]) -> ReadingRequest:
     path.write_text("".join(f"{r if isinstance(r, str) else json.dumps(r)}\n" for r in records), encoding="utf-8")
-    return RawFiles([str(path)])
+    return ReadingRequest([str(path)])
 
 
 def test_texts_are_raw_and_those_without_text_are_counted(tmp_path: Path) -> None:

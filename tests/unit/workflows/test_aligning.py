@@ -21,8 +21,8 @@ from nearkin.stages.translation.table import Origin
 from nearkin.workflows.aligning import training
 from nearkin.workflows.aligning.parallel import _InStep, guessed_column
 from nearkin.workflows.aligning.training import AlignOptions, _by_model_1
-from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.resources import Resources
+from nearkin.workflows.table_words import TableWords
 
 
 def test_learning_stays_under_its_memory_or_says_so() -> None:

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 import nearkin
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sizes import parse_size
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
-from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.options import SigningOptions
 
 options = st.builds(
@@ -67,41 +65,6 @@ def test_what_is_no_parameter_is_refused_with_those_there_are():
 def test_values_that_break_their_rule(wrong):
     with pytest.raises(ParameterError, match="must be"):
         DedupOptions(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("0", 0), ("1024", 1024), ("1KB", 1000), ("1kb", 1000), ("1KiB", 1024), ("2GiB", 2 << 30), ("2 GB", 2 * 10**9),
-        ("1.5MiB", 3 << 19), (" 3M ", 3_000_000), ("1TiB", 1 << 40), ("7b", 7),
-    ],
-)  # fmt: skip
-def test_sizes(text, size):
-    assert parse_size(text) == size
-
-
-@pytest.mark.parametrize("text", ["", "GB", "1PB", "-1GB", "1e9", "1,5GB", "1GBB", "1 G i B", "nan", "1GB\n2"])
-def test_what_is_no_size(text):
-    with pytest.raises(ParameterError, match="2GiB"):
-        parse_size(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "least"),
-    [("64MiB", "256MiB"), ("64MB", "269MB"), ("0.1 GiB", "0.25 GiB"), ("0.2GB", "0.269GB"), ("9", "268435456")],
-)
-def test_too_little_memory_is_told_in_its_own_unit(text, least):
-    with pytest.raises(ParameterError, match=f"must be at least {least}. Got '{text}' instead"):
-        Resources.of(memory=text)
-    assert Resources.of(memory=least).memory_bytes >= 256 << 20
-
-
-def test_resources():
-    assert Resources(3).n_threads == 3
-    assert Resources().n_threads >= 1
-    for wrong in ({"threads": -1}, {"threads": 1.5}, {"memory_bytes": 1}, {"memory_bytes": "2GiB"}):
-        with pytest.raises(ParameterError):
-            Resources(**wrong)
 
 
 def test_from_python_messages_name_parameters():

@@ -16,15 +16,15 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup.on_spark import reading as grouping_of_files
-from nearkin.workflows.dedup.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
+from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input, texts_of
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.signing.batches import DOCUMENTS
 from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, Adding, Counting
-from nearkin.workflows.signing.on_spark.inputs import TaskInput, task_blocks, task_input, texts_of
 from nearkin.workflows.signing.on_spark.signing import Part
 from nearkin.workflows.signing.options import SigningOptions
-from nearkin.workflows.signing.texts import Reading
 
 RULES = ReadingRules()
 
@@ -101,7 +101,11 @@ def test_features_are_added_up_wherever_they_meet(files):
             for block in Adding(options.counts_fingerprint)(target, [one for one in made if one.target == target])
         ]
         expected = collect(
-            Reading(files).opened(Silent()), options.features, options.normalise, threads=1, meter=Meter(Silent())
+            ReadingRequest(files).opened(Silent()),
+            options.features,
+            options.normalise,
+            threads=1,
+            meter=Meter(Silent()),
         )
         for found, array in zip(
             FEATURES.joined(added), (expected.hashes, expected.occurrences, expected.documents), strict=True

@@ -78,6 +78,12 @@ def stages_on(cluster: Cluster, work: Path, meter: Meter) -> Iterator[Stages]:
         yield Stages(spark, work / _FOLDER, meter)
 
 
+def stages_kept(work: Path) -> list[str]:
+    """The stages that a run on a cluster finished, in the order in which it did."""
+    marks = sorted(work.glob(f"{_FOLDER}/*/{_DONE}"), key=lambda mark: mark.stat().st_mtime_ns)
+    return [mark.parent.name for mark in marks]
+
+
 @dataclass(frozen=True)
 class Stages:
     """The stages of one run, kept in a folder that every executor sees.

@@ -16,7 +16,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.signing.texts import Reading
+from nearkin.workflows.reading.request import ReadingRequest
 
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 LEAST = 2
@@ -150,7 +150,7 @@ def _texts(
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
     """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
     watched = progress or Silent()
-    texts = Reading([str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
+    texts = ReadingRequest([str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
     if not texts.can_be_read_again:
         raise SourceError(f"{path}: is read once for each language, which a pipe does not allow. Give a file.")
     batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]

@@ -21,12 +21,12 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Splitting
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
-from nearkin.workflows.signing.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.table_words import TableWords
 
 _FINGERPRINT = "lab cross-lingual"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import BATCH_BYTES, Problems, RawFiles, batches_of, has_text
+from nearkin.lab.corpus import BATCH_BYTES, Problems, batches_of, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import WITHOUT_COLUMNS, StoredFormat
@@ -19,18 +19,19 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.workflows.reading.request import ReadingRequest
 
 _AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFiles(RawFiles):
-    """Where the documents are, and their headlines.
+class TitledRequest(ReadingRequest):
+    """What is read, and the headlines.
 
     Parameters
     ----------
-    inputs, text, doc_id, file_format, encoding, rules
-        See `RawFiles`.
+    inputs, file_format, text, doc_id, encoding, rules, stdin
+        See `ReadingRequest`.
     title : str, optional
         A column whose value is put before the text, with a space between.
     """
@@ -59,7 +60,7 @@ class FirstDocuments:
         return len(self.ids)
 
 
-def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> FirstDocuments:
+def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> FirstDocuments:
     """The first ``n_documents`` that can be read and are not empty; all, if there are fewer.
 
     Raises
@@ -74,7 +75,7 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
     parts: list[pa.RecordBatch] = []
     n_have = n_empty = n_unreadable = 0
     problems = Problems(files.rules)
-    for batch, source_name in _batches(files.sources(progress), files, progress):
+    for batch, source_name in _batches(files.resolved(progress), files, progress):
         prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
         is_readable = prepared["problem"].is_null()
         good = prepared.filter(pc.and_(is_readable, has_text(prepared))).slice(0, n_documents - n_have)
@@ -88,7 +89,9 @@ def read_first(files: CorpusFiles, n_documents: int, progress: Progress) -> Firs
             break
     problems.check()
     if n_have < 2:
-        raise SourceError(f"The experiment needs at least 2 documents with a text. {files.told[0]} has {n_have}.")
+        raise SourceError(
+            f"The experiment needs at least 2 documents with a text. {files.shown_inputs[0]} has {n_have}."
+        )
     table = pa.Table.from_batches(parts).combine_chunks()
     return FirstDocuments(table["doc_id"].combine_chunks(), table["text"].combine_chunks(), n_empty, n_unreadable)
 
@@ -99,7 +102,9 @@ def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
     return prepared.slice(0, prepared["line"].index(last_line).as_py() + 1)
 
 
-def _batches(sources: Sequence[Source], files: CorpusFiles, progress: Progress) -> Iterator[tuple[pa.RecordBatch, str]]:
+def _batches(
+    sources: Sequence[Source], files: TitledRequest, progress: Progress
+) -> Iterator[tuple[pa.RecordBatch, str]]:
     """Batches of documents, the title before the text if there is one, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
@@ -109,7 +114,7 @@ def _batches(sources: Sequence[Source], files: CorpusFiles, progress: Progress) 
         yield from ((batch, source.name) for batch in texts)
 
 
-def _with_titles(sources: Sequence[Source], files: CorpusFiles) -> Sequence[Source]:
+def _with_titles(sources: Sequence[Source], files: TitledRequest) -> Sequence[Source]:
     """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
     without = (*WITHOUT_COLUMNS, *get_args(StoredFormat))
     if any(source.path == STDIN or source.format in without for source in sources):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from nearkin.lab.delivery import Delivered, Experiment, Page
 from nearkin.lab.delivery import deliver as deliver_experiment
-from nearkin.lab.minhash.corpus import CorpusFiles
+from nearkin.lab.minhash.corpus import TitledRequest
 from nearkin.lab.minhash.experiment import Results, run
 from nearkin.lab.minhash.tables import summary, tables
 from nearkin.runs.progress import Progress
 
 
 def deliver(
-    files: CorpusFiles,
+    files: TitledRequest,
     n_documents: int,
     out: Path,
     *,
@@ -32,12 +32,12 @@ def deliver(
     InputError, ParameterError, MissingExtraError
         See `experiment.run` and `page.draw`.
     """
-    corpus: dict[str, object] = {"inputs": files.told, "text": files.text, "title": files.title}
+    corpus: dict[str, object] = {"inputs": files.shown_inputs, "text": files.text, "title": files.title}
     experiment = Experiment(
         run=partial(run, files, n_documents, threads=threads, progress=progress),
         tables=tables,
         summary=partial(summary, corpus=corpus),
-        page=partial(_page, ", ".join(files.told)) if report else None,
+        page=partial(_page, ", ".join(files.shown_inputs)) if report else None,
     )
     return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.lab.minhash.copies import Copies, count_copies
-from nearkin.lab.minhash.corpus import CorpusFiles, FirstDocuments, read_first
+from nearkin.lab.minhash.corpus import FirstDocuments, TitledRequest, read_first
 from nearkin.lab.minhash.lengths import LengthEffects, compare_lengths
 from nearkin.lab.minhash.published import PUBLISHED
 from nearkin.lab.minhash.sentences import SentencePair, compare_sentences
@@ -66,12 +66,12 @@ class Results:
     elapsed_s: float
 
 
-def run(files: CorpusFiles, n_documents: int, *, threads: int, progress: Progress) -> Results:
+def run(files: TitledRequest, n_documents: int, *, threads: int, progress: Progress) -> Results:
     """Repeat the article's experiment on the first documents of a corpus.
 
     Parameters
     ----------
-    files : CorpusFiles
+    files : TitledRequest
     n_documents : int
         2 to `MOST_DOCUMENTS`; every pair of them is compared.
     threads : int

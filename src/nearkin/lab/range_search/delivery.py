@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from nearkin.lab.corpus import RawFiles
 from nearkin.lab.delivery import Delivered, Experiment, Page
 from nearkin.lab.delivery import deliver as deliver_experiment
 from nearkin.lab.range_search.experiment import Plan, Results, run
 from nearkin.lab.range_search.summary import summary
 from nearkin.lab.range_search.tables import tables
 from nearkin.runs.progress import Progress
+from nearkin.workflows.reading.request import ReadingRequest
 
 
 def deliver(
-    files: RawFiles,
+    files: ReadingRequest,
     plan: Plan,
     out: Path,
     *,
@@ -36,8 +36,8 @@ def deliver(
     experiment = Experiment(
         run=partial(run, files, plan, threads=threads, progress=progress),
         tables=tables,
-        summary=partial(summary, corpus={"inputs": files.told, "text": files.text}),
-        page=partial(_page, ", ".join(files.told)) if report else None,
+        summary=partial(summary, corpus={"inputs": files.shown_inputs, "text": files.text}),
+        page=partial(_page, ", ".join(files.shown_inputs)) if report else None,
     )
     return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 

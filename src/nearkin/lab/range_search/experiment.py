@@ -10,7 +10,7 @@ import numpy as np
 
 from nearkin import nouns
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
+from nearkin.lab.corpus import RawDocuments, read_raw
 from nearkin.lab.range_search.claims import Claim, claims
 from nearkin.lab.range_search.exhaustive import search_all
 from nearkin.lab.range_search.projections import Searches, search_in_every_way
@@ -21,6 +21,7 @@ from nearkin.records import F64, I64, LetterVectors
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.letters import LEAST_LETTERS, Alphabet, LetterCounts
 from nearkin.stages.search.range_projections import tau_0
+from nearkin.workflows.reading.request import ReadingRequest
 
 MOST_DOCUMENTS = 10_000_000
 MOST_SEED = 2**32 - 1
@@ -156,7 +157,7 @@ class Results:
     elapsed_s: float
 
 
-def run(files: RawFiles, plan: Plan, *, threads: int, progress: Progress) -> Results:
+def run(files: ReadingRequest, plan: Plan, *, threads: int, progress: Progress) -> Results:
     """Repeat the paper's experiments on the first documents of a corpus.
 
     Raises

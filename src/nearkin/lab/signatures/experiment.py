@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.lab.corpus import RawDocuments, RawFiles, read_raw
+from nearkin.lab.corpus import RawDocuments, read_raw
 from nearkin.lab.signatures.advice import COMPELLING_BITS, Advice, advise
 from nearkin.lab.signatures.apart import AROUND, Apart, measure_apart
 from nearkin.lab.signatures.confusion import Confusions, Texts, confusions
@@ -33,6 +33,7 @@ from nearkin.lab.signatures.truth import (
 from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, all_neighbour_counts, all_uniqueness
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
+from nearkin.workflows.reading.request import ReadingRequest
 
 MOST_DOCUMENTS = 50_000
 
@@ -92,12 +93,12 @@ class Results:
         return next(one for one in self.retrievals if (one.key, one.bits, one.truth) == (key, bits, truth))
 
 
-def run(files: RawFiles, n_documents: int, *, threads: int, progress: Progress) -> Results:
+def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Progress) -> Results:
     """Repeat the article's experiment on the first documents of a corpus.
 
     Parameters
     ----------
-    files : RawFiles
+    files : ReadingRequest
     n_documents : int
         2 to `MOST_DOCUMENTS`; every pair of them is compared.
     threads : int

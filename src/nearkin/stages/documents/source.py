@@ -31,7 +31,7 @@ class Source:
         that folder.
     format : str
         One of `.formats.FORMATS`; or "collection" and "results", which are no files, see
-        `workflows.dedup.inputs.StoredSource`.
+        `workflows.reading.inputs.StoredSource`.
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}
     text, id : str or None
         The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be

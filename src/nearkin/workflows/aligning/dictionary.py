@@ -20,7 +20,7 @@ from nearkin.stages.documents.sniffing import head_of_file
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.training import table_summary
-from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.table_words import TableWords
 
 _BATCH_BYTES = 8 << 20
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearkin.errors import ParameterError
 from nearkin.stages.translation.table import Translation, TranslationTable
-from nearkin.workflows.aligning.words import TableWords
+from nearkin.workflows.table_words import TableWords
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from nearkin.stages.translation.pairs import MOST_WORDS, GrowingPairs, SentenceP
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import Origin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
-from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.resources import Resources
+from nearkin.workflows.table_words import TableWords
 
 Aligner = Literal["auto", "model-1", "eflomal"]
 _NULL = "the text is null"  # an empty side, not a broken one

@@ -19,20 +19,18 @@ from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
 from nearkin.workflows.auditing.reported import damaged
-from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
+from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.signature_file import SignedInput
-from nearkin.workflows.signing.texts import Texts
 
 
 def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
@@ -92,7 +90,7 @@ def _texts(side: Mapping[str, Any]) -> Texts:
     ------
     SourceError
     """
-    inputs = [SignedInput.from_stored(one) for one in side["inputs"]]
+    inputs = [SourceSnapshot.from_stored(one) for one in side["inputs"]]
     for one in inputs:
         if one.sha256 is not None:
             continue
@@ -101,11 +99,9 @@ def _texts(side: Mapping[str, Any]) -> Texts:
             raise SourceError(
                 f"{path}: is gone; an audit reads the documents again. Relative paths begin where it ran."
             )
-        if SignedInput.of(one.source) != one:
+        if SourceSnapshot.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
-    sources = tuple(one.reopened() for one in inputs)
-    files = file_inputs(sources, keep_column=None, encoding=side["encoding"])
-    return Texts(sources, files, ReadingRules.of_finished_run())
+    return texts_again(inputs, side["encoding"])
 
 
 def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:

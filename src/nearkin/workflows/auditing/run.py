@@ -37,10 +37,10 @@ from nearkin.workflows.auditing.reported import (
     damaged,
     n_documents_in_pairs,
 )
-from nearkin.workflows.auditing.rereading import Reread, changed, reread
-from nearkin.workflows.dedup.inputs import LooseFilesInput
 from nearkin.workflows.dedup.options import DedupOptions, criterion_text
-from nearkin.workflows.stored.kept_documents import stored_source
+from nearkin.workflows.reading.inputs import LooseFilesInput
+from nearkin.workflows.reading.kept_documents import stored_source
+from nearkin.workflows.reading.rereading import Reread, changed, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""

@@ -14,8 +14,8 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.compiled.cache import is_cold_for_texts
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Texts
 
 
 def add_files(

@@ -13,19 +13,21 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
-from nearkin.workflows.dedup.inputs import Input, file_inputs
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
-from nearkin.workflows.dedup.sourcing import Files, Sourced, check_for_cluster, describe
-from nearkin.workflows.dedup.standard_input import save_stdin, stdin_of_run
+from nearkin.workflows.dedup.sourcing import Sourced, describe
+from nearkin.workflows.reading.inputs import Input, file_inputs
+from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
-__all__ = ["Delivery", "Ending", "Files", "Found", "dedup_files", "run_files"]
+__all__ = ["Delivery", "Ending", "Found", "dedup_files", "run_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,12 @@ class Ending(Protocol):
 
 
 def run_files(
-    files: Files,
+    asked: ReadingRequest,
     out: Path,
     options: DedupOptions,
     ending: Ending,
     *,
+    against: Sequence[str] = (),
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
@@ -129,32 +132,32 @@ def run_files(
         See `nearkin.errors`.
     """
     progress = progress or Silent()
-    options.check_fits(is_against=bool(files.against))
+    options.check_fits(is_against=bool(against))
     directory = RunDirectory(out)
-    with stdin_of_run(files.stdin, directory.work, resume=delivery.resume) as stdin:
-        files = replace(files, stdin=stdin)
-        sourced = Sourced.of(files, out, options, progress, twice=ending.twice)
+    with stdin_of_run(asked.stdin, directory.work, resume=delivery.resume) as stdin:
+        asked = replace(asked, stdin=stdin)
+        sourced = Sourced.of(asked, out, options, progress, against=against, twice=ending.twice)
         ending.check(sourced)
         if cluster is not None:
-            check_for_cluster(sourced)
+            check_can_be_shared(sourced.sources + sourced.others)
         identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
             meter = Meter(progress)
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-            saved = save_stdin(sourced.found.sources, files.stdin, directory.work) if ending.twice else None
+            saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
             result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
             sourced.check_unchanged()
             directory.begin_results()
             job.write(result, out, meter)
-            with _opened(saved, files) as stdin:
-                inputs = file_inputs(sourced.found.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
+            with _opened(saved, asked) as stdin:
+                inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
                 found = Found(result, options, sourced, inputs, saved, directory, resources, meter)
                 more = ending.write(found)
             sourced.check_unchanged()
-            told, others = (describe(s.sources, resources, meter) for s in (sourced.found, sourced.others))
+            told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
             written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            written |= {"encoding": files.encoding, "reading": files.reading(), **engine, **more}
+            written |= {"encoding": asked.encoding, "reading": asked.as_stored(), **engine, **more}
             if delivery.report:
                 written |= ending.report(found, written)
                 written["stages"] = manifest.stages(meter.costs)
@@ -176,32 +179,30 @@ def _find(
     cluster: Cluster | None,
 ) -> tuple[job.Result, Mapping[str, object]]:
     """The job on the files; what the manifest is to say of what it ran on."""
-    files = sourced.files
-    with _opened(saved, files) as stdin:
-        inputs = file_inputs(
-            sourced.found.sources, keep_column=options.keep.column, encoding=files.encoding, stdin=stdin
-        )
-        others = file_inputs(sourced.others.sources, keep_column=None, encoding=files.encoding, stdin=stdin)
-        asked = inputs, others if files.against else None, options, directory.work
+    asked = sourced.asked
+    with _opened(saved, asked) as stdin:
+        inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
+        others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
+        given = inputs, others if sourced.is_against else None, options, directory.work
         if cluster is None:
-            return job.find(*asked, rules=files.rules, resources=resources, meter=meter), {}
+            return job.find(*given, rules=asked.rules, resources=resources, meter=meter), {}
         from nearkin.engines.spark.stages import stages_on
         from nearkin.workflows.dedup.on_spark.job import find
 
         with stages_on(cluster, directory.work, meter) as stages:
-            found = find(*asked, stages, rules=files.rules, resources=resources, meter=meter)
+            found = find(*given, stages, rules=asked.rules, resources=resources, meter=meter)
             return found, {"engine": stages.about}
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
     """What is read, as it is numbered in the spool."""
-    sides = (sourced.found.sources, sourced.others.sources)
-    return [one for side in sides for one in file_inputs(side, keep_column=None, encoding=sourced.files.encoding)]
+    sides = (sourced.sources, sourced.others)
+    return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
 
 
-def _opened(saved: Path | None, files: Files) -> contextlib.AbstractContextManager[BinaryIO | None]:
+def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractContextManager[BinaryIO | None]:
     """Standard input from its start, where it was saved; else as it comes."""
-    return open(saved, "rb") if saved else contextlib.nullcontext(files.stdin)
+    return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,19 +220,19 @@ class DedupEnding:
     def check(self, sourced: Sourced) -> None:
         """What was kept of a run is not written again."""
         if self.delivery.kept:
-            check_can_be_written(sourced.found.sources)
+            check_can_be_written(sourced.sources)
 
     def write(self, found: Found) -> Mapping[str, object]:
         """The cleaned corpus."""
         if not self.delivery.kept:
             return {}
         written = write_kept_corpus(
-            found.sourced.found.sources,
+            found.sourced.sources,
             found.result.places,
             found.result.judged.outcome.keep,
             found.directory.kept_aside,
             saved_stdin=found.saved_stdin,
-            encoding=found.sourced.files.encoding,
+            encoding=found.sourced.asked.encoding,
             meter=found.meter,
         )
         return {"kept": [asdict(one) for one in written]}
@@ -244,10 +245,11 @@ class DedupEnding:
 
 
 def dedup_files(
-    files: Files,
+    asked: ReadingRequest,
     out: Path,
     options: DedupOptions,
     *,
+    against: Sequence[str] = (),
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
@@ -257,10 +259,11 @@ def dedup_files(
     """Deduplicate files into a directory; see `run_files`."""
     ending = DedupEnding(delivery)
     return run_files(
-        files,
+        asked,
         out,
         options,
         ending,
+        against=against,
         delivery=delivery,
         resources=resources,
         progress=progress,

@@ -10,17 +10,14 @@ from nearkin.errors import SourceError
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.runs.spool import Spool
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
-from nearkin.workflows.dedup.inputs import file_inputs
 from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text, plan_search
-from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.sampling import look_ahead
-from nearkin.workflows.dedup.sourcing import Files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class Forecast:
 
 
 def forecast(
-    files: Files,
+    asked: ReadingRequest,
     options: DedupOptions,
     *,
     n_documents: int | None,
@@ -75,7 +72,7 @@ def forecast(
 
     Parameters
     ----------
-    files : Files
+    asked : ReadingRequest
         The sample: some thousands of documents.
     options : DedupOptions
     n_documents : int or None
@@ -92,23 +89,11 @@ def forecast(
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        found = resolve_inputs(
-            files.inputs,
-            file_format=files.file_format,
-            text=files.text,
-            encoding=files.encoding,
-            stdin=files.stdin,
-            rules=files.rules,
-            progress=meter.progress,
-        )
-        for guess in found.guesses:
-            meter.progress.say(guess)
-        check_inputs(found.sources, encoding=files.encoding, stdin=files.stdin)
-        inputs = file_inputs(found.sources, keep_column=None, encoding=files.encoding, stdin=files.stdin)
+        texts = asked.opened(meter.progress)
         spool = Spool(Path(work) / SPOOL)
-        corpus, _ = collect(inputs, None, spool, options, rules=files.rules, resources=resources, meter=meter)
+        corpus, _ = collect(texts.inputs, None, spool, options, rules=texts.rules, resources=resources, meter=meter)
         if not len(corpus):
-            names = ", ".join(source.name for source in found.sources[:3])
+            names = ", ".join(source.name for source in texts.sources[:3])
             raise SourceError(f"{names}: holds no documents, and the plan needs some.")
         n_documents = n_documents or len(corpus)
         check_not_too_many(n_documents)

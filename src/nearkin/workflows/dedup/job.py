@@ -15,25 +15,25 @@ from nearkin.records import Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Spool
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
-from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
-from nearkin.workflows.dedup.reading import SPOOL, read_all
+from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import Places, locate, write_tables
 from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
+from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.resources import Resources
 
 

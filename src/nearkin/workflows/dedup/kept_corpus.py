@@ -17,8 +17,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.kept import relative_names, write_kept
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.inputs import StoredSource
 from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.reading.inputs import StoredSource
 
 
 @dataclass(frozen=True, slots=True)

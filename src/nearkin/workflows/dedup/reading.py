@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError
 from nearkin.records import I64
 from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
@@ -18,10 +16,10 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
-from nearkin.workflows.dedup.inputs import Input
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.problems import stop_at_problem
 
-SPOOL = "spool"
 SOURCE_COLUMN = "source"
 
 
@@ -67,16 +65,6 @@ def read_all(
     return tuple(found)
 
 
-def is_read(spool: Spool, index: int) -> bool:
-    """Whether an input was read to its end."""
-    return _mark(spool, index).exists()
-
-
-def _mark(spool: Spool, index: int) -> Path:
-    """What is written when an input was read to its end."""
-    return spool.path / f"{index:09d}.json"
-
-
 def read_one(
     index: int,
     first_source: int,
@@ -97,7 +85,7 @@ def read_one(
     first_source : int
         The number of its first source among all of the run.
     """
-    mark = _mark(spool, index)
+    mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
         stored = read_checked_json(mark)
@@ -114,7 +102,7 @@ def read_one(
             return
         prepared = prepare(batch, normalisation, source_name=one.names[0])
         if rules.on_error == "stop":
-            _stop_at_problem(prepared, one.names, source)
+            stop_at_problem(prepared, lambda row: one.names[int(np.broadcast_to(source, batch.num_rows)[row])])
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
         spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))
 
@@ -157,12 +145,3 @@ class _Seen:
             self.n_documents += batch.num_rows
             self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
             yield batch, source
-
-
-def _stop_at_problem(prepared: pa.RecordBatch, names: Sequence[str], source: I64 | int) -> None:
-    problems = prepared["problem"]
-    if problems.null_count == len(problems):
-        return
-    row = problems.is_valid().index(True).as_py()
-    name = names[int(np.broadcast_to(source, len(problems))[row])]
-    raise DocumentError(f"{name}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from nearkin.nouns import counted
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.spool import Spool
-from nearkin.workflows.dedup.inputs import Input
-from nearkin.workflows.dedup.reading import SPOOL, is_read
+from nearkin.runs.spool import SPOOL, Spool
+from nearkin.workflows.reading.inputs import Input
 
 _STAGES = (
     ("sketch", "search/sizes.npz"),
@@ -34,6 +32,8 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     """
     if not is_resumed:
         return f"--resume: {directory.path} holds no unfinished run, so this one starts at the beginning"
+    from nearkin.engines.spark.stages import stages_kept
+
     if kept := stages_kept(directory.work):
         n_stages = counted(len(kept), "finished stage")
         return f"--resume: found {n_stages} of the cluster ({', '.join(kept)}); goes on with the next one"
@@ -54,14 +54,8 @@ def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
     """How many files were read to their end, and the first one that was not."""
     n_read, following = 0, None
     for index, one in enumerate(inputs):
-        if is_read(spool, index):
+        if spool.mark(index).exists():
             n_read += len(one.names)
         elif following is None:
             following = one.names[0]
     return n_read, following
-
-
-def stages_kept(work: Path) -> list[str]:
-    """The stages that a run on a cluster finished, in the order in which it did."""
-    marks = sorted(work.glob("stages/*/_SUCCESS"), key=lambda mark: mark.stat().st_mtime_ns)
-    return [mark.parent.name for mark in marks]

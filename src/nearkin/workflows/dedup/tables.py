@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.formats import parquet
@@ -31,6 +30,7 @@ from nearkin.workflows.dedup.outcome import (
 )
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
+from nearkin.workflows.reading.distinct_ids import renamed
 
 ROWS_PER_GROUP = 1 << 17
 
@@ -124,23 +124,6 @@ def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
     if any(pa.types.is_large_string(one.type) for one in parts):
         parts = [one.cast(pa.large_string()) for one in parts]
     return pa.concat_arrays(parts) if parts else own
-
-
-def renamed(
-    ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
-) -> pa.LargeStringArray:
-    """The ids, those of ``rows``, which were used before, with the place of the document behind them.
-
-    Where that is an id of another document, a number comes behind it.
-    """
-    names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
-    number = 2
-    while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):
-        names = [f"{name} [{number}]" if name in taken else name for name in names]
-        number += 1
-    mask = np.zeros(len(ids), np.bool_)
-    mask[rows] = True
-    return pc.replace_with_mask(ids, pa.array(mask), pa.array(names, pa.large_string()))
 
 
 def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:

@@ -25,9 +25,9 @@ from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MeasureName
 from nearkin.workflows.dedup import job, manifest
-from nearkin.workflows.dedup.inputs import TableInput
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset
+from nearkin.workflows.reading.inputs import TableInput
 from nearkin.workflows.resources import Resources
 
 _ACCEPTED = "a pyarrow Table, a pandas or polars DataFrame, or an iterable of texts, (id, text) pairs or dicts"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, Files, Found, run_files
+from nearkin.workflows.dedup.files import Delivery, Found, run_files
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.sourcing import Sourced
@@ -19,6 +19,7 @@ from nearkin.workflows.families.relations import RELATIONS
 from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
 from nearkin.workflows.families.rereading import Originals, reread
 from nearkin.workflows.families.table import Kin, write_families
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 PRESET = "contracts"
@@ -66,7 +67,7 @@ class FamiliesEnding:
 
 
 def families_files(
-    files: Files,
+    asked: ReadingRequest,
     out: Path,
     *,
     threshold: float | None,
@@ -89,7 +90,7 @@ def families_files(
     """
     options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
     return run_files(
-        files,
+        asked,
         out,
         options,
         FamiliesEnding(),

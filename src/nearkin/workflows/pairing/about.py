@@ -16,7 +16,7 @@ from nearkin.workflows.pairing.planning import Planned
 from nearkin.workflows.pairing.results import Ranked
 from nearkin.workflows.pairing.vectors import SideFacts
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.signing.texts import damaged_files
+from nearkin.workflows.reading.problems import damaged_files
 
 
 def manifest(

@@ -20,9 +20,10 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.signing.distinct_ids import with_distinct_names
-from nearkin.workflows.signing.signature_file import SignedInput
-from nearkin.workflows.signing.texts import Texts, check_readable
+from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.problems import check_readable
+from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
+from nearkin.workflows.reading.texts import Texts
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
@@ -47,7 +48,7 @@ class Collected:
     ----------
     side, name : str
         "left", "right" or "left-translated", and the names of its files: for messages.
-    inputs : tuple of SignedInput
+    inputs : tuple of SourceSnapshot
         The files, as they were when they were read; none where the documents came otherwise.
     documents : Table
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `distinct_ids.with_distinct_names`.
@@ -62,7 +63,7 @@ class Collected:
 
     side: str
     name: str
-    inputs: tuple[SignedInput, ...]
+    inputs: Snapshots
     documents: pa.Table
     n_unreadable: int
     counts: TermCounts
@@ -125,7 +126,7 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     DocumentError
         A document is bad, and that is to stop the run.
     """
-    inputs = tuple(SignedInput.of(source) for source in texts.sources)
+    inputs = snapshots_of(texts.sources)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
         counted = count_texts(texts, split, count_places(work, side), threads=threads, progress=progress)
     return collected(counted, texts, inputs, side)
@@ -161,7 +162,7 @@ def count_texts(
     return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.id_kind)
 
 
-def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ...], side: str) -> Collected:
+def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str) -> Collected:
     """A collection that was read from files; ``inputs`` are these, as they were before.
 
     Raises
@@ -170,8 +171,9 @@ def collected(counted: CountedTexts, texts: Texts, inputs: tuple[SignedInput, ..
         It has no documents or no words, or a file has changed.
     """
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
-    if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
-        raise SourceError(f"{name}: changed while it was read. Run this again when nothing writes to it.")
+    check_unchanged(
+        texts.sources, inputs, f"{name}: changed while it was read. Run this again when nothing writes to it."
+    )
     return collection_of(counted, side, name, inputs, rules=texts.rules)
 
 
@@ -179,7 +181,7 @@ def collection_of(
     counted: CountedTexts,
     side: str,
     name: str,
-    inputs: tuple[SignedInput, ...] = (),
+    inputs: Snapshots = (),
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:

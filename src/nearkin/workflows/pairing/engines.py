@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nearkin.engines.spark.stages import stages_kept
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
-from nearkin.workflows.dedup.resuming import stages_kept
 from nearkin.workflows.pairing.inputs import Collecting, PairInput
 from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.options import PairOptions
@@ -111,7 +111,7 @@ def arrays_of(directory: RunDirectory) -> Path:
 
 def is_any_kept(directory: RunDirectory) -> bool:
     """Whether a run that was killed left something to go on from."""
-    return _kept(directory).exists() or any(_of_cluster(directory).glob("stages/*/_SUCCESS"))
+    return _kept(directory).exists() or bool(stages_kept(_of_cluster(directory)))
 
 
 def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:

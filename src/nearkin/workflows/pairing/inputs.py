@@ -19,14 +19,15 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.aligning.words import TableWords
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.weighing import WeighingBoth
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading, Texts
+from nearkin.workflows.table_words import TableWords
 
 Collecting = Callable[[Texts, Splitting, str], Collected]
 """Reads the texts of a side."""
@@ -41,15 +42,15 @@ class PairInput:
 
     Parameters
     ----------
-    left, right : Reading
+    left, right : ReadingRequest
     table : Path or None
         A translation table of the languages of both sides; None where both are in one.
     left_language, right_language : str or None
         Codes of the languages of the sides; by default the left side is in the table's source language.
     """
 
-    left: Reading
-    right: Reading
+    left: ReadingRequest
+    right: ReadingRequest
     table: Path | None = None
     left_language: str | None = None
     right_language: str | None = None
@@ -137,7 +138,7 @@ def opened(
     return sides[0], sides[1]
 
 
-def _opened(reading: Reading, language: str | None, progress: OfSide) -> Texts:
+def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
     """The files of a side; a column that is named after the language is its text, unless another one was named."""
     if language is None or reading.text is not None:
         return reading.opened(progress)

@@ -28,9 +28,10 @@ from nearkin.workflows.pairing.results import (
     write_pairs,
 )
 from nearkin.workflows.pairing.translated import Translation
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.snapshots import SourceSnapshot
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.signature_file import SignedInput
-from nearkin.workflows.signing.texts import Reading, Texts
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
@@ -48,13 +49,13 @@ class Beside:
         "same-ids", or the path of a file of pairs of ids.
     interwiki : str or None
         "inline", or the path of a dump of the table ``langlinks``: the left side is a dump of Wikipedia.
-    translated : Reading or None
+    translated : ReadingRequest or None
         The left documents in the language of the right ones, as the user had them translated, by the same ids.
     """
 
     known: str | None = None
     interwiki: str | None = None
-    translated: Reading | None = None
+    translated: ReadingRequest | None = None
 
 
 def pair_files(
@@ -184,7 +185,7 @@ def _identity(
             one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
             for one in own
         }
-        for name, own in zip(("left", "right"), ([SignedInput.of(one) for one in side.sources] for side in sides))
+        for name, own in zip(("left", "right"), ([SourceSnapshot.of(one) for one in side.sources] for side in sides))
     }
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None

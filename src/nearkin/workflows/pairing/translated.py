@@ -24,8 +24,8 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.results import Ranked
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import cosines_of
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Translation:
     @classmethod
     def read(
         cls,
-        translated: Reading,
+        translated: ReadingRequest,
         prepared: Prepared,
         options: PairOptions,
         work: Path,

@@ -13,9 +13,9 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.reading.texts import TextBatch, Texts
 from nearkin.workflows.signing.drift import DriftRow
 from nearkin.workflows.signing.options import SigningOptions
-from nearkin.workflows.signing.texts import TextBatch, Texts
 
 DOCUMENTS = pa.schema(
     [

@@ -15,8 +15,8 @@ from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.signing.options import counts_fingerprint
-from nearkin.workflows.signing.texts import Texts, check_readable
+from nearkin.workflows.reading.problems import check_readable
+from nearkin.workflows.reading.texts import Texts, counts_fingerprint
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:

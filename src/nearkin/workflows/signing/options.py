@@ -15,6 +15,7 @@ from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
+from nearkin.workflows.reading.texts import counts_fingerprint
 
 MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
 METHODS: dict[str, str] = {
@@ -114,8 +115,3 @@ class SigningOptions:
         if self.is_online:
             words["online"] = 1
         return words
-
-
-def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
-    """Of counted features: what was made equal before, and what a feature is."""
-    return f"{normalise.fingerprint};{features.fingerprint}"

@@ -10,23 +10,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
+from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine
+from nearkin.workflows.reading.problems import check_readable, damaged_files
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
+from nearkin.workflows.reading.texts import Texts, check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, SignedTexts, counted_batches, signed_batches
 from nearkin.workflows.signing.counting import collect
-from nearkin.workflows.signing.distinct_ids import with_distinct_names
 from nearkin.workflows.signing.drift import DriftRow, DriftSample
-from nearkin.workflows.signing.on_spark.inputs import check_for_cluster
 from nearkin.workflows.signing.options import SigningOptions
-from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
-from nearkin.workflows.signing.texts import Reading, Texts, check_not_an_input, check_readable, damaged_files
+from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
@@ -83,7 +87,7 @@ class Signed:
 
 
 def sign_files(
-    reading: Reading,
+    reading: ReadingRequest,
     out: Path,
     options: SigningOptions,
     *,
@@ -113,14 +117,14 @@ def sign_files(
             named=("statistics",),
         )
     if cluster is not None:
-        check_for_cluster(reading, options)
+        _check_for_cluster(reading, options)
     meter = Meter(progress)
     if is_cold():
         progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     given = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(progress)
     check_not_an_input(out, [source.path for source in texts.sources])
-    inputs = tuple(SignedInput.of(source) for source in texts.sources)
+    inputs = snapshots_of(texts.sources)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
@@ -131,8 +135,9 @@ def sign_files(
         from nearkin.workflows.signing.on_spark.job import sign_there
 
         done = sign_there(cluster, reading, texts, options, given, out, meter)
-    if tuple(SignedInput.of(source) for source in texts.sources) != inputs:
-        raise SourceError("A file of the input changed while it was read. Sign it again when nothing writes to it.")
+    check_unchanged(
+        texts.sources, inputs, "A file of the input changed while it was read. Sign it again when nothing writes to it."
+    )
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     file = _joined(done, options, inputs, reading.encoding)
@@ -141,6 +146,17 @@ def sign_files(
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
     return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, tuple(damaged_files(documents)))
+
+
+def _check_for_cluster(reading: ReadingRequest, options: SigningOptions) -> None:
+    """Refuse what cannot be divided: standard input, and signatures that depend on all documents before."""
+    if STDIN in reading.inputs:
+        raise pipe_of_this_machine(STDIN)
+    if options.is_online:
+        raise ParameterError(
+            "--online signs each document by all those before it, one after another, which workers cannot share. Omit "
+            "--online: weighted-topsig then counts all documents first. Or omit --engine spark."
+        )
 
 
 def _sign_here(
@@ -181,9 +197,7 @@ def _sign_online(
     return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)
 
 
-def _joined(
-    done: SignedTexts, options: SigningOptions, inputs: tuple[SignedInput, ...], encoding: str
-) -> SignatureFile:
+def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
     # in one piece: where a batch ended would show in the bytes of the file

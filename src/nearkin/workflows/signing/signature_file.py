@@ -8,11 +8,9 @@ no text, no neighbours), ``name`` (the id, or what distinguishes the document fr
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +20,8 @@ from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
-from nearkin.runs.files import printable
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.dedup.inputs import StoredSource
-from nearkin.workflows.stored.kept_documents import stored_source
+from nearkin.workflows.reading.snapshots import SourceSnapshot
 
 FORMAT_VERSION = 2
 _READ = (1, FORMAT_VERSION)
@@ -34,69 +29,6 @@ _READ = (1, FORMAT_VERSION)
 _KEY = b"nearkin.signatures"
 _NAME = pa.field("name", pa.large_string(), nullable=False)
 _HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SignedInput:
-    """A file that was signed: enough to read it again, and to see that it is the same.
-
-    Parameters
-    ----------
-    source : Source
-        How it was read, and its size.
-    changed_ns : int or None
-        When it was last changed, in nanoseconds since 1970; None for a pipe.
-    sha256 : str or None
-        Of a collection or the results of a run: tells their documents.
-    end_row : int or None
-        Of a collection: the number in its store that all of its documents are below.
-    state : str or None
-        What must stay the same while results of a run are read; it is not stored.
-    """
-
-    source: Source
-    changed_ns: int | None
-    sha256: str | None = None
-    end_row: int | None = None
-    state: str | None = None
-
-    @classmethod
-    def of(cls, source: Source) -> SignedInput:
-        """A source as it is now."""
-        if isinstance(source, StoredSource):
-            stored, name = source.documents, printable(source.name)
-            plain = Source(printable(source.path), name, source.format, "none", None, None, source.size_bytes)
-            return cls(plain, None, stored.digest, stored.end_row, stored.state())
-        named = replace(source, path=printable(source.path), name=printable(source.name))
-        if source.path == STDIN or not os.path.isfile(source.path):
-            return cls(named, None)
-        found = os.stat(source.path)
-        return cls(replace(named, size_bytes=found.st_size), found.st_mtime_ns)
-
-    @classmethod
-    def from_stored(cls, stored: Mapping[str, Any]) -> SignedInput:
-        """What `as_stored` gave."""
-        return cls(Source(**stored["source"]), stored["changed_ns"], stored.get("sha256"), stored.get("end_row"))
-
-    def as_stored(self) -> dict[str, object]:
-        """For JSON; files have no digest here."""
-        stored: dict[str, object] = {"source": asdict(self.source), "changed_ns": self.changed_ns}
-        return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
-
-    def reopened(self) -> Source:
-        """The source, to be read again; whether a file is what it was is for the caller to see.
-
-        Raises
-        ------
-        SourceError
-            A collection, or a run, is not there or has other documents.
-        """
-        if self.sha256 is None:
-            return self.source
-        found = stored_source({"path": self.source.path, "format": self.source.format, "end_row": self.end_row})
-        if found.documents.digest != self.sha256:
-            raise SourceError(f"{self.source.path}: has changed since it was read. Run the command again.")
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +43,14 @@ class About:
         Signatures may be compared if theirs are equal.
     statistics : str or None
         Fingerprint of the statistics they were weighted by.
-    inputs : sequence of SignedInput
+    inputs : sequence of SourceSnapshot
     encoding : str
     """
 
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[SignedInput]
+    inputs: Sequence[SourceSnapshot]
     encoding: str = "utf-8"
 
 
@@ -200,7 +132,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(map(SignedInput.from_stored, about["inputs"])),
+            tuple(map(SourceSnapshot.from_stored, about["inputs"])),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:

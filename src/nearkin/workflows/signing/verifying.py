@@ -14,14 +14,13 @@ from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.dedup.inputs import file_inputs
+from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.signature_file import About, SignatureFile, SignedInput
-from nearkin.workflows.signing.texts import Texts
+from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +116,10 @@ def _again(about: About) -> Texts:
                 "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
                 "to a file and sign that, or omit --verify."
             )
-        try:
-            now = SignedInput.of(one.source)
-        except OSError as error:
-            raise SourceError(f"{one.source.path}: cannot be read again to verify pairs: {error.strerror}.") from error
+        now = SourceSnapshot.of(one.source)
         if (now.changed_ns, now.source.size_bytes) != (one.changed_ns, one.source.size_bytes):
             raise SourceError(
                 f"{one.source.path}: is not there (seen from this directory), or has changed since it was signed. "
                 "Sign it anew before pairs are verified."
             )
-    sources = [one.reopened() for one in about.inputs]
-    files = file_inputs(sources, keep_column=None, encoding=about.encoding)
-    return Texts(sources, files, ReadingRules.of_finished_run())
+    return texts_again(about.inputs, about.encoding)

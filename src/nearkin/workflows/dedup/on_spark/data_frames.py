@@ -23,7 +23,6 @@ from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.names import Naming
-from nearkin.workflows.dedup.on_spark.partitions import repeated_ids
 from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.streams import (
     CANDIDATES,
@@ -40,6 +39,7 @@ from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, T
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, describe_plan, plan_search
+from nearkin.workflows.reading.on_spark.partitions import repeated_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -17,8 +17,8 @@ from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.tables import read_table
-from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

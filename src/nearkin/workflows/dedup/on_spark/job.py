@@ -13,14 +13,13 @@ from nearkin.planning.curve import missed
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
-from nearkin.runs.spool import Spool
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import Grouping, prefer
-from nearkin.workflows.dedup.inputs import Input
 from nearkin.workflows.dedup.job import Result, plan_in_words, tell_of_long_documents
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
@@ -28,7 +27,7 @@ from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.linking import link_all
 from nearkin.workflows.dedup.on_spark.planning import look
-from nearkin.workflows.dedup.on_spark.reading import read_all, split
+from nearkin.workflows.dedup.on_spark.reading import read_all
 from nearkin.workflows.dedup.on_spark.streams import (
     CANDIDATES,
     COPIES,
@@ -45,10 +44,11 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import found_probability, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
-from nearkin.workflows.dedup.reading import SPOOL
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
 from nearkin.workflows.dedup.verifying import Verified
+from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.on_spark.tasks import split
 from nearkin.workflows.resources import Resources
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -18,25 +18,11 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.dedup.inputs import Input, LooseFilesInput
-from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
-from nearkin.workflows.dedup.on_spark.task_input import Files, TaskInput
 from nearkin.workflows.dedup.reading import read_one
-
-_FILES_A_TASK = 2048
-
-
-def split(inputs: Sequence[Input]) -> list[Input]:
-    """The same documents as more inputs, one for each task."""
-    parts: list[Input] = []
-    for one in inputs:
-        if isinstance(one, LooseFilesInput):
-            starts = range(0, len(one.sources), _FILES_A_TASK)
-            parts += [replace(one, sources=one.sources[i : i + _FILES_A_TASK]) for i in starts]
-        else:
-            parts.append(one)
-    return parts
+from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
 
 
 def read_all(

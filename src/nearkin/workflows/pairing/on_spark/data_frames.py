@@ -28,7 +28,6 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.dedup.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
 from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, say_which_side, splitting
 from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
@@ -38,8 +37,9 @@ from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.results import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.texts import Texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -196,7 +196,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class RowsInput:
-    """Rows of a data frame, as they come; see `nearkin.workflows.dedup.inputs.Input`."""
+    """Rows of a data frame, as they come; see `nearkin.workflows.reading.inputs.Input`."""
 
     rows: Iterable[pa.RecordBatch]
     name: str

@@ -25,7 +25,7 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import WeighingBoth
-from nearkin.workflows.signing.texts import Texts
+from nearkin.workflows.reading.texts import Texts
 
 
 @contextlib.contextmanager

@@ -19,7 +19,6 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.dedup.on_spark.notes import Notes, tell
 from nearkin.workflows.pairing.collecting import (
     DOCUMENTS_SCHEMA,
     Collected,
@@ -30,9 +29,11 @@ from nearkin.workflows.pairing.collecting import (
     count_texts,
 )
 from nearkin.workflows.pairing.on_spark.streams import READ
-from nearkin.workflows.signing.on_spark.inputs import task_blocks, task_input, texts_of
-from nearkin.workflows.signing.signature_file import SignedInput
-from nearkin.workflows.signing.texts import Reading, Texts
+from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input, texts_of
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.snapshots import snapshots_of
+from nearkin.workflows.reading.texts import Texts
 
 _AT_ONCE = 1 << 24
 _WORDS = pa.schema([pa.field("word", pa.large_string(), nullable=False)])
@@ -41,7 +42,7 @@ _WORDS = pa.schema([pa.field("word", pa.large_string(), nullable=False)])
 def collect_all(
     stages: Stages,
     texts: Texts,
-    reading: Reading,
+    reading: ReadingRequest,
     split: Splitting,
     side: str,
     *,
@@ -55,7 +56,7 @@ def collect_all(
     ----------
     stages : Stages
     texts : Texts
-    reading : Reading
+    reading : ReadingRequest
         What the user wants to have read.
     split : function
         From texts to their words.
@@ -72,7 +73,7 @@ def collect_all(
     DocumentError, SourceError
         As on one machine; of several bad documents any may be named.
     """
-    inputs = tuple(SignedInput.of(source) for source in texts.sources)
+    inputs = snapshots_of(texts.sources)
     tasks = task_blocks(texts.sources, reading.encoding)
     files = CountFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)

@@ -14,9 +14,9 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.dedup.on_spark.notes import Notes, passed_on, tell
+from nearkin.workflows.reading.on_spark.notes import Notes, passed_on, tell
+from nearkin.workflows.reading.on_spark.tasks import task_input, texts_of
 from nearkin.workflows.signing.counting import count_all_texts
-from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
 
 FEATURES = Layout("features", (("hash", "<u8"), ("occurrences", "<i8"), ("documents", "<i8")))

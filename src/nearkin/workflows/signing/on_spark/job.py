@@ -14,18 +14,19 @@ from nearkin.engines.spark.stages import stages_on
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
 from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.reading.on_spark.tasks import task_blocks
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import SignedTexts
 from nearkin.workflows.signing.counting import save
 from nearkin.workflows.signing.on_spark.counting import count_all
-from nearkin.workflows.signing.on_spark.inputs import task_blocks
 from nearkin.workflows.signing.on_spark.signing import Signing, sign_all
 from nearkin.workflows.signing.options import SigningOptions
-from nearkin.workflows.signing.texts import Reading, Texts
 
 
 def sign_there(
     cluster: Cluster,
-    reading: Reading,
+    reading: ReadingRequest,
     texts: Texts,
     options: SigningOptions,
     statistics: Statistics | None,
@@ -37,7 +38,7 @@ def sign_there(
     Parameters
     ----------
     cluster : Cluster
-    reading : Reading
+    reading : ReadingRequest
         What the user wants to have read.
     texts : Texts
         The sources that were found.

@@ -23,9 +23,9 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.dedup.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.tasks import task_input, texts_of
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_batches
-from nearkin.workflows.signing.on_spark.inputs import task_input, texts_of
 from nearkin.workflows.signing.options import SigningOptions
 
 SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1")))

@@ -9,7 +9,7 @@ from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.signing.texts import Reading
+from nearkin.workflows.reading.request import ReadingRequest
 
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
@@ -38,7 +38,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     """
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
-    reading = Reading([str(path)], file_format="file", encoding=encoding, rules=rules or ReadingRules())
+    reading = ReadingRequest([str(path)], file_format="file", encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw, _AS_IT_CAME).prepared

@@ -18,8 +18,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
-from nearkin.workflows.dedup.inputs import StoredSource
-from nearkin.workflows.stored.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
@@ -201,9 +201,7 @@ def _expanded(argument: str) -> Iterator[str]:
     for match in matches:
         if os.path.basename(match) in _OWN_NAMES and match not in folders:
             _refuse_own_file(Path(match))
-    stored = [
-        folder for folder in sorted(folders) if _is_collection(Path(folder)) or _command_of(Path(folder)) is not None
-    ]
+    stored = [folder for folder in sorted(folders) if _is_stored(Path(folder))]
     if not stored:
         yield argument
         return

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import DocumentError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
@@ -19,100 +18,12 @@ from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
-from nearkin.workflows.dedup.inputs import Input, file_inputs
-from nearkin.workflows.signing.options import counts_fingerprint
-from nearkin.workflows.stored.resolving import check_inputs, resolve_inputs
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What is read, and how.
-
-    Parameters
-    ----------
-    inputs : sequence of str
-        Files, folders, globs, "-" for standard input; collections, results of runs.
-    file_format, text, doc_id : str or None
-        The format and the columns, where they are not to be guessed.
-    encoding : str
-    rules : ReadingRules
-        What happens to documents and files that cannot be read.
-    stdin : binary file or None
-        Instead of the process's own standard input.
-    """
-
-    inputs: Sequence[str]
-    file_format: str | None = None
-    text: str | None = None
-    doc_id: str | None = None
-    encoding: str = "utf-8"
-    rules: ReadingRules = field(default_factory=ReadingRules)
-    stdin: BinaryIO | None = field(default=None, compare=False)
-
-    def opened(self, progress: Progress) -> Texts:
-        """The sources, once it is seen that they have their columns.
-
-        Raises
-        ------
-        SourceError
-        """
-        found = resolve_inputs(
-            self.inputs,
-            file_format=self.file_format,
-            text=self.text,
-            doc_id=self.doc_id,
-            encoding=self.encoding,
-            stdin=self.stdin,
-            rules=self.rules,
-            progress=progress,
-        )
-        for guess in found.guesses:
-            progress.say(guess)
-        check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        inputs = file_inputs(found.sources, keep_column=None, encoding=self.encoding, stdin=self.stdin)
-        return Texts(tuple(found.sources), inputs, self.rules)
-
-
-def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
-    """Check that not too many documents are unreadable.
-
-    Parameters
-    ----------
-    documents : sequence of Table or RecordBatch
-        With the columns ``source``, ``line`` and ``problem``, in reading order.
-    rules : ReadingRules
-    of : str, optional
-        The option that names the documents.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        See `ReadingRules.check_readable`.
-    """
-    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
-    if n_unreadable:
-        first = next(some for some in documents if some["problem"].null_count < len(some))
-        row = first["problem"].is_valid().index(True).as_py()
-        where = f"{first['source'][row]}:{first['line'][row]}: {first['problem'][row]}"
-        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
-
-
-def damaged_files(documents: Sequence[pa.Table]) -> list[dict[str, object]]:
-    """The files of which only a part was used, by the same columns: for a summary."""
-    found = []
-    for some in documents:
-        if some["problem"].null_count < len(some):
-            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
-            found += [
-                {"path": one["source"], "line": one["line"], "problem": fault_of(one["problem"])}
-                for one in bad
-                if is_damage(one["problem"])
-            ]
-    return found
+from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.problems import stop_at_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +63,7 @@ class Texts:
 
     def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], rules: ReadingRules) -> None:
         self.sources = sources
-        self._inputs = inputs
+        self.inputs = inputs
         self.rules = rules
         self.id_kind = IdKind.NONE
         self._damage: dict[tuple[str, int], str] = {}
@@ -165,22 +76,22 @@ class Texts:
     @property
     def names(self) -> list[str]:
         """Of the sources, in the order of their numbers."""
-        return [printable(name) for one in self._inputs for name in one.names]
+        return [printable(name) for one in self.inputs for name in one.names]
 
     @property
     def size_bytes(self) -> int:
         """Of all files; 0 if that is not known."""
-        return sum(one.size_bytes for one in self._inputs)
+        return sum(one.size_bytes for one in self.inputs)
 
     @property
     def can_be_read_again(self) -> bool:
         """None of them is a pipe."""
-        return all(one.can_be_read_again for one in self._inputs)
+        return all(one.can_be_read_again for one in self.inputs)
 
     def raw_batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64, str]]:
         """Batches as read, the source of each row, and what nameless documents are called after."""
         first = 0
-        for one in self._inputs:
+        for one in self.inputs:
             for batch, source in one.batches(progress):
                 if batch.num_rows:
                     self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
@@ -203,10 +114,8 @@ class Texts:
         """
         batch, sources, name = raw
         prepared = prepare(batch, normalise, source_name=name)
-        problems = prepared["problem"]
-        if self.rules.on_error == "stop" and problems.null_count < len(problems):
-            row = problems.is_valid().index(True).as_py()
-            raise DocumentError(f"{self.names[sources[row]]}:{prepared['line'][row]}: {problems[row]}. {STOPPED}")
+        if self.rules.on_error == "stop":
+            stop_at_problem(prepared, lambda row: self.names[sources[row]])
         return TextBatch(prepared, sources)
 
 
@@ -220,3 +129,8 @@ def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
     for path in paths:
         if path != STDIN and os.path.exists(path) and out.exists() and os.path.samefile(path, out):
             raise ParameterError(f"--out {out} is one of the inputs ({path}). Choose another file.")
+
+
+def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
+    """Of counted features: what was made equal before, and what a feature is."""
+    return f"{normalise.fingerprint};{features.fingerprint}"

@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import ResumeError, RunError
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.standard_input import is_pipe, save_stdin, stdin_of_run
+from nearkin.workflows.reading.standard_input import is_pipe, save_stdin, stdin_of_run
 
 FILE = Source("a.jsonl", "a.jsonl", "jsonl", "none", "text", None, 0)
 PIPE = Source("-", "-", "jsonl", "none", "text", None, 0)

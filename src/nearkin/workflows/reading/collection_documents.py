@@ -24,8 +24,7 @@ from nearkin.store.bulk import MOST_NAMED
 from nearkin.store.place import Place
 from nearkin.store.schema import contents, documents
 from nearkin.store.store import Store
-from nearkin.workflows.dedup.inputs import BATCH_BYTES, Input
-from nearkin.workflows.stored.stored_input import StoredInput
+from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 
 _ROWS_AT_A_TIME = 1 << 16
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.records import I32, Bool
+from nearkin.records import I32, I64, Bool
 from nearkin.stages.documents.ids import IdKind, given_ids
-from nearkin.workflows.dedup.tables import renamed
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
@@ -49,3 +50,20 @@ def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
         *(table.schema.field(column) for column in ("line", "problem", "source")),
     ]  # fmt: skip
     return pa.table([ids, names, table["line"], problems, table["source"]], schema=pa.schema(fields))
+
+
+def renamed(
+    ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
+) -> pa.LargeStringArray:
+    """The ids, those of ``rows``, which were used before, with the place of the document behind them.
+
+    Where that is an id of another document, a number comes behind it.
+    """
+    names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
+    number = 2
+    while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):
+        names = [f"{name} [{number}]" if name in taken else name for name in names]
+        number += 1
+    mask = np.zeros(len(ids), np.bool_)
+    mask[rows] = True
+    return pc.replace_with_mask(ids, pa.array(mask), pa.array(names, pa.large_string()))

@@ -1,6 +1,6 @@
 """What documents are read from, as the reading step sees it.
 
-It is one file of many documents, many files of one, or a table in memory.
+It is one file of many documents, many files of one, a table in memory, or what Nearkin itself stored.
 """
 
 from __future__ import annotations
@@ -192,6 +192,44 @@ class StoredDocuments(Protocol):
             They have no such column to keep by.
         """
 
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Batches of `DOCUMENTS_SCHEMA`, always with the same documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInput:
+    """Stored documents as an `Input`.
+
+    Parameters
+    ----------
+    documents : StoredDocuments
+    name : str
+        Of the collection, or of the directory of the run.
+    """
+
+    documents: StoredDocuments
+    name: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The one name."""
+        return (self.name,)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of what is read."""
+        return self.documents.size_bytes
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """True: the documents never change."""
+        return True
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Some documents at a time; all are of one source."""
+        for batch in self.documents.batches(progress):
+            yield batch, 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSource(Source):
@@ -204,7 +242,7 @@ class StoredSource(Source):
 
 
 def file_inputs(
-    sources: Sequence[Source], *, keep_column: str | None, encoding: str, stdin: BinaryIO | None = None
+    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
     """The sources as inputs, in their order; files of one document that follow one another become one input."""
     inputs: list[Input] = []

@@ -12,11 +12,10 @@ from typing import BinaryIO
 from nearkin.errors import ResumeError
 from nearkin.formats.sealed import damaged
 from nearkin.runs.files import published, read_checked_json, write_checked_json
-from nearkin.runs.spool import Spool
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.dedup.inputs import StoredSource, file_inputs
-from nearkin.workflows.dedup.reading import SPOOL, is_read
+from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 
 _SAVED = "stdin"
 _SAVED_DIGEST = "stdin.json"
@@ -60,8 +59,9 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         return None
     path = work / _SAVED
     if not path.exists():
-        inputs = file_inputs(sources, keep_column=None, encoding="utf-8")
-        if any(one.names == (STDIN,) and is_read(Spool(work / SPOOL), i) for i, one in enumerate(inputs)):
+        inputs = file_inputs(sources, encoding="utf-8")
+        spool = Spool(work / SPOOL)
+        if any(one.names == (STDIN,) and spool.mark(i).exists() for i, one in enumerate(inputs)):
             raise ResumeError(
                 "--write-kept reads standard input twice, and the interrupted run, begun without it, has already read "
                 "it to its end. Omit --write-kept, or start over with --overwrite."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.inputs import FileInput, LooseFilesInput
+from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 
 Files = FileInput | LooseFilesInput
 

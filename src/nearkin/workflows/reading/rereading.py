@@ -20,7 +20,7 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
-from nearkin.workflows.dedup.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def reread(
     progress.finish()
     sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
     n_documents = np.array([one["n_documents"] for one in files], np.int64)
-    inputs = file_inputs(sources, keep_column=None, encoding=encoding)
+    inputs = file_inputs(sources, encoding=encoding)
     last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
     return Reread(inputs, np.cumsum(n_documents)[last - 1] if len(last) else last)
 

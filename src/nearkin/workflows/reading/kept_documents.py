@@ -25,10 +25,9 @@ from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat
-from nearkin.workflows.auditing.rereading import Reread, reread
-from nearkin.workflows.dedup.inputs import FileInput, Input, StoredSource
+from nearkin.workflows.reading.inputs import FileInput, Input, StoredInput, StoredSource
+from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.stored.stored_input import StoredInput
 
 KEEPING = ("dedup", "families", "regroup")
 """Commands whose results say of each document whether it is kept."""
@@ -235,7 +234,7 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
     """
     try:
         from nearkin.store.place import Place
-        from nearkin.workflows.stored.collection_documents import CollectionDocuments
+        from nearkin.workflows.reading.collection_documents import CollectionDocuments
     except ImportError as error:
         raise MissingExtraError.of("Reading a collection", "collection") from error
     parsed = Place.parse(place)

@@ -1,0 +1,1 @@
+"""Reading on a cluster: inputs divided among tasks, the partitions of data frames, and what tasks have to say."""

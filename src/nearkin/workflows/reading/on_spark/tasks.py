@@ -1,0 +1,89 @@
+"""The inputs of tasks: what each of them reads, and what only this machine can read."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from nearkin.engines.spark.layout import Block
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
+from nearkin.workflows.reading.standard_input import is_pipe
+from nearkin.workflows.reading.texts import Texts
+
+_FILES_A_TASK = 2048
+
+
+def check_can_be_shared(sources: Sequence[Source]) -> None:
+    """Check that other machines can read the input, and a second time where one of them was lost.
+
+    Raises
+    ------
+    ParameterError
+        Standard input, a pipe, a collection, or the results of a run.
+    """
+    for source in sources:
+        if isinstance(source, StoredSource):
+            what = "is a collection" if source.format == "collection" else "holds the results of a run"
+            raise ParameterError(
+                f"With --engine spark every worker reads the input, and {source.name} {what}, which only one machine "
+                "reads. Name files instead: nearkin dedup with --write-kept writes some."
+            )
+        if is_pipe(source):
+            raise pipe_of_this_machine(source.path)
+
+
+def pipe_of_this_machine(path: str) -> ParameterError:
+    """What to say of a pipe, or of standard input."""
+    name = "standard input" if path == STDIN else path
+    return ParameterError(
+        f"With --engine spark every worker reads the input, and {name} is a pipe of this machine. Save it to a file on "
+        "a disk that all of them see."
+    )
+
+
+def split(inputs: Sequence[Input]) -> list[Input]:
+    """The same documents as more inputs, one for each task."""
+    parts: list[Input] = []
+    for one in inputs:
+        if isinstance(one, LooseFilesInput):
+            starts = range(0, len(one.sources), _FILES_A_TASK)
+            parts += [replace(one, sources=one.sources[i : i + _FILES_A_TASK]) for i in starts]
+        else:
+            parts.append(one)
+    return parts
+
+
+def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
+    """The inputs of all tasks in reading order: a file of many documents each, or some thousand files of one.
+
+    Raises
+    ------
+    ParameterError
+        See `check_can_be_shared`.
+    """
+    check_can_be_shared(sources)
+    inputs = split(file_inputs(sources, encoding=encoding))
+    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one)))) for i, one in enumerate(inputs)]
+
+
+def task_input(blocks: Sequence[Block]) -> TaskInput:
+    """The one that a task was given."""
+    found: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (of the driver, by way of Spark, which sends tasks so itself)
+    return found
+
+
+def texts_of(given: TaskInput, rules: ReadingRules) -> Texts:
+    """The documents of an input, to be read on this machine.
+
+    Raises
+    ------
+    SourceError
+        A file is not what it was on the driver.
+    """
+    return Texts(given.sources, (given.checked(),), rules)

@@ -1,0 +1,76 @@
+"""Documents that cannot be read, held against the rules of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from nearkin.errors import DocumentError
+from nearkin.stages.documents.damage import fault_of, is_damage
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
+
+
+def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
+    """Where the first unreadable document is, and why it is unreadable; empty if there is none.
+
+    Parameters
+    ----------
+    documents : Table or RecordBatch
+        With the columns ``line`` and ``problem``.
+    source_of : function
+        Gives the name of the source of a row.
+    """
+    problems = documents["problem"]
+    if problems.null_count == len(problems):
+        return ""
+    row = problems.is_valid().index(True).as_py()
+    return f"{source_of(row)}:{documents['line'][row]}: {problems[row]}"
+
+
+def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) -> None:
+    """Stop the run at the first unreadable document; see `first_problem`.
+
+    Raises
+    ------
+    DocumentError
+    """
+    if where := first_problem(documents, source_of):
+        raise DocumentError(f"{where}. {STOPPED}")
+
+
+def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
+    """Check that not too many documents are unreadable.
+
+    Parameters
+    ----------
+    documents : sequence of Table or RecordBatch
+        With the columns ``source``, ``line`` and ``problem``, in reading order.
+    rules : ReadingRules
+    of : str, optional
+        The option that names the documents.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
+    if n_unreadable:
+        first = next(some for some in documents if some["problem"].null_count < len(some))
+        where = first_problem(first, lambda row: str(first["source"][row]))
+        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
+
+
+def damaged_files(documents: Sequence[pa.Table]) -> list[dict[str, object]]:
+    """The files of which only a part was used, by the same columns: for a summary."""
+    found = []
+    for some in documents:
+        if some["problem"].null_count < len(some):
+            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
+            found += [
+                {"path": one["source"], "line": one["line"], "problem": fault_of(one["problem"])}
+                for one in bad
+                if is_damage(one["problem"])
+            ]
+    return found

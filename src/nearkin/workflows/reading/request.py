@@ -1,0 +1,97 @@
+"""What a user wants to have read, and how: one request for every job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.inputs import file_inputs
+from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, without_password
+from nearkin.workflows.reading.texts import Texts
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRequest:
+    """What is read, and how.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        Files, folders, globs, "-" for standard input; collections, results of runs.
+    file_format, text, doc_id : str or None
+        The format and the columns, where they are not to be guessed.
+    encoding : str
+        Of text files, lines, CSV and TSV.
+    rules : ReadingRules
+        What happens to documents and files that cannot be read.
+    stdin : binary file or None
+        Instead of the process's own standard input.
+    """
+
+    inputs: Sequence[str]
+    _: KW_ONLY
+    file_format: str | None = None
+    text: str | None = None
+    doc_id: str | None = None
+    encoding: str = "utf-8"
+    rules: ReadingRules = field(default_factory=ReadingRules)
+    stdin: BinaryIO | None = field(default=None, compare=False)
+
+    @property
+    def shown_inputs(self) -> list[str]:
+        """The inputs, without passwords of databases."""
+        return [without_password(one) for one in self.inputs]
+
+    def as_stored(self) -> dict[str, object]:
+        """How the files were read, for the manifest: what reading them again depends on, and what was put up with."""
+        return {"format": self.file_format, **asdict(self.rules)}
+
+    def resolved(
+        self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None
+    ) -> tuple[Source, ...]:
+        """Find the sources; what was guessed about them is said.
+
+        Parameters
+        ----------
+        progress : Progress
+        text_optional, in_order, without
+            See `resolve_inputs`.
+
+        Raises
+        ------
+        SourceError
+            Nothing is there, or nothing can be read.
+        """
+        found = resolve_inputs(
+            self.inputs,
+            file_format=self.file_format,
+            text=self.text,
+            doc_id=self.doc_id,
+            text_optional=text_optional,
+            encoding=self.encoding,
+            stdin=self.stdin,
+            in_order=in_order,
+            rules=self.rules,
+            without=without,
+            progress=progress,
+        )
+        for guess in found.guesses:
+            progress.say(guess)
+        return found.sources
+
+    def opened(self, progress: Progress) -> Texts:
+        """The sources, once it is seen that they have their columns.
+
+        Raises
+        ------
+        SourceError
+        """
+        sources = self.resolved(progress)
+        check_inputs(sources, encoding=self.encoding, stdin=self.stdin)
+        inputs = file_inputs(sources, encoding=self.encoding, stdin=self.stdin)
+        return Texts(sources, inputs, self.rules)
