@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
 from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
-from nearkin.cli.plan_words import time_text
 from nearkin.nouns import counted
+from nearkin.reports.sentences.rough_quantities import time_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -23,8 +23,8 @@ from nearkin.cli.reading_rules import (
 
 if TYPE_CHECKING:
     from nearkin.cli.plan_words import Machine
+    from nearkin.planning.pair_forecast import PairForecast
     from nearkin.planning.pair_search import Question
-    from nearkin.workflows.pairing.forecast import Forecast
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
 
@@ -289,7 +289,9 @@ def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: M
     )
 
 
-def _forecast(samples: PairInput, counts: Sizes, options: PairOptions, machine: Machine, *, is_quiet: bool) -> Forecast:
+def _forecast(
+    samples: PairInput, counts: Sizes, options: PairOptions, machine: Machine, *, is_quiet: bool
+) -> PairForecast:
     """The plan by a sample of the documents."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan_words import parse_count

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
-from nearkin.nouns import counted
-
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.cli.plan_words import Machine
     from nearkin.planning.cluster_needs import ClusterNeeds
+    from nearkin.planning.corpus_forecast import CorpusForecast
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.dedup.forecast import Forecast
     from nearkin.workflows.dedup.options import DedupOptions
-
-_FEW = 300
-"""Texts that are compared, at least, wherever there are as many."""
 
 
 class Chosen(TypedDict):
@@ -73,7 +68,7 @@ def plan_corpus(
     )
 
 
-def _summary(told: Forecast, options: DedupOptions) -> dict[str, object]:
+def _summary(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
     from nearkin.workflows.dedup.plans import plan_as_stored
 
     return {
@@ -92,35 +87,13 @@ def _summary(told: Forecast, options: DedupOptions) -> dict[str, object]:
     }
 
 
-def _show(console: Console, told: Forecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int) -> None:
+def _show(
+    console: Console, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
+) -> None:
     from nearkin.cli.plan_cluster import show_needs
-    from nearkin.cli.plan_words import many_text, share_text
-    from nearkin.planning.search import BandPlan
+    from nearkin.cli.printing import say
+    from nearkin.reports.sentences.plan_corpus import corpus_plan_sentences
     from nearkin.workflows.dedup.plans import describe_plan
 
-    def say(text: str) -> None:
-        console.print(text, highlight=False, soft_wrap=True)
-
-    n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
-    say(
-        f"[bold]{counted(told.n_documents, 'document')}[/] like the {told.n_sampled:,} of the sample; compared "
-        f"{n_compared:,} of these with one another: {counted(round(told.sample.mean_size), 'shingle')} per document"
-    )
-    say(f"{describe_plan(told.plan, options)}.")
-    if isinstance(told.plan, BandPlan) and told.n_other_keys:
-        say(
-            f"{share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter than a "
-            f"sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many unrelated "
-            "pairs those find is not predicted: the estimate treats all texts as if bands found them."
-        )
-    say(
-        f"[dim]Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
-        f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
-        "number. Near-duplicates are not predicted.[/]"
-    )
-    if n_compared < _FEW:
-        say(
-            "[yellow]The sample is too small for a good estimate: use some thousands of documents, drawn from "
-            "the whole corpus.[/]"
-        )
+    say(console, corpus_plan_sentences(told, describe_plan(told.plan, options)))
     show_needs(console, needs, n_cores, told.n_documents)

@@ -61,23 +61,14 @@ def _summary(points: tuple[Point, ...]) -> dict[str, object]:
 
 
 def _show(console: Console, points: tuple[Point, ...]) -> None:
-    from nearkin.planning.pair_tradeoff import PUBLISHED_BOUND, PUBLISHED_PERMUTATIONS
+    from nearkin.cli.printing import say
+    from nearkin.reports.sentences.plan_paper import COST_SENTENCE, EFFECTIVENESS_SENTENCE, experiment_sentences
 
-    def say(text: str) -> None:
-        console.print(text, highlight=False, soft_wrap=True)
-
-    say("[bold]3,440,000 × 1,470,000 documents, cosine 0.3, 1,000 bits, distance 400[/]")
-    say(f"Every pair of signatures: recall {points[0].bound:.2f}; the article measured {PUBLISHED_BOUND}")
+    say(console, experiment_sentences(points[0].bound))
     console.print(_figure_6(points))
-    say(
-        "Cost as in the article is orders × documents × window over all pairs. Here pairs of one language are not "
-        "compared, and the time for sorting counts."
-    )
+    say(console, [COST_SENTENCE])
     console.print()
-    say(
-        f"Recall over the bound, as the text of the article tells it, and by the model with {PUBLISHED_PERMUTATIONS:,} "
-        "orders and the window that costs as much:"
-    )
+    say(console, [EFFECTIVENESS_SENTENCE])
     console.print(_text())
 
 

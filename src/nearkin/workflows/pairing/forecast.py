@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nearkin.planning.pair_costs import Costs
-from nearkin.planning.pair_search import Plan, Question
+from nearkin.planning.pair_forecast import PairForecast
+from nearkin.planning.pair_search import Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
@@ -16,33 +17,6 @@ from nearkin.workflows.pairing.planning import answer_by_sample, costs_here
 from nearkin.workflows.resources import Resources
 
 _NAMES = ("sample-left", "sample-right")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Forecast:
-    """A question that documents have answered in part.
-
-    Parameters
-    ----------
-    question : Question
-        With their spread of cosines, their numbers of terms, how they crowd where that was measured, and the costs of
-        the machine.
-    plan : Plan
-        What `nearkin pairs` would choose, with the costs of the machine.
-    n_left, n_right : int
-        Documents of the sample that have a vector.
-    n_compared : int
-        Of the left ones, those that were compared with all on the right.
-    n_pairs : int
-        At the threshold, among these.
-    """
-
-    question: Question
-    plan: Plan
-    n_left: int
-    n_right: int
-    n_compared: int
-    n_pairs: int
 
 
 def forecast(
@@ -55,7 +29,7 @@ def forecast(
     costs: Costs | None,
     resources: Resources,
     progress: Progress | None = None,
-) -> Forecast:
+) -> PairForecast:
     """Read two samples, compare some of their documents, and ask about collections of any size like them.
 
     Parameters
@@ -93,4 +67,4 @@ def forecast(
         costs = costs or costs_here(answer.question, answer.sampled)
         plan = answer.told(costs, is_capped=sizes == (left.n_vectors, right.n_vectors))
     question, sampled = replace(answer.question, costs=costs), answer.sampled
-    return Forecast(question, plan, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))
+    return PairForecast(question, plan, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
+from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.forecast import Forecast
 from nearkin.workflows.dedup.on_spark.entries import Meetings
 from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
@@ -31,7 +31,7 @@ _KEPT_BYTES = 300
 """A document in the tables and in what stages keep, about."""
 
 
-def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
+def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
     """What a run takes on a cluster of so many cores, without what pairs of near-duplicates add.
 
     Candidates are those that the sample shows: pairs of strangers. They are told by their profiles, so that no shingle
@@ -65,7 +65,7 @@ def cluster_needs(told: Forecast, options: DedupOptions, n_cores: int) -> Cluste
     )
 
 
-def _counted_bytes(told: Forecast, options: DedupOptions, n_homes: int) -> float:
+def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_homes: int) -> float:
     """Each home tells a number for each bucket that a shingle is in which counts; none is taken to be in two."""
     sizes = told.sample.sizes
     if isinstance(told.plan, BandPlan):
@@ -76,7 +76,7 @@ def _counted_bytes(told: Forecast, options: DedupOptions, n_homes: int) -> float
     return n_homes * n_filled * OCCURRENCES.row_bytes
 
 
-def _core_bytes(told: Forecast, home_bytes: float, candidates: float, profile_bytes: int) -> float:
+def _core_bytes(told: CorpusForecast, home_bytes: float, candidates: float, profile_bytes: int) -> float:
     """Of one task: a home with the keys of its texts, with the shingles of all of them, or with profiles of others."""
     n_texts = home_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
@@ -85,7 +85,7 @@ def _core_bytes(told: Forecast, home_bytes: float, candidates: float, profile_by
     return PYTHON_BYTES + home_bytes + max(keys, sets, profiles)
 
 
-def _pair_bytes(told: Forecast, profile_bytes: int) -> float:
+def _pair_bytes(told: CorpusForecast, profile_bytes: int) -> float:
     """Found once or in some bands, screened, verified, and brought to where its group is."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
     sets = SETS.rows.row_bytes + _HASH_BYTES * told.sample.mean_size

@@ -1,0 +1,40 @@
+"""What ``nearkin plan`` says of the Spark cluster that a search needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.nouns import counted
+from nearkin.planning.cluster_needs import ClusterNeeds
+from nearkin.reports.quantities import size_text
+from nearkin.reports.sentences.sentence import Sentence
+
+_HEAP_BYTES = 1 << 30
+"""Of Java, for each core."""
+_CORES = 4
+"""Of an executor, at most: more of them share one Java's heap and its disks."""
+
+
+def shuffled_sentence(n_cores: int) -> Sentence:
+    """Introduce what is shuffled."""
+    return Sentence(", before Spark compresses it, is shuffled:", strong=f"On Spark, {counted(n_cores, 'core')}")
+
+
+def cluster_sentences(needs: ClusterNeeds, n_cores: int) -> Iterator[Sentence]:
+    """Say what memory and disks hold, and how to set up executors."""
+    if needs.pair_bytes:
+        yield Sentence(f"Each pair of near-duplicates adds about {size_text(needs.pair_bytes)}.")
+    cores = min(n_cores, _CORES)
+    python, java = (-(-cores * n_bytes // (1 << 30)) for n_bytes in (needs.core_bytes, _HEAP_BYTES))
+    yield Sentence(
+        f"Up to {counted(needs.n_tasks, 'task')} per stage. Memory: {size_text(needs.core_bytes)} of Python and "
+        f"{size_text(_HEAP_BYTES)} of Java for each core; the driver's Python {size_text(needs.driver_bytes)}."
+    )
+    yield Sentence(
+        f"With {counted(cores, 'core')} per executor: --conf spark.executor.cores={cores} --conf "
+        f"spark.executor.memory={java}g --conf spark.executor.memoryOverhead={python}g"
+    )
+    yield Sentence(
+        f"Disk: {size_text(needs.folder_bytes)} in the folder that all machines see; in spark.local.dir, on all "
+        f"machines together, {size_text(needs.shuffled_bytes)}."
+    )

@@ -1,0 +1,43 @@
+"""What ``nearkin plan`` says of a corpus to clean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.nouns import counted
+from nearkin.planning.corpus_forecast import CorpusForecast
+from nearkin.planning.search import BandPlan
+from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
+from nearkin.reports.sentences.sentence import Sentence
+
+_FEW = 300
+"""Texts that are compared, at least, wherever there are as many."""
+
+
+def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
+    """Say what was sampled, what is planned (given in words), how sure that is, and what it leaves out."""
+    n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
+    yield Sentence(
+        f" like the {told.n_sampled:,} of the sample; compared {n_compared:,} of these with one another: "
+        f"{counted(round(told.sample.mean_size), 'shingle')} per document",
+        strong=counted(told.n_documents, "document"),
+    )
+    yield Sentence(f"{planned}.")
+    if isinstance(told.plan, BandPlan) and told.n_other_keys:
+        yield Sentence(
+            f"{rough_share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter "
+            f"than a sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many "
+            "unrelated pairs those find is not predicted: the estimate treats all texts as if bands found them."
+        )
+    yield Sentence(
+        f"Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
+        f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
+        "number. Near-duplicates are not predicted.",
+        "quiet",
+    )
+    if n_compared < _FEW:
+        yield Sentence(
+            "The sample is too small for a good estimate: use some thousands of documents, drawn from "
+            "the whole corpus.",
+            "warning",
+        )

@@ -1,0 +1,141 @@
+"""What ``nearkin plan`` says of a search for pairs: what was asked, and why one way was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.nouns import counted
+from nearkin.planning.pair_forecast import PairForecast
+from nearkin.planning.pair_search import QUICK_S, Plan, Prediction, Question
+from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
+from nearkin.reports.sentences.sentence import Sentence
+
+_NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
+
+
+def question_sentence(question: Question) -> Sentence:
+    """Say what is searched, and how much of it is sought."""
+    pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
+    return Sentence(
+        f": {pairs}, {sought} of them expected to have a cosine of at least {question.threshold:g}",
+        strong=f"{question.n_left:,} × {counted(question.n_right, 'document')}",
+    )
+
+
+def plan_sentences(
+    question: Question,
+    planned: Plan,
+    sampled: PairForecast | None,
+    *,
+    speed: float | None,
+    is_fixed: bool,
+    least_pairs: int,
+    most_pairs: int,
+) -> Iterator[Sentence]:
+    """Say which way was chosen and why, what that rests on, and what it does not reach.
+
+    Parameters
+    ----------
+    question : Question
+    planned : Plan
+    sampled : PairForecast or None
+        None: no documents were looked at.
+    speed : float or None
+        Times as fast as the machine on which costs were measured. None: costs were measured on the present one.
+    is_fixed : bool
+        The way was not free.
+    least_pairs : int
+        That show how signatures cluster.
+    most_pairs : int
+        That are reported.
+    """
+    yield Sentence(f": {planned.search.describe()}.", strong=planned.search.method)
+    yield Sentence(_why(question, planned, is_fixed=is_fixed))
+    faster = "" if speed in (1, None) else f", {speed:g} times as fast"
+    measured = "as measured here" if speed is None else f"of an AMD EPYC of 2.6 GHz{faster}"
+    yield Sentence(
+        f"Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled, least_pairs)}", "quiet"
+    )
+    if not planned.reaches:
+        low = rough_share_text(planned.prediction.recall_low)
+        yield Sentence(
+            f"With what is fixed, {question.recall:.3g} is not reached: {low} is as near as can be.", "warning"
+        )
+    if planned.prediction.n_pairs > most_pairs:
+        yield Sentence(
+            f"More than {most_pairs:,} pairs are not reported: raise --threshold, or keep the best of each "
+            "document, with --top of nearkin pairs.",
+            "warning",
+        )
+
+
+def recall_text(told: Prediction) -> str:
+    """The recall of a way, from the least to the most that is expected."""
+    low, high = rough_share_text(told.recall_low), rough_share_text(told.recall_high)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _told_by(question: Question, sampled: PairForecast | None, least_pairs: int) -> str:
+    """Where the spread of cosines comes from."""
+    if sampled is None:
+        return (
+            "Without documents the spread of cosines is assumed, and so are uniformly spread signatures; real ones "
+            "cluster, so windows find fewer pairs than predicted."
+        )
+    crowding = "The clustering of signatures is measured too."
+    if not question.prefix.is_measured:
+        crowding = (
+            "They are too few to measure the clustering of signatures; none is assumed."
+            if sampled.n_pairs < least_pairs
+            else "The clustering of signatures is not measured: even without any, a window is not the quickest."
+        )
+    grows = ""
+    if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
+        grows = (
+            " The number of pairs is assumed to grow with both collections. Samples that are translations of each "
+            "other make it far too high: draw each sample independently."
+        )
+    return (
+        f"The spread of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
+        f"{sampled.n_right:,}: {counted(sampled.n_pairs, 'pair')}. {crowding}{grows}"
+    )
+
+
+def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
+    """Why this way, against the others."""
+    chosen = planned.prediction
+    beside = []
+    for search, told in planned.alternatives:
+        times = told.core_s / max(chosen.core_s, 1e-12)
+        if times >= 1.05:
+            beside.append(f"{_NAMES[search.method]} would take {_times(times)} times as long")
+        elif times > 0.95:
+            beside.append(f"{_NAMES[search.method]} would take about as long")
+        elif told.recall_low < question.recall:
+            beside.append(f"{_NAMES[search.method]} would be quicker, but reach {recall_text(told)} only")
+        elif not planned.is_quick:
+            why = ", but --method was given" if is_fixed else f" on this machine: --method {search.method}"
+            beside.append(f"{_NAMES[search.method]} would be quicker{why}")
+    if planned.is_quick:
+        return (
+            f"Exact search, which misses nothing, is chosen where it takes less than {QUICK_S:g} s of one core, by the "
+            "costs of one fixed machine."
+        )
+    part = _costliest(chosen)
+    said = "; ".join(beside)
+    return f"{said[0].upper()}{said[1:]}. Most of its time is {part}."
+
+
+def _times(times: float) -> str:
+    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+
+
+def _costliest(told: Prediction) -> str:
+    parts = {
+        "signing": told.signing_s,
+        "sorting": told.sorting_s,
+        "comparing": told.comparing_s,
+        "the cosines of candidates": told.checking_s,
+    }
+    name = max(parts, key=lambda part: parts[part])
+    return f"{name} ({100 * parts[name] / max(told.core_s, 1e-12):.0f} %)"
