@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from nearkin.cli.app import app
 from nearkin.errors import OutputExistsError, ParameterError
+from nearkin.lab.delivery import Delivered, deliver
 from nearkin.lab.minhash.corpus import CorpusFiles
-from nearkin.lab.minhash.delivery import Delivered, deliver
+from nearkin.lab.minhash.delivery import experiment
 from nearkin.runs.progress import Silent
+from nearkin.workflows.dedup.options import Resources
 
 SECRET = "<script>alert(1)</script> quite unmistakable words"
 
@@ -27,8 +29,9 @@ def write_corpus(path: Path) -> str:
 
 def run(corpus: str, out: Path, *, report: bool = True, overwrite: bool = False, n_documents: int = 100) -> Delivered:
     return deliver(
-        CorpusFiles([corpus]), n_documents, out, threads=2, report=report, overwrite=overwrite, progress=Silent()
-    )
+        experiment(CorpusFiles([corpus]), n_documents), out, resources=Resources(2), report=report,
+        overwrite=overwrite, progress=Silent(),
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
