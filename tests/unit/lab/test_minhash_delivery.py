@@ -90,7 +90,8 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
 
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus.jsonl")
-    deliver(CorpusFiles([corpus]), 100, tmp_path / "out", threads=1, report=False, overwrite=False, progress=Silent())
+    planned = experiment(CorpusFiles([corpus]), 100)
+    deliver(planned, tmp_path / "out", resources=Resources(1), report=False, overwrite=False, progress=Silent())
     for path in (tmp_path / "out/tables").iterdir():
         assert path.read_bytes() == (folder / "tables" / path.name).read_bytes()
 
