@@ -18,11 +18,6 @@ from nearkin.cli import (
     dedup,
     families,
     groups,
-    lab_cross_lingual,
-    lab_minhash,
-    lab_range_search,
-    lab_signatures,
-    lab_similarity_index,
     neighbours,
     pairs,
     plan,
@@ -33,6 +28,7 @@ from nearkin.cli import (
     statistics,
 )
 from nearkin.cli.command_line import CommandLine
+from nearkin.cli.lab import cross_lingual, minhash, range_search, signatures, similarity_index
 
 app = CommandLine(
     name="nearkin",
@@ -88,9 +84,9 @@ app.command(help=pairs.HELP)(pairs.pairs)
 # measure
 app.command(help=plan.HELP)(plan.plan)
 app.command(help=audit.HELP)(audit.audit)
-lab.command(help=lab_minhash.HELP)(lab_minhash.minhash)
-lab.command("range-search", help=lab_range_search.HELP)(lab_range_search.range_search)
-lab.command(help=lab_signatures.HELP)(lab_signatures.signatures)
-lab.command("similarity-index", help=lab_similarity_index.HELP)(lab_similarity_index.similarity_index)
-lab.command("cross-lingual", help=lab_cross_lingual.HELP)(lab_cross_lingual.cross_lingual)
+lab.command(help=minhash.HELP)(minhash.minhash)
+lab.command("range-search", help=range_search.HELP)(range_search.range_search)
+lab.command(help=signatures.HELP)(signatures.signatures)
+lab.command("similarity-index", help=similarity_index.HELP)(similarity_index.similarity_index)
+lab.command("cross-lingual", help=cross_lingual.HELP)(cross_lingual.cross_lingual)
 app.add_typer(lab, name="lab")

@@ -49,6 +49,16 @@ class RawDocuments:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def read_from(self, files: ReadingRequest) -> dict[str, object]:
+        """What was read, for a summary."""
+        return {
+            "inputs": files.shown_inputs,
+            "text": files.text,
+            "n_documents": len(self) + self.n_without_text,
+            "n_without_text": self.n_without_text,
+            "n_unreadable": self.n_unreadable,
+        }
+
     @property
     def distinct(self) -> I64:
         """Rows whose text no earlier row has."""

@@ -6,23 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nearkin.errors import MissingExtraError
+import altair as alt
+
 from nearkin.reports.layers import CountScale, Layer, layered, margins
 from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE, Colour, to_svg
 
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
-
 SHARES = CountScale(alt.Scale(domain=[0, 1], nice=False), None, "~g", "")
 """From 0 to 1."""
-_LEGEND_STEP = 20
+LEGEND_STEP = 20
 _LABEL_WIDTH = 32  # pixels that the longest label of an axis takes
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FigureLine:
     """A line: its name, its heights, how it looks.
 
     Parameters
@@ -44,13 +40,13 @@ class Line:
     points: Sequence[tuple[str, float]] = ()
 
     @classmethod
-    def numbered(cls, i: int, name: str, y: Sequence[float]) -> Line:
+    def numbered(cls, i: int, name: str, y: Sequence[float]) -> FigureLine:
         """A line that looks as the i-th of a figure does."""
         return cls(name, y, SERIES[i], DASHES[i])
 
 
 def labelled_lines(
-    lines: Sequence[Line],
+    lines: Sequence[FigureLine],
     labels: Sequence[str],
     scale: CountScale,
     *,
@@ -68,7 +64,6 @@ def labelled_lines(
         for label, y in zip(labels, line.y, strict=True)
     ]
     names = [line.name for line in lines]
-    legend = _legend(len(names))
     x = alt.X(
         "label:N",
         sort=None,
@@ -80,19 +75,18 @@ def labelled_lines(
             values=list(labels[:: -(-len(labels) * _LABEL_WIDTH // width)]),
         ),
     )
-    dashes = [list(line.dash) or [1, 0] for line in lines]
+    looks = [line.colour for line in lines], [line.dash for line in lines]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=x,
         y=alt.Y("y:Q", scale=scale.scale, axis=scale.axis(y_title)),
-        stroke=alt.Stroke("line:N", legend=legend, scale=_in_order(names, [line.colour.light for line in lines])),
-        strokeDash=alt.StrokeDash("line:N", legend=legend, scale=_in_order(names, dashes)),
+        **line_strokes(names, *looks),
     )
     layers: list[Layer] = [base.mark_line(clip=True), *_points(lines, x, scale)]
-    chart = layered(*layers).properties(width=width, height=240, padding=margins(top=56 + _LEGEND_STEP * len(names)))
+    chart = layered(*layers).properties(width=width, height=240, padding=margins(top=56 + LEGEND_STEP * len(names)))
     return to_svg(chart, name=name, title=title, description=description or ", ".join(names))
 
 
-def _points(lines: Sequence[Line], x: alt.X, scale: CountScale) -> list[Layer]:
+def _points(lines: Sequence[FigureLine], x: alt.X, scale: CountScale) -> list[Layer]:
     """Diamonds for what is marked, a layer a line."""
     layers: list[Layer] = []
     for line in lines:
@@ -109,13 +103,25 @@ def _points(lines: Sequence[Line], x: alt.X, scale: CountScale) -> list[Layer]:
     return layers
 
 
-def _legend(n: int) -> alt.Legend:
+def line_legend(n: int) -> alt.Legend:
     """Above the axis title, a row a line."""
     return alt.Legend(
-        title=None, orient="none", legendX=-40, legendY=-52 - _LEGEND_STEP * n, columns=1, rowPadding=2,
+        title=None, orient="none", legendX=-40, legendY=-52 - LEGEND_STEP * n, columns=1, rowPadding=2,
         labelColor=INK.light, labelFontSize=12, labelLimit=400, symbolSize=500, symbolStrokeWidth=2.5,
     )  # fmt: skip
 
 
-def _in_order(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=list(names), range=list(values))
+def line_strokes(
+    names: Sequence[str], colours: Sequence[Colour] = SERIES, dashes: Sequence[tuple[int, ...]] = DASHES
+) -> dict[str, Any]:
+    """What encodes the name of a line by a colour and a dash, with a legend above."""
+    legend, strokes = line_legend(len(names)), [list(dash) or [1, 0] for dash in dashes]
+    return {
+        "stroke": alt.Stroke("line:N", legend=legend, scale=in_order(names, [colour.light for colour in colours])),
+        "strokeDash": alt.StrokeDash("line:N", legend=legend, scale=in_order(names, strokes)),
+    }
+
+
+def in_order(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
+    """A value for each name; those left over are not used."""
+    return alt.Scale(domain=list(names), range=list(values)[: len(names)])

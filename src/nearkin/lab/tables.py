@@ -22,6 +22,8 @@ class Table:
         None is a cell that is empty, NaN a number that is not there.
     nan : str
         How the file writes such a number.
+    in_summary : bool
+        Whether ``summary.json`` has the rows too.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     nan: str = ""
+    in_summary: bool = True
 
     def as_csv(self) -> str:
         """With a header, numbers in full."""

@@ -9,11 +9,18 @@ import pytest
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.cross_lingual import signature_error, signature_recall, windows
-from nearkin.lab.cross_lingual.documents import Columns, ParallelDocuments, spread_rows
+from nearkin.lab.cross_lingual.documents import ParallelColumns, ParallelDocuments, spread_rows
 from nearkin.lab.cross_lingual.examples import examples
-from nearkin.lab.cross_lingual.experiment import MOST_DOCUMENTS, Plan, Results, measure
+from nearkin.lab.cross_lingual.experiment import MOST_DOCUMENTS, CrossLingualPlan, CrossLingualResults, measure
 from nearkin.lab.cross_lingual.finding import THRESHOLDS, find
-from nearkin.lab.cross_lingual.projecting import Counted, Projected, gloss, in_one_language, projected, translated_side
+from nearkin.lab.cross_lingual.projecting import (
+    CountedTranslations,
+    Projected,
+    gloss,
+    in_one_language,
+    projected,
+    translated_side,
+)
 from nearkin.lab.cross_lingual.published import BOUND, TABLE_1, TABLE_2, THRESHOLD
 from nearkin.lab.cross_lingual.signature_error import lowest_terms
 from nearkin.lab.cross_lingual.tables import error_said, scan_said, tables
@@ -35,16 +42,18 @@ COLUMNS = ("de", "en")
 
 
 @pytest.fixture(scope="module")
-def counted() -> Counted:
+def counted() -> CountedTranslations:
     documents = translated(N, seed=4)
     left, right = documents.left.to_pylist(), documents.right.to_pylist()
     left[7] = word(1, "heit")  # too few terms for a vector
     right[9] = "?"
-    return Counted.of(ParallelDocuments.of("made-up", documents.ids.to_pylist(), left, right), table(), COLUMNS)
+    return CountedTranslations.of(
+        ParallelDocuments.of("made-up", documents.ids.to_pylist(), left, right), table(), COLUMNS
+    )
 
 
 @pytest.fixture(scope="module")
-def own(counted: Counted) -> Projected:
+def own(counted: CountedTranslations) -> Projected:
     return projected(counted, PairOptions())
 
 
@@ -91,12 +100,12 @@ def test_of_equal_documents_the_earlier_one_comes_first() -> None:
     one = translated(6, seed=1)
     left, right = one.left.to_pylist(), one.right.to_pylist()
     left[5], right[5] = left[2], right[2]
-    counted = Counted.of(ParallelDocuments.of("twice", one.ids.to_pylist(), left, right), table(), COLUMNS)
+    counted = CountedTranslations.of(ParallelDocuments.of("twice", one.ids.to_pylist(), left, right), table(), COLUMNS)
     found = find(projected(counted, PairOptions()).vectors, threads=1)
     assert (found.ranks[2], found.ranks[5]) == (1, 2)
 
 
-def test_a_gloss_is_each_word_by_its_likeliest_translation(counted: Counted) -> None:
+def test_a_gloss_is_each_word_by_its_likeliest_translation(counted: CountedTranslations) -> None:
     glossed, likeliest = gloss(counted), {}
     for number in range(N_WORDS):
         likeliest[word(number, "heit")] = counted.table.lookup(word(number, "heit"))[0].word
@@ -109,7 +118,7 @@ def test_a_gloss_is_each_word_by_its_likeliest_translation(counted: Counted) -> 
     np.testing.assert_array_equal(glossed.n_occurrences.sum(), counted.left.n_occurrences.sum())
 
 
-def test_a_perfect_translation_is_the_document_itself(counted: Counted) -> None:
+def test_a_perfect_translation_is_the_document_itself(counted: CountedTranslations) -> None:
     texts = dict(zip(counted.documents.ids.to_pylist(), counted.documents.right.to_pylist(), strict=True))
     del texts["d3"]
     found = find(in_one_language(translated_side(counted, texts), counted.right, PairOptions()), threads=1)
@@ -292,7 +301,7 @@ def test_a_line_is_that_of_least_squares() -> None:
     assert np.isnan(windows.fit_line("window", 1, [3], [2.0]).r_squared)
 
 
-def test_examples_are_the_most_similar_documents_with_their_words(counted: Counted, own: Projected) -> None:
+def test_examples_are_the_most_similar_documents_with_their_words(counted: CountedTranslations, own: Projected) -> None:
     cosines, made = all_cosines(own), examples(counted, own)
     assert len(made) == 8
     ids = counted.documents.ids.to_pylist()
@@ -310,12 +319,12 @@ def test_examples_are_the_most_similar_documents_with_their_words(counted: Count
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> CrossLingualResults:
     given = [(translated(12, seed=1), table()), (translated(30, seed=2), table())]
-    return measure(given, Columns(*COLUMNS), {}, most=20, seed=0, resources=Resources(2), progress=Silent())
+    return measure(given, ParallelColumns(*COLUMNS), {}, most=20, seed=0, resources=Resources(2), progress=Silent())
 
 
-def test_the_largest_set_is_taken_for_signatures_and_a_longer_one_is_sampled(results: Results) -> None:
+def test_the_largest_set_is_taken_for_signatures_and_a_longer_one_is_sampled(results: CrossLingualResults) -> None:
     assert [len(one.documents) for one in results.sets] == [12, 20]
     assert [one.n_given for one in results.sets] == [12, 30]
     assert results.largest is results.sets[1]
@@ -325,9 +334,9 @@ def test_the_largest_set_is_taken_for_signatures_and_a_longer_one_is_sampled(res
     assert results.sets[0].way("translated") is None
 
 
-def test_numbers_are_the_same_again_but_for_times(results: Results) -> None:
+def test_numbers_are_the_same_again_but_for_times(results: CrossLingualResults) -> None:
     given = [(translated(12, seed=1), table()), (translated(30, seed=2), table())]
-    again = measure(given, Columns(*COLUMNS), {}, most=20, seed=0, resources=Resources(1), progress=Silent())
+    again = measure(given, ParallelColumns(*COLUMNS), {}, most=20, seed=0, resources=Resources(1), progress=Silent())
     timed = {"figure-5-times", "figure-5-lines"}
     for one, other in zip(tables(results), tables(again), strict=True):
         if one.name in timed:
@@ -337,7 +346,7 @@ def test_numbers_are_the_same_again_but_for_times(results: Results) -> None:
         assert str(first) == str(second)  # NaN is NaN here
 
 
-def test_rows_have_the_articles_beside_them(results: Results) -> None:
+def test_rows_have_the_articles_beside_them(results: CrossLingualResults) -> None:
     said = [error_said(row) for row in results.errors.rows]
     assert said == [*TABLE_1[:2], TABLE_1[1], *TABLE_1[2:]]  # Simhash by two hashes
     assert [scan_said(scan) for scan in results.scans.scans] == list(TABLE_2)
@@ -364,12 +373,12 @@ def test_documents_that_tell_nothing_are_refused(ids: list[str], texts: list[str
 def test_a_table_of_the_other_direction_is_refused() -> None:
     documents = translated(6, seed=1)
     with pytest.raises(SourceError, match=r"the sides look swapped.*Give --left-column the en documents"):
-        Counted.of(documents, table().turned(), COLUMNS)
+        CountedTranslations.of(documents, table().turned(), COLUMNS)
     swapped = ParallelDocuments.of(
         "x", documents.ids.to_pylist(), documents.right.to_pylist(), documents.left.to_pylist()
     )
     with pytest.raises(SourceError, match="of --left-column 'de' of x"):
-        Counted.of(swapped, table(), COLUMNS)
+        CountedTranslations.of(swapped, table(), COLUMNS)
 
 
 def test_spread_rows_are_at_equal_distances() -> None:
@@ -378,10 +387,10 @@ def test_spread_rows_are_at_equal_distances() -> None:
 
 
 def test_plans_are_checked() -> None:
-    columns = Columns("de", "en")
+    columns = ParallelColumns("de", "en")
     with pytest.raises(ParameterError, match="'documents'"):
-        Plan((), (), columns, most=MOST_DOCUMENTS + 1)
+        CrossLingualPlan((), (), columns, most=MOST_DOCUMENTS + 1)
     with pytest.raises(ParameterError, match="'seed'"):
-        Plan((), (), columns, seed=-1)
+        CrossLingualPlan((), (), columns, seed=-1)
     with pytest.raises(ParameterError, match=r"2 times\. Got 3 instead"):
-        Plan(("a", "b"), ("t",) * 3, columns)  # type: ignore[arg-type]
+        CrossLingualPlan(("a", "b"), ("t",) * 3, columns)  # type: ignore[arg-type]

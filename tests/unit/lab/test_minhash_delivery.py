@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from nearkin.cli.app import app
 from nearkin.errors import OutputExistsError, ParameterError
+from nearkin.lab.delivery import Delivered, deliver
 from nearkin.lab.minhash.corpus import TitledRequest
-from nearkin.lab.minhash.delivery import Delivered, deliver
+from nearkin.lab.minhash.delivery import experiment
 from nearkin.runs.progress import Silent
+from nearkin.workflows.resources import Resources
 
 SECRET = "<script>alert(1)</script> quite unmistakable words"
 
@@ -27,8 +29,9 @@ def write_corpus(path: Path) -> str:
 
 def run(corpus: str, out: Path, *, report: bool = True, overwrite: bool = False, n_documents: int = 100) -> Delivered:
     return deliver(
-        TitledRequest([corpus]), n_documents, out, threads=2, report=report, overwrite=overwrite, progress=Silent()
-    )
+        experiment(TitledRequest([corpus]), n_documents), out, resources=Resources(2), report=report,
+        overwrite=overwrite, progress=Silent(),
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,8 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
 
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus.jsonl")
-    deliver(TitledRequest([corpus]), 100, tmp_path / "out", threads=1, report=False, overwrite=False, progress=Silent())
+    planned = experiment(TitledRequest([corpus]), 100)
+    deliver(planned, tmp_path / "out", resources=Resources(1), report=False, overwrite=False, progress=Silent())
     for path in (tmp_path / "out/tables").iterdir():
         assert path.read_bytes() == (folder / "tables" / path.name).read_bytes()
 

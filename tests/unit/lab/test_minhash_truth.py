@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.lab.minhash.copies import count_copies
-from nearkin.lab.minhash.truth import BANDINGS, KEPT_FROM, N_HASHES, SIMILARITY_BINS, Truth, compare_all
+from nearkin.lab.minhash.truth import BANDINGS, KEPT_FROM, N_HASHES, SIMILARITY_BINS, AllPairsTruth, compare_all
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.shingles import Characters
 from nearkin.stages.search.bands import Bands
@@ -32,7 +32,7 @@ def texts() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def truth() -> Truth:
+def truth() -> AllPairsTruth:
     sets = Characters(5).sets(pa.array(texts(), pa.large_string()))
     return compare_all(sets, SEEDS, high_threshold=0.9, threads=2, progress=Silent())
 
@@ -43,7 +43,7 @@ def similarities() -> dict[tuple[int, int], float]:
     return {(i, j): len(sets[i] & sets[j]) / len(sets[i] | sets[j]) for i, j in combinations(range(len(sets)), 2)}
 
 
-def test_similar_pairs_are_all_and_exact(truth: Truth, similarities: dict[tuple[int, int], float]) -> None:
+def test_similar_pairs_are_all_and_exact(truth: AllPairsTruth, similarities: dict[tuple[int, int], float]) -> None:
     expected = {pair: s for pair, s in similarities.items() if s >= KEPT_FROM}
     similar = truth.similar
     rows = zip(similar.left.tolist(), similar.right.tolist(), strict=True)
@@ -53,7 +53,9 @@ def test_similar_pairs_are_all_and_exact(truth: Truth, similarities: dict[tuple[
     assert len(truth.histogram) == SIMILARITY_BINS
 
 
-def test_candidates_are_the_pairs_that_share_a_band(truth: Truth, similarities: dict[tuple[int, int], float]) -> None:
+def test_candidates_are_the_pairs_that_share_a_band(
+    truth: AllPairsTruth, similarities: dict[tuple[int, int], float]
+) -> None:
     sets = Characters(5).sets(pa.array(texts(), pa.large_string()))
     for j, seed in enumerate(SEEDS):
         slots = MinHash(N_HASHES, seed).sign(sets).slots
@@ -66,7 +68,7 @@ def test_candidates_are_the_pairs_that_share_a_band(truth: Truth, similarities: 
         assert truth.bandings[0].n_in_vain == truth.bandings[0].n_candidates[0] - truth.bandings[0].n_high_found[0]
 
 
-def test_expectation_is_the_sum_of_the_curve(truth: Truth, similarities: dict[tuple[int, int], float]) -> None:
+def test_expectation_is_the_sum_of_the_curve(truth: AllPairsTruth, similarities: dict[tuple[int, int], float]) -> None:
     s = np.array(list(similarities.values()))
     for banding in truth.bandings:
         chance = 1 - (1 - s**banding.rows) ** banding.bands
@@ -82,7 +84,7 @@ def test_bandings_are_those_of_the_article() -> None:
 
 
 def test_copies_count_pairs_documents_and_what_is_removable(
-    truth: Truth, similarities: dict[tuple[int, int], float]
+    truth: AllPairsTruth, similarities: dict[tuple[int, int], float]
 ) -> None:
     n = 17
     near = [pair for pair, s in similarities.items() if s >= 0.75 and pair[1] < n]

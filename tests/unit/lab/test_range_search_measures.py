@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.lab.range_search.exhaustive import Truth, search_all
-from nearkin.lab.range_search.experiment import Plan, draw_queries
+from nearkin.lab.range_search.exhaustive import ExhaustiveTruth, search_all
+from nearkin.lab.range_search.experiment import RangeSearchPlan, draw_queries
 from nearkin.lab.range_search.projections import (
     N_DRAWS,
     PROJECTIONS,
     TAUS,
-    Point,
+    ProjectionPoint,
     Searches,
     search_in_every_way,
 )
@@ -30,7 +30,7 @@ from nearkin.lab.range_search.ways import (
     FILTERS,
     RANGE_INDEX,
     WITH_FILTERS,
-    Way,
+    SearchWay,
     first_projections,
     rows_of,
 )
@@ -55,12 +55,12 @@ def queries(vectors: LetterVectors) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def truth(vectors: LetterVectors, queries: np.ndarray) -> Truth:
+def truth(vectors: LetterVectors, queries: np.ndarray) -> ExhaustiveTruth:
     return search_all(vectors, rows_of(vectors, queries), GAMMAS, threads=2, progress=Silent())
 
 
 @pytest.fixture(scope="module")
-def searches(vectors: LetterVectors, queries: np.ndarray, truth: Truth) -> Searches:
+def searches(vectors: LetterVectors, queries: np.ndarray, truth: ExhaustiveTruth) -> Searches:
     asked = rows_of(vectors, queries)
     return search_in_every_way(vectors, asked, truth, tau=TAU, seed=SEED, threads=2, progress=Silent())
 
@@ -117,7 +117,7 @@ def plain_means(
     return float(np.mean(recalls)), float(np.mean(precisions)), float(np.mean(sizes))
 
 
-def test_truth_is_the_definition(vectors: LetterVectors, queries: np.ndarray, truth: Truth) -> None:
+def test_truth_is_the_definition(vectors: LetterVectors, queries: np.ndarray, truth: ExhaustiveTruth) -> None:
     for gamma in GAMMAS:
         found = [set(rows.tolist()) for rows in truth.matches[gamma]]
         assert found == [plain_matches(vectors, query, gamma) for query in queries.tolist()]
@@ -132,10 +132,16 @@ def test_truth_is_the_definition(vectors: LetterVectors, queries: np.ndarray, tr
         (WITH_FILTERS, "rademacher", N_PROJECTIONS, True),
         (FILTERS, "rademacher", 0, True),
     ],
-    ids=lambda value: value.key if isinstance(value, Way) else None,
+    ids=lambda value: value.key if isinstance(value, SearchWay) else None,
 )
 def test_tables_are_those_of_plain_python(
-    vectors: LetterVectors, queries: np.ndarray, searches: Searches, way: Way, kind: str, n: int, with_filters: bool
+    vectors: LetterVectors,
+    queries: np.ndarray,
+    searches: Searches,
+    way: SearchWay,
+    kind: str,
+    n: int,
+    with_filters: bool,
 ) -> None:
     for gamma in GAMMAS:
         recall, precision, size = plain_means(vectors, queries, gamma, kind, n, TAU, with_filters=with_filters)
@@ -157,9 +163,9 @@ def test_index_of_nearkin_misses_nothing(searches: Searches) -> None:
 
 @pytest.mark.parametrize(("way", "with_filters"), [(ALGORITHM_2, False), (WITH_FILTERS, True)])
 def test_curves_are_those_of_plain_python(
-    vectors: LetterVectors, queries: np.ndarray, searches: Searches, way: Way, with_filters: bool
+    vectors: LetterVectors, queries: np.ndarray, searches: Searches, way: SearchWay, with_filters: bool
 ) -> None:
-    def check(point: Point) -> None:
+    def check(point: ProjectionPoint) -> None:
         how = {"with_filters": with_filters}
         expected = plain_means(vectors, queries, point.gamma, "rademacher", point.n_projections, point.tau, **how)
         found = point.quality.recall.mean, point.quality.precision.mean
@@ -214,18 +220,18 @@ def levenshtein(a: str, b: str) -> int:
     return above[-1]
 
 
-def compared(texts: list[str], truth: Truth, queries: list[int], **bounds: int) -> tuple[Alikeness, ...]:
+def compared(texts: list[str], truth: ExhaustiveTruth, queries: list[int], **bounds: int) -> tuple[Alikeness, ...]:
     first = np.array([texts.index(text) for text in texts])
     rows = np.array(queries, np.int64)
     column = pa.array(texts, pa.large_string())
     return compare_texts(column, first, rows, truth, Bounds(**bounds), seed=0, progress=Silent())
 
 
-def truth_of(*matches: list[int]) -> Truth:
-    return Truth({0.05: tuple(np.array(rows, np.int64) for rows in matches)}, np.zeros(len(matches)))
+def truth_of(*matches: list[int]) -> ExhaustiveTruth:
+    return ExhaustiveTruth({0.05: tuple(np.array(rows, np.int64) for rows in matches)}, np.zeros(len(matches)))
 
 
-def test_edit_similarities_are_those_of_the_definition(queries: np.ndarray, truth: Truth) -> None:
+def test_edit_similarities_are_those_of_the_definition(queries: np.ndarray, truth: ExhaustiveTruth) -> None:
     texts = TEXTS.to_pylist()
     for alike in compared(texts, truth, queries.tolist(), most_matches=1000):
         pairs = list(zip(queries[alike.query].tolist(), alike.row.tolist()))
@@ -319,13 +325,13 @@ def test_queries_are_drawn_of_what_is_counted(vectors: LetterVectors) -> None:
 )
 def test_a_plan_that_breaks_a_rule_is_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Plan(**wrong)
+        RangeSearchPlan(**wrong)
 
 
 def test_half_width_is_that_of_the_paper() -> None:
-    assert Plan().half_width == pytest.approx(0.965, abs=5e-4)
-    assert Plan(alphabet="universal").half_width == pytest.approx(0.677, abs=5e-4)
-    assert Plan(tau=2).factor == 2
+    assert RangeSearchPlan().half_width == pytest.approx(0.965, abs=5e-4)
+    assert RangeSearchPlan(alphabet="universal").half_width == pytest.approx(0.677, abs=5e-4)
+    assert RangeSearchPlan(tau=2).factor == 2
 
 
 def test_published_numbers_are_those_of_the_paper() -> None:

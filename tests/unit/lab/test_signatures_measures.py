@@ -25,8 +25,8 @@ from nearkin.lab.signatures.methods import (
     once,
 )
 from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS
-from nearkin.lab.signatures.retrieval import Quality, distances_of_all_pairs, evaluate
-from nearkin.lab.signatures.signing import DRIFT_BITS, Signed, sign_all, snapshot_sizes
+from nearkin.lab.signatures.retrieval import RetrievalQuality, distances_of_all_pairs, evaluate
+from nearkin.lab.signatures.signing import DRIFT_BITS, SignedCorpus, sign_all, snapshot_sizes
 from nearkin.lab.signatures.truth import SimilarPairs, similar_pairs, word_sets
 from nearkin.records import ShingleSets
 from nearkin.runs.progress import Silent
@@ -43,12 +43,12 @@ TEXTS = pa.array(
 
 
 @pytest.fixture(scope="module")
-def signed() -> Signed:
+def signed() -> SignedCorpus:
     return sign_all(TEXTS, threads=2, progress=Silent())
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS, ids=lambda kind: kind.key)
-def test_shared_work_gives_the_signatures_of_each_method(signed: Signed, kind) -> None:
+def test_shared_work_gives_the_signatures_of_each_method(signed: SignedCorpus, kind) -> None:
     counted = count_features(TEXTS, FEATURES)
     counted = once(counted) if kind.counts_once else counted
     for bits in BITS:
@@ -65,7 +65,7 @@ def test_shorter_signatures_are_cut_from_the_longest(kind) -> None:
         assert np.array_equal(cut(kind, longest, bits), method(kind, bits, none).sign(counted).packed)
 
 
-def test_statistics_are_those_of_all_and_of_the_first(signed: Signed) -> None:
+def test_statistics_are_those_of_all_and_of_the_first(signed: SignedCorpus) -> None:
     counted = count_features(TEXTS, FEATURES)
     assert signed.statistics.fingerprint == Statistics.of([counted]).fingerprint
     first = Statistics.of([count_features(TEXTS.slice(0, 8), FEATURES)])
@@ -125,7 +125,7 @@ def test_precision_and_recall_by_hand() -> None:
     packed = np.array([[0b000], [0b001], [0b011], [0b11111000]], np.uint8)
     alike = SimilarPairs(np.array([0, 0], np.uint32), np.array([1, 2], np.uint32), np.array([0.9, 0.8]))
     (found,) = evaluate(packed, {"characters": alike})
-    assert found.at(0) == Quality(0, 0, 0, 2)
+    assert found.at(0) == RetrievalQuality(0, 0, 0, 2)
     assert (found.at(1).precision, found.at(1).recall) == (0.5, 0.5)
     assert (found.at(2).precision, found.at(2).recall) == (2 / 3, 1.0)
     assert found.best.distance == 2
@@ -140,7 +140,7 @@ def test_nothing_alike_has_no_recall() -> None:
     assert np.isnan(found.at(0).precision)
 
 
-def test_drift_ends_at_zero(signed: Signed) -> None:
+def test_drift_ends_at_zero(signed: SignedCorpus) -> None:
     sets = ShingleSets(signed.sets.hashes, signed.sets.offsets, signed.sets.n_units, "")
     alike = {truths.BY_CHARACTERS: similar_pairs(sets, 0.8, threads=1, progress=Silent())}
     drifts = measure_drift(signed, np.arange(len(TEXTS)), alike, threads=1, progress=Silent())

@@ -8,12 +8,12 @@ from nearkin.errors import ParameterError
 from nearkin.lab.similarity_index import chance, stop_lists
 from nearkin.lab.similarity_index.chance import Chance
 from nearkin.lab.similarity_index.columns import TOLERANCES, by_bits, by_keys, by_range
-from nearkin.lab.similarity_index.experiment import Plan
+from nearkin.lab.similarity_index.experiment import IndexPlan
 from nearkin.lab.similarity_index.families import FamilyFile, _digests
-from nearkin.lab.similarity_index.published import EXPECTED, FILES, TABLE_9, Said
+from nearkin.lab.similarity_index.published import EXPECTED, FILES, TABLE_9, SaidOfRun
 from nearkin.lab.similarity_index.runs import all_methods, best, frequencies, run_one
 from nearkin.lab.similarity_index.scoring import count
-from nearkin.lab.similarity_index.truths import Truth, _by_family
+from nearkin.lab.similarity_index.truths import FamilyTruth, _by_family
 from nearkin.lab.similarity_index.walk import hit_chance
 from nearkin.lab.similarity_index.zones import Folder, Zones, _expected, matrix
 from nearkin.runs.progress import Silent
@@ -26,7 +26,7 @@ ZONE = np.array([file.zone for file in FILES])
 PUBLISHED = Zones(ZONE, _expected(ZONE, is_published=True), True)
 
 
-def published_hits(said: Said) -> np.ndarray:
+def published_hits(said: SaidOfRun) -> np.ndarray:
     """The matrices of Tables 10 to 24, each other file with itself, and as many false positives as Table 9 has."""
     hits = np.eye(len(FILES), dtype=bool)
     for number, rows in enumerate(said.zones, 1):
@@ -38,7 +38,7 @@ def published_hits(said: Said) -> np.ndarray:
 
 
 @pytest.mark.parametrize("said", TABLE_9, ids=lambda said: said.spec)
-def test_the_papers_matrices_have_the_papers_scores(said: Said) -> None:
+def test_the_papers_matrices_have_the_papers_scores(said: SaidOfRun) -> None:
     counted = count(published_hits(said), PUBLISHED)
     assert counted.n_false_positives == said.n_false_positives
     assert counted.n_false_negatives == said.n_false_negatives
@@ -149,7 +149,7 @@ def test_columns_find_what_a_comparison_of_all_finds() -> None:
 
 
 def test_recall_is_the_mean_over_queries_that_have_something_to_find() -> None:
-    truth = Truth("family", np.array([0, 0, 2]), np.array([1, 2, 5]), 4)
+    truth = FamilyTruth("family", np.array([0, 0, 2]), np.array([1, 2, 5]), 4)
     assert truth.n_with_relatives == 2
     assert truth.mean_recall(np.array([True, False, False])) == 0.25
 
@@ -178,6 +178,6 @@ def test_digests_are_of_the_normalised_text() -> None:
 @pytest.mark.parametrize(("name", "value"), [("n_multipliers", 0), ("n_queries", 0), ("seed", -1)])
 def test_bad_plans_are_refused(tmp_path, name: str, value: int) -> None:
     with pytest.raises(ParameterError, match=f"'{name.removeprefix('n_')}' parameter of lab similarity-index"):
-        Plan(tmp_path, **{name: value})
+        IndexPlan(tmp_path, **{name: value})
     with pytest.raises(ParameterError, match="COLUMN=VALUE"):
         FamilyFile(tmp_path / "a.csv", "family", only="kind")

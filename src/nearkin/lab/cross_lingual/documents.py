@@ -23,7 +23,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ParallelColumns:
     """Of a file: the two languages, and the id, which is guessed where it is not named; and how files are read."""
 
     left: str
@@ -118,7 +118,7 @@ def spread_rows(n: int, most: int) -> I64:
     return (np.arange(most) * n // most).astype(np.int64)
 
 
-def read_parallel(path: Path, columns: Columns, progress: Progress) -> ParallelDocuments:
+def read_parallel(path: Path, columns: ParallelColumns, progress: Progress) -> ParallelDocuments:
     """All rows of a file that have a text in both columns.
 
     Raises
@@ -133,7 +133,7 @@ def read_parallel(path: Path, columns: Columns, progress: Progress) -> ParallelD
     return ParallelDocuments._checked(str(path), ids, left, right)
 
 
-def read_translated(path: Path, columns: Columns, progress: Progress) -> Mapping[str, str]:
+def read_translated(path: Path, columns: ParallelColumns, progress: Progress) -> Mapping[str, str]:
     """Texts by id, of a translation that the user has.
 
     Raises
@@ -146,7 +146,7 @@ def read_translated(path: Path, columns: Columns, progress: Progress) -> Mapping
 
 
 def _texts(
-    path: Path, column: str | None, columns: Columns, progress: Progress | None
+    path: Path, column: str | None, columns: ParallelColumns, progress: Progress | None
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
     """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
     watched = progress or Silent()

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.finding import cosine_block
-from nearkin.lab.cross_lingual.projecting import Counted, Projected
+from nearkin.lab.cross_lingual.projecting import CountedTranslations, Projected
 from nearkin.workflows.pairing.results import Ranked, Terms
 
 N_EXAMPLES, N_SIMILAR, N_TERMS = 8, 3, 5
@@ -38,7 +38,7 @@ class Example:
     similar: tuple[Similar, ...]
 
 
-def examples(counted: Counted, own: Projected) -> tuple[Example, ...]:
+def examples(counted: CountedTranslations, own: Projected) -> tuple[Example, ...]:
     """Of documents at equal distances, those with a vector."""
     vectors = own.vectors
     compared = np.flatnonzero((vectors.left.sizes > 0) & (vectors.right.sizes > 0))

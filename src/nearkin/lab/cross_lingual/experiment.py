@@ -9,11 +9,11 @@ from pathlib import Path
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.cross_lingual import signature_error, signature_recall, windows
-from nearkin.lab.cross_lingual.documents import Columns, ParallelDocuments, read_parallel, read_translated
+from nearkin.lab.cross_lingual.documents import ParallelColumns, ParallelDocuments, read_parallel, read_translated
 from nearkin.lab.cross_lingual.examples import Example, examples
 from nearkin.lab.cross_lingual.finding import Finding, find
 from nearkin.lab.cross_lingual.projecting import (
-    Counted,
+    CountedTranslations,
     Projected,
     gloss,
     in_one_language,
@@ -47,7 +47,7 @@ GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the transl
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CrossLingualPlan:
     """What is to be done.
 
     Parameters
@@ -56,7 +56,7 @@ class Plan:
         Files of documents and their translations.
     tables : tuple of Path
         A translation table for all, or one for each.
-    columns : Columns
+    columns : ParallelColumns
     translated : Path, optional
         Ids, and the left texts in the right language.
     most : int
@@ -71,7 +71,7 @@ class Plan:
 
     documents: tuple[Path, ...]
     tables: tuple[Path, ...]
-    columns: Columns
+    columns: ParallelColumns
     translated: Path | None = None
     most: int = 5000
     seed: int = 0
@@ -91,7 +91,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TranslationWay:
     """A way to compare a document with those of the other language.
 
     Parameters
@@ -121,7 +121,7 @@ class SetResults:
     n_given : int
         Rows with both texts, before some were taken.
     table : TranslationTable
-    ways : tuple of Way
+    ways : tuple of TranslationWay
         The projection first.
     examples : tuple of Example
     """
@@ -130,7 +130,7 @@ class SetResults:
     documents: ParallelDocuments
     n_given: int
     table: TranslationTable
-    ways: tuple[Way, ...]
+    ways: tuple[TranslationWay, ...]
     examples: tuple[Example, ...]
 
     @property
@@ -138,18 +138,18 @@ class SetResults:
         """By projection."""
         return self.ways[0].finding
 
-    def way(self, key: str) -> Way | None:
+    def way(self, key: str) -> TranslationWay | None:
         """One of the ways, if it was gone."""
         return next((way for way in self.ways if way.key == key), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class CrossLingualResults:
     """All that was measured.
 
     Parameters
     ----------
-    columns : Columns
+    columns : ParallelColumns
     seed : int
     sets : tuple of SetResults
     largest : SetResults
@@ -162,7 +162,7 @@ class Results:
     elapsed_s : float
     """
 
-    columns: Columns
+    columns: ParallelColumns
     seed: int
     sets: tuple[SetResults, ...]
     largest: SetResults
@@ -172,7 +172,7 @@ class Results:
     elapsed_s: float
 
 
-def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
+def run(plan: CrossLingualPlan, *, resources: Resources, progress: Progress) -> CrossLingualResults:
     """Read the files and measure.
 
     Raises
@@ -203,14 +203,14 @@ def run(plan: Plan, *, resources: Resources, progress: Progress) -> Results:
 
 def measure(
     given: Sequence[tuple[ParallelDocuments, TranslationTable]],
-    columns: Columns,
+    columns: ParallelColumns,
     translated: Mapping[str, str],
     *,
     most: int,
     seed: int,
     resources: Resources,
     progress: Progress,
-) -> Results:
+) -> CrossLingualResults:
     """The experiment on documents in memory, each with its table.
 
     Raises
@@ -219,7 +219,10 @@ def measure(
         See `run`.
     """
     started = time.perf_counter()
-    counted = [Counted.of(documents.spread(most), table, (columns.left, columns.right)) for documents, table in given]
+    counted = [
+        CountedTranslations.of(documents.spread(most), table, (columns.left, columns.right))
+        for documents, table in given
+    ]
     sizes = [len(one.documents) for one in counted]
     largest = sizes.index(max(sizes))
     sets, kept = [], []
@@ -237,10 +240,10 @@ def measure(
     progress.finish()
     slid = windows.measure(vectors, truth, seed=seed, resources=resources, progress=progress)
     elapsed_s = time.perf_counter() - started
-    return Results(columns, seed, tuple(sets), sets[largest], errors, scans, slid, elapsed_s)
+    return CrossLingualResults(columns, seed, tuple(sets), sets[largest], errors, scans, slid, elapsed_s)
 
 
-def _names(counted: Sequence[Counted]) -> list[str]:
+def _names(counted: Sequence[CountedTranslations]) -> list[str]:
     """A short name for each set, or what was given where short ones are alike."""
     given = [one.documents.name for one in counted]
     short = [Path(name).name.partition(".")[0] or name for name in given]
@@ -248,12 +251,19 @@ def _names(counted: Sequence[Counted]) -> list[str]:
 
 
 def _set_results(
-    name: str, counted: Counted, n_given: int, translated: Mapping[str, str], threads: int, progress: Progress
+    name: str,
+    counted: CountedTranslations,
+    n_given: int,
+    translated: Mapping[str, str],
+    threads: int,
+    progress: Progress,
 ) -> tuple[SetResults, Projected]:
     ways, projections = [], []
     for key, label, options in VARIANTS:
         own = projected(counted, options)
-        ways.append(Way(key, label, find(own.vectors, threads), own.vectors.left_facts.ways.get("unknown", 0.0)))
+        ways.append(
+            TranslationWay(key, label, find(own.vectors, threads), own.vectors.left_facts.ways.get("unknown", 0.0))
+        )
         projections.append(own)
         progress.advance(1)
     sides = [(GLOSS, gloss(counted))]
@@ -261,7 +271,7 @@ def _set_results(
         sides.append((TRANSLATED, translated_side(counted, translated)))
     for (key, label), left in sides:
         vectors = in_one_language(left, counted.right, PairOptions())
-        ways.append(Way(key, label, find(vectors, threads), float("nan")))
+        ways.append(TranslationWay(key, label, find(vectors, threads), float("nan")))
     progress.advance(1)
     first = projections[0]
     return SetResults(name, counted.documents, n_given, counted.table, tuple(ways), examples(counted, first)), first

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from nearkin.errors import MissingExtraError
-from nearkin.lab.cross_lingual.experiment import GLOSS, TRANSLATED, Results, SetResults, Way
+import altair as alt
+
+from nearkin.lab.cross_lingual.experiment import GLOSS, TRANSLATED, CrossLingualResults, SetResults, TranslationWay
 from nearkin.lab.cross_lingual.finding import EDGES, THRESHOLDS
 from nearkin.lab.cross_lingual.published import CLAIMS, THRESHOLD
-from nearkin.lab.cross_lingual.windows import ORDERS, TIMED_ORDERS, Point, Windows
-from nearkin.lab.lines import SHARES, Line, labelled_lines
+from nearkin.lab.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
+from nearkin.lab.lines import LEGEND_STEP, SHARES, FigureLine, in_order, labelled_lines, line_legend, line_strokes
 from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import Layer, across, layered, margins, top_titled
-from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE, to_svg
-
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
+from nearkin.reports.theme import INK, SERIES, SURFACE, to_svg
 
 MOST_SETS = 3
-_LEGEND_STEP = 20
 _GAP = 0.006
 _N_CURVES = 4
 _LEAST_EFFECTIVENESS = 0.5
 
 
-def shown_ways(one: SetResults) -> list[Way]:
+def shown_ways(one: SetResults) -> list[TranslationWay]:
     """Of a histogram: the projection, and a translation or the gloss beside it."""
     other = one.way(TRANSLATED[0]) or one.way(GLOSS[0])
     return [one.ways[0], *([other] if other else [])]
@@ -46,7 +40,7 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
             ends = {"from": low + _GAP * (i == 0), "to": low + part - _GAP * (i == len(ways) - 1)}
             rows.append({"way": way.label, **ends, "share": count / n})
     top = max([0.1, *(float(str(row["share"])) for row in rows)])
-    legend, colours = _legend(len(names)), _in_order(names, [colour.light for colour in SERIES])
+    legend, colours = line_legend(len(names)), in_order(names, [colour.light for colour in SERIES])
     bars = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(binSpacing=0)
@@ -60,22 +54,22 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
     )  # fmt: skip
     chart = layered(bars, across(THRESHOLD, f"{THRESHOLD:g}", right_half=False))
     return to_svg(
-        chart.properties(width=width, height=170, padding=margins(top=60 + _LEGEND_STEP * len(names))),
+        chart.properties(width=width, height=170, padding=margins(top=60 + LEGEND_STEP * len(names))),
         name=name,
         title=f"Cosines of documents and their translations: {one.name}",
         description=", ".join(f"{way.label}: mean {way.finding.mean_cosine:.2f}" for way in ways),
     )
 
 
-def thresholds(results: Results, *, name: str, width: int) -> str:
+def thresholds(results: CrossLingualResults, *, name: str, width: int) -> str:
     """Recall and precision of the known pairs by threshold, two lines a set."""
     lines = []
     for i, one in enumerate(results.sets[:MOST_SETS]):
         finding = one.finding
         recall = [finding.recall(t) for t in THRESHOLDS]
         precision = [finding.precision(t) for t in THRESHOLDS]
-        lines.append(Line(f"{one.name}: recall", recall, SERIES[i], ()))
-        lines.append(Line(f"{one.name}: precision", precision, SERIES[i], (2, 3)))
+        lines.append(FigureLine(f"{one.name}: recall", recall, SERIES[i], ()))
+        lines.append(FigureLine(f"{one.name}: precision", precision, SERIES[i], (2, 3)))
     return labelled_lines(
         lines, [f"{t:g}" for t in THRESHOLDS], SHARES, name=name, title="Known pairs by threshold",
         x_title="least cosine", y_title="recall and precision of the known pairs", width=width,
@@ -113,15 +107,16 @@ def recall_calibrated(slid: Windows, *, name: str, width: int) -> str:
     return _banded(slid, _calibrated_ends, name, width, "Recall and the calibrated model")
 
 
-def _calibrated_ends(one: Point) -> tuple[float, float]:
+def _calibrated_ends(one: WindowPoint) -> tuple[float, float]:
     return one.calibrated_model[0], one.calibrated_model[2]
 
 
-def _banded(slid: Windows, ends: Callable[[Point], tuple[float, float]], name: str, width: int, title: str) -> str:
+def _banded(
+    slid: Windows, ends: Callable[[WindowPoint], tuple[float, float]], name: str, width: int, title: str
+) -> str:
     """Lines of recall over areas that a model says."""
     windows = shown_windows(slid)
     names = [f"window {window}" for window in windows]
-    legend = _legend(len(names))
     ticks = [n for n in ORDERS if width >= 400 or n in (10, 50, 200, 1000)]
     x = alt.X(
         "x:Q", scale=alt.Scale(type="log", domain=[ORDERS[0], ORDERS[-1]], nice=False),
@@ -144,8 +139,8 @@ def _banded(slid: Windows, ends: Callable[[Point], tuple[float, float]], name: s
         )
         rows += [{"line": names[i], "x": one.permutations, "y": one.recall} for one in own]
     axis = _axis("recall; areas: the model" if width >= 400 else "recall")
-    layers.append(_lines(rows, names, x, alt.Y("y:Q", scale=scale, axis=axis), legend))
-    chart = layered(*layers).properties(width=width, height=250, padding=margins(top=56 + _LEGEND_STEP * len(names)))
+    layers.append(_lines(rows, names, x, alt.Y("y:Q", scale=scale, axis=axis)))
+    chart = layered(*layers).properties(width=width, height=250, padding=margins(top=56 + LEGEND_STEP * len(names)))
     return to_svg(chart, name=name, title=title, description=", ".join(names))
 
 
@@ -173,45 +168,28 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
         )
         .encode(x=x, y=y)
     )  # fmt: skip
-    chart = layered(_lines(rows, names, x, y, _legend(len(names))), diamonds).properties(
-        width=width, height=270, padding=margins(top=56 + _LEGEND_STEP * len(names))
+    chart = layered(_lines(rows, names, x, y), diamonds).properties(
+        width=width, height=270, padding=margins(top=56 + LEGEND_STEP * len(names))
     )
     told = ", ".join(f"{reached:.0%} at {cost:.0%}" for reached, cost in CLAIMS)
     return to_svg(chart, name=name, title="Relative effectiveness by relative cost", description=f"Article: {told}")
 
 
-def _lines(
-    rows: Sequence[dict[str, object]], names: Sequence[str], x: alt.X, y: alt.Y, legend: alt.Legend
-) -> alt.Chart:
+def _lines(rows: Sequence[dict[str, object]], names: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
     drawn: alt.Chart = (
         alt.Chart(alt.InlineData(values=list(rows)))
         .mark_line(clip=True)
         .encode(
             x=x,
             y=y,
-            stroke=alt.Stroke("line:N", legend=legend, scale=_in_order(names, [one.light for one in SERIES])),
-            strokeDash=alt.StrokeDash(
-                "line:N", legend=legend, scale=_in_order(names, [list(dash) or [1, 0] for dash in DASHES])
-            ),
+            **line_strokes(names),
         )
     )
     return drawn
 
 
-def _legend(n: int) -> alt.Legend:
-    """Above the axis title, a row a line."""
-    return alt.Legend(
-        title=None, orient="none", legendX=-40, legendY=-52 - _LEGEND_STEP * n, columns=1, rowPadding=2,
-        labelColor=INK.light, labelFontSize=12, labelLimit=400, symbolSize=500, symbolStrokeWidth=2.5,
-    )  # fmt: skip
-
-
 def _axis(title: str) -> alt.Axis:
     return top_titled(title, None, number_format="~g")
-
-
-def _in_order(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=list(names), range=list(values)[: len(names)])
 
 
 def _exactly(low: float, high: float) -> alt.Scale:

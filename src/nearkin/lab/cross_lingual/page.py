@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
-from nearkin.lab.cross_lingual.experiment import VARIANTS, Results
+from nearkin.lab.cross_lingual import figures
+from nearkin.lab.cross_lingual.experiment import VARIANTS, CrossLingualResults
 from nearkin.lab.cross_lingual.finding import THRESHOLDS
 from nearkin.lab.cross_lingual.published import (
     BOUND,
@@ -22,21 +22,13 @@ from nearkin.lab.cross_lingual.published import (
 from nearkin.lab.cross_lingual.signature_error import ABOVE
 from nearkin.lab.cross_lingual.tables import error_said, scan_said, with_sorting
 from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
-from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.page import Drawn, LabPage, drawn, places
 from nearkin.nouns import counted
 from nearkin.reports.quantities import share_text
 
 
-def draw(results: Results) -> tuple[Drawn, ...]:
-    """All figures.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    from nearkin.lab.cross_lingual import figures
-
+def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
+    """All figures."""
     every = []
     for i, one in enumerate(results.sets, 1):
         means = ", ".join(f"{way.label} {way.finding.mean_cosine:.2f}" for way in figures.shown_ways(one))
@@ -62,54 +54,48 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     return tuple(every)
 
 
-def render(results: Results, figures: tuple[Drawn, ...]) -> str:
-    """The page.
+def _values(results: CrossLingualResults) -> dict[str, object]:
+    slid = results.windows
+    return {
+        "sets": results.sets,
+        "n_variants": len(VARIANTS),
+        "thresholds": THRESHOLDS,
+        "errors": [(row, error_said(row)) for row in results.errors.rows],
+        "above": ABOVE,
+        "scans": [(scan, scan_said(scan)) for scan in results.scans.scans],
+        "slid": slid,
+        "claims": []
+        if slid is None
+        else [
+            (reached, cost, slid.cheapest(reached), slid.best_within(cost), *with_sorting(results, slid, reached))
+            for reached, cost in CLAIMS
+        ],
+        "off": None if slid is None else model_errors(slid),
+        "orders": ORDERS,
+        "bits": BITS,
+        "threshold": THRESHOLD,
+        "bound": BOUND,
+        "vector_ns": VECTOR_NS,
+        "n_first": N_FIRST,
+        "n_links": N_LINKS,
+        "most_of_figure_1": MOST_OF_FIGURE_1,
+        "n_documents_said": N_DOCUMENTS,
+        "r_squared_said": R_SQUARED,
+        "remarks": REMARKS,
+    }
 
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    environment = lab_environment("nearkin.lab.cross_lingual")
-    environment.filters |= {
-        "hundredths": partial(_number, places=2),
-        "thousandths": partial(_number, places=3),
+
+PAGE = LabPage(
+    "nearkin.lab.cross_lingual",
+    draw,
+    _values,
+    {
+        "hundredths": places(2),
+        "thousandths": places(3),
         "percent": lambda x: "–" if x != x else f"{math.floor(round(1000 * x, 6)) / 10:.1f} %",  # 99.97 is not 100
         "share": lambda x: "–" if x != x else share_text(x),
         "cost": lambda x: f"{100 * x:.1f} %",
         "whole_percent": lambda x: "–" if x != x else f"{100 * x:,.0f} %" if x >= 0.095 else f"{100 * x:.1f} %",
         "short": lambda x: "–" if x != x else f"{x:.3g}",
-    }
-    slid = results.windows
-    return environment.get_template("cross_lingual.html.j2").render(
-        facts=Facts(),
-        results=results,
-        sets=results.sets,
-        n_variants=len(VARIANTS),
-        thresholds=THRESHOLDS,
-        errors=[(row, error_said(row)) for row in results.errors.rows],
-        above=ABOVE,
-        scans=[(scan, scan_said(scan)) for scan in results.scans.scans],
-        slid=slid,
-        claims=[] if slid is None else [
-            (reached, cost, slid.cheapest(reached), slid.best_within(cost), *with_sorting(results, slid, reached))
-            for reached, cost in CLAIMS
-        ],
-        off=None if slid is None else model_errors(slid),
-        orders=ORDERS,
-        bits=BITS,
-        threshold=THRESHOLD,
-        bound=BOUND,
-        vector_ns=VECTOR_NS,
-        n_first=N_FIRST,
-        n_links=N_LINKS,
-        most_of_figure_1=MOST_OF_FIGURE_1,
-        n_documents_said=N_DOCUMENTS,
-        r_squared_said=R_SQUARED,
-        remarks=REMARKS,
-        figures={figure.name: figure for figure in figures},
-    )  # fmt: skip
-
-
-def _number(value: float, places: int) -> str:
-    return "–" if value != value else f"{value:.{places}f}"
+    },
+)

@@ -32,7 +32,7 @@ _FINGERPRINT = "lab cross-lingual"
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedTranslations:
     """Both sides in words of their own, and the table between them."""
 
     documents: ParallelDocuments
@@ -41,7 +41,7 @@ class Counted:
     right: Collected
 
     @classmethod
-    def of(cls, documents: ParallelDocuments, table: TranslationTable, columns: tuple[str, str]) -> Counted:
+    def of(cls, documents: ParallelDocuments, table: TranslationTable, columns: tuple[str, str]) -> CountedTranslations:
         """Count the words of both sides.
 
         Raises
@@ -86,7 +86,7 @@ def collected(
     return _collected(name, ids, counts, vocabulary, asked_by)
 
 
-def projected(counted: Counted, options: PairOptions) -> Projected:
+def projected(counted: CountedTranslations, options: PairOptions) -> Projected:
     """The way of `nearkin pairs` with a table that translates the left side, as in the article.
 
     Raises
@@ -103,7 +103,7 @@ def in_one_language(translated: Collected, right: Collected, options: PairOption
     return _vectors(translated, right, options, None)
 
 
-def translated_side(counted: Counted, texts: Mapping[str, str]) -> Collected:
+def translated_side(counted: CountedTranslations, texts: Mapping[str, str]) -> Collected:
     """The left side as somebody translated it; empty where there is no text of an id.
 
     Raises
@@ -116,7 +116,7 @@ def translated_side(counted: Counted, texts: Mapping[str, str]) -> Collected:
     return collected(f"the translation of {counted.documents.name}", counted.documents.ids, own, split)
 
 
-def gloss(counted: Counted) -> Collected:
+def gloss(counted: CountedTranslations) -> Collected:
     """The left side word by word: each as its likeliest translation, p(target | source), or as it is."""
     words, table = counted.left.vocabulary.words, counted.table
     places = pc.index_in(words, value_set=table.source_words).fill_null(-1).to_numpy(zero_copy_only=False)

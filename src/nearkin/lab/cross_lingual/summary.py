@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from nearkin._version import __version__
-from nearkin.lab.cross_lingual.experiment import Plan, Results, SetResults
+from nearkin.lab.cross_lingual.experiment import CrossLingualPlan, CrossLingualResults, SetResults
 from nearkin.lab.cross_lingual.published import BOUND, CLAIMS, N_FIRST, N_LINKS
-from nearkin.lab.cross_lingual.tables import Cheapest, tables, with_sorting
+from nearkin.lab.cross_lingual.tables import Cheapest, with_sorting
 from nearkin.lab.cross_lingual.windows import Windows, model_errors
 
 
-def summary(plan: Plan, results: Results) -> dict[str, object]:
+def summary(plan: CrossLingualPlan, results: CrossLingualResults) -> dict[str, object]:
     """The results as JSON."""
     columns, errors, scans = results.columns, results.errors, results.scans
     return {
-        "nearkin": __version__,
-        "experiment": "cross-lingual",
         "documents": [str(path) for path in plan.documents],
         "translated": None if plan.translated is None else str(plan.translated),
         "parameters": {
@@ -37,8 +34,6 @@ def summary(plan: Plan, results: Results) -> dict[str, object]:
         },
         "windows": None if results.windows is None else _windows(results, results.windows),
         "published": {"first": N_FIRST, "links": N_LINKS, "bound": BOUND},
-        "tables": {table.name: table.records() for table in tables(results)},
-        "elapsed_s": round(results.elapsed_s, 3),
     }
 
 
@@ -62,7 +57,7 @@ def _set(one: SetResults) -> dict[str, object]:
     }
 
 
-def _windows(results: Results, slid: Windows) -> dict[str, object]:
+def _windows(results: CrossLingualResults, slid: Windows) -> dict[str, object]:
     return {
         "n_documents": slid.n_documents,
         "distance": slid.distance,

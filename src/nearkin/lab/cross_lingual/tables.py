@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.lab.cross_lingual.experiment import Results
+from nearkin.lab.cross_lingual.experiment import CrossLingualResults
 from nearkin.lab.cross_lingual.finding import EDGES, THRESHOLDS
 from nearkin.lab.cross_lingual.published import N_DOCUMENTS, N_PAIRS, TABLE_1, TABLE_2, ErrorSaid, ScanSaid
 from nearkin.lab.cross_lingual.signature_error import ABOVE, SignatureError
@@ -14,7 +14,7 @@ Cheapest = tuple[float, int, int] | None
 """A relative cost, and its permutations and window; None: nothing reaches what was asked for."""
 
 
-def tables(results: Results) -> tuple[Table, ...]:
+def tables(results: CrossLingualResults) -> tuple[Table, ...]:
     """All of them, in the order of the page."""
     made = (
         _ways(results), _histograms(results), _thresholds(results), _examples(results), _table_1(results),
@@ -24,7 +24,7 @@ def tables(results: Results) -> tuple[Table, ...]:
     return made if slid is None else (*made, _windows(slid), _timed(slid), _fits(slid))
 
 
-def _ways(results: Results) -> Table:
+def _ways(results: CrossLingualResults) -> Table:
     rows = tuple(
         (
             one.name, len(one.documents), way.key, way.finding.n_compared, way.finding.mean_cosine,
@@ -40,7 +40,7 @@ def _ways(results: Results) -> Table:
     return Table("finding", columns, rows)
 
 
-def _histograms(results: Results) -> Table:
+def _histograms(results: CrossLingualResults) -> Table:
     rows = tuple(
         (one.name, way.key, EDGES[i], EDGES[i + 1], int(n))
         for one in results.sets
@@ -50,7 +50,7 @@ def _histograms(results: Results) -> Table:
     return Table("figure-1-cosines", ("set", "way", "from", "to", "documents"), rows)
 
 
-def _thresholds(results: Results) -> Table:
+def _thresholds(results: CrossLingualResults) -> Table:
     rows = tuple(
         (one.name, way.key, t, int(way.finding.n_near[i]), way.finding.recall(t), way.finding.precision(t))
         for one in results.sets
@@ -60,7 +60,7 @@ def _thresholds(results: Results) -> Table:
     return Table("thresholds", ("set", "way", "threshold", "pairs", "recall", "precision"), rows)
 
 
-def _examples(results: Results) -> Table:
+def _examples(results: CrossLingualResults) -> Table:
     rows = tuple(
         (
             one.name, example.doc_id, example.rank, place, similar.doc_id, similar.cosine, int(similar.is_translation),
@@ -87,14 +87,14 @@ def scan_said(scan: Scan) -> ScanSaid:
     return next(one for one in TABLE_2 if one.bits == scan.bits)
 
 
-def with_sorting(results: Results, slid: Windows, effectiveness: float) -> tuple[Cheapest, Cheapest]:
+def with_sorting(results: CrossLingualResults, slid: Windows, effectiveness: float) -> tuple[Cheapest, Cheapest]:
     """The least cost with the time for sorting, of these documents and of as many as the article has."""
     comparison_ns = results.scans.scans[0].comparison_ns
     here, there = (slid.sorting_cost(comparison_ns, size) for size in (None, (N_DOCUMENTS, N_PAIRS)))
     return slid.cheapest(effectiveness, here), slid.cheapest(effectiveness, there)
 
 
-def _table_1(results: Results) -> Table:
+def _table_1(results: CrossLingualResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row in results.errors.rows:
         said = error_said(row)
@@ -107,7 +107,7 @@ def _table_1(results: Results) -> Table:
     return Table("table-1-errors", columns, tuple(rows))
 
 
-def _table_2(results: Results) -> Table:
+def _table_2(results: CrossLingualResults) -> Table:
     scans, rows = results.scans, list[tuple[Cell, ...]]()
 
     def row(scan: Scan, what: str, at: AtDistance) -> tuple[Cell, ...]:

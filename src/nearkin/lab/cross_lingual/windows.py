@@ -49,7 +49,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class WindowPoint:
     """A setting: what it finds of the pairs at the threshold, and what two models say.
 
     Parameters
@@ -103,8 +103,8 @@ class Windows:
         Recall within the distance, if every pair were compared.
     windows : tuple of int
     recall, compared : float64 arrays, shape (n_windows, most permutations)
-        See `Point`: after each permutation.
-    points : tuple of Point
+        See `WindowPoint`: after each permutation.
+    points : tuple of WindowPoint
     timed : tuple of Timed
     fits : tuple of Fit
     n_sampled, n_sample_pairs : int
@@ -122,7 +122,7 @@ class Windows:
     windows: tuple[int, ...]
     recall: F64
     compared: F64
-    points: tuple[Point, ...]
+    points: tuple[WindowPoint, ...]
     timed: tuple[Timed, ...]
     fits: tuple[Fit, ...]
     n_sampled: int
@@ -166,7 +166,7 @@ class Windows:
                 found.append((float(self.effectiveness(window)[permutations - 1]), permutations, window))
         return max(found, default=None)
 
-    def of(self, permutations: int, window: int) -> Point:
+    def of(self, permutations: int, window: int) -> WindowPoint:
         """One of the points."""
         return next(one for one in self.points if (one.permutations, one.window) == (permutations, window))
 
@@ -276,7 +276,7 @@ def _question(
     )  # fmt: skip
 
 
-def _point(question: Question, window: int, permutations: int, recall: float, compared: float) -> Point:
+def _point(question: Question, window: int, permutations: int, recall: float, compared: float) -> WindowPoint:
     distance = distance_for_cosine(THRESHOLD, BITS)
     calibrated_model = predict(PairSearch("window", BITS, distance, permutations, window), question)
     cosines, weights = question.spread.above(THRESHOLD)
@@ -285,7 +285,7 @@ def _point(question: Question, window: int, permutations: int, recall: float, co
     low, high = (float(one) for one in weights @ bands)
     cost = permutations * float(question.n_in_windows(window)) / question.n_pairs
     middle = (calibrated_model.recall_low, calibrated_model.recall, calibrated_model.recall_high)
-    return Point(permutations, window, recall, compared, cost, (low, high), middle)
+    return WindowPoint(permutations, window, recall, compared, cost, (low, high), middle)
 
 
 def _timed(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.lab.minhash.truth import SimilarPairs
+from nearkin.lab.minhash.truth import KeptPairs
 from nearkin.records import U32
 
 
@@ -40,7 +40,7 @@ class Copies:
     n_removable: int
 
 
-def count_copies(similar: SimilarPairs, n_documents: int, threshold: float, n_pairs_without_last: int) -> Copies:
+def count_copies(similar: KeptPairs, n_documents: int, threshold: float, n_pairs_without_last: int) -> Copies:
     """Count among the first ``n_documents`` rows.
 
     Examples

@@ -14,13 +14,14 @@ from nearkin.lab.minhash.corpus import FirstDocuments, TitledRequest, read_first
 from nearkin.lab.minhash.lengths import LengthEffects, compare_lengths
 from nearkin.lab.minhash.published import PUBLISHED
 from nearkin.lab.minhash.sentences import SentencePair, compare_sentences
-from nearkin.lab.minhash.truth import BANDINGS, Truth, compare_all
+from nearkin.lab.minhash.truth import BANDINGS, AllPairsTruth, compare_all
 from nearkin.nouns import counted
 from nearkin.records import F64
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.shingles import Characters
 from nearkin.stages.search.exhaustive import all_pairs
 from nearkin.stages.verification.overlap import verify
+from nearkin.workflows.resources import Resources
 
 SHINGLE = Characters(5)
 NEAR_THRESHOLD, HIGH_THRESHOLD = 0.75, 0.9
@@ -31,7 +32,7 @@ _CURVE_POINTS = 201
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The S-curve of one banding over `Results.similarities`."""
+    """The S-curve of one banding over `MinhashResults.similarities`."""
 
     bands: int
     rows: int
@@ -39,7 +40,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class MinhashResults:
     """All that was measured.
 
     Parameters
@@ -49,7 +50,7 @@ class Results:
     similarities : float64 array, shape (n_points,)
         The x values of the curves.
     curves : tuple of Curve
-    truth : Truth
+    truth : AllPairsTruth
     copies : Copies
     lengths : LengthEffects
     elapsed_s : float
@@ -60,13 +61,13 @@ class Results:
     sentences: tuple[SentencePair, ...]
     similarities: F64
     curves: tuple[Curve, ...]
-    truth: Truth
+    truth: AllPairsTruth
     copies: Copies
     lengths: LengthEffects
     elapsed_s: float
 
 
-def run(files: TitledRequest, n_documents: int, *, threads: int, progress: Progress) -> Results:
+def run(files: TitledRequest, n_documents: int, *, resources: Resources, progress: Progress) -> MinhashResults:
     """Repeat the article's experiment on the first documents of a corpus.
 
     Parameters
@@ -74,7 +75,7 @@ def run(files: TitledRequest, n_documents: int, *, threads: int, progress: Progr
     files : TitledRequest
     n_documents : int
         2 to `MOST_DOCUMENTS`; every pair of them is compared.
-    threads : int
+    resources : Resources
     progress : Progress
 
     Raises
@@ -83,7 +84,7 @@ def run(files: TitledRequest, n_documents: int, *, threads: int, progress: Progr
     """
     if not 2 <= n_documents <= MOST_DOCUMENTS:
         raise ParameterError.of("documents", "lab minhash", f"an int from 2 to {MOST_DOCUMENTS}", n_documents)
-    started = time.perf_counter()
+    started, threads = time.perf_counter(), resources.n_threads
     documents = read_first(files, n_documents, progress)
     if len(documents) < n_documents:
         progress.say(f"the corpus has {counted(len(documents), 'document')} with a text; all are taken")
@@ -96,7 +97,7 @@ def run(files: TitledRequest, n_documents: int, *, threads: int, progress: Progr
     progress.finish()
     similarities = np.linspace(0.0, 1.0, _CURVE_POINTS)
     curves = tuple(Curve(b.bands, b.rows, b.probability(similarities)) for b in BANDINGS)
-    return Results(
+    return MinhashResults(
         documents,
         compare_sentences(),
         similarities,

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from nearkin.errors import MissingExtraError
-from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, Results
+import altair as alt
+
+from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, MinhashResults
 from nearkin.nouns import counted
 from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import across, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, INK, SIGNAL, SURFACE, to_svg
 
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
 
-
-def sentence_columns(results: Results, *, name: str, width: int) -> str:
+def sentence_columns(results: MinhashResults, *, name: str, width: int) -> str:
     """The cat sentences by shingle length: columns with every shingle, points without the last."""
     cats = [s for s in results.sentences if s.name == "cat sentences"]
     rows = [_Row(str(s.length), s.similarity, s.without_last, f"{s.similarity:.4f}") for s in cats]
@@ -35,7 +31,7 @@ def sentence_columns(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def length_lines(results: Results, *, unit: str, name: str, width: int) -> str:
+def length_lines(results: MinhashResults, *, unit: str, name: str, width: int) -> str:
     """Near-duplicates and strangers of the corpus, by the length of a shingle of one unit."""
     chosen = [e for e in results.lengths.effects if e.shingle.startswith(unit)]
     x = [float(e.shingle.partition(":")[2]) for e in chosen]
@@ -59,7 +55,7 @@ def length_lines(results: Results, *, unit: str, name: str, width: int) -> str:
     )
 
 
-def s_curves(results: Results, *, name: str, width: int) -> str:
+def s_curves(results: MinhashResults, *, name: str, width: int) -> str:
     """The probability of becoming a candidate, for every banding."""
     x = results.similarities.tolist()
     return line_chart(
@@ -75,7 +71,7 @@ def s_curves(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def all_similarities(results: Results, *, name: str, width: int) -> str:
+def all_similarities(results: MinhashResults, *, name: str, width: int) -> str:
     """All pairs by similarity."""
     counts = results.truth.histogram.tolist()
     y = count_scale(counts)
@@ -96,7 +92,7 @@ def all_similarities(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def candidate_columns(results: Results, *, name: str, width: int) -> str:
+def candidate_columns(results: MinhashResults, *, name: str, width: int) -> str:
     """Candidates by number of bands: columns for what was measured, points for what the model expects."""
     return _counts_by_banding(
         results,
@@ -108,7 +104,7 @@ def candidate_columns(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def in_vain_columns(results: Results, *, name: str, width: int) -> str:
+def in_vain_columns(results: MinhashResults, *, name: str, width: int) -> str:
     """Candidates below the high threshold, checked in vain, measured and predicted."""
     return _counts_by_banding(
         results,
@@ -131,7 +127,7 @@ class _Row:
 
 
 def _counts_by_banding(
-    results: Results, measured: Sequence[int], predicted: Sequence[float], what: str, *, name: str, width: int
+    results: MinhashResults, measured: Sequence[int], predicted: Sequence[float], what: str, *, name: str, width: int
 ) -> str:
     rows = [
         _Row(f"{b.bands} × {b.rows}", n, expected, f"{n:,}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from nearkin.lab.minhash.truth import SimilarPairs
+from nearkin.lab.minhash.truth import KeptPairs
 from nearkin.records import U32, Candidates
 from nearkin.stages.features.shingles import Characters, Shingling, Words
 from nearkin.stages.verification.overlap import verify
@@ -53,7 +53,7 @@ class LengthEffects:
     n_strangers: int
 
 
-def compare_lengths(texts: pa.LargeStringArray, similar: SimilarPairs, threshold: float) -> LengthEffects:
+def compare_lengths(texts: pa.LargeStringArray, similar: KeptPairs, threshold: float) -> LengthEffects:
     """Similarities of near-duplicates (pairs at or above ``threshold``) and of a seeded sample of the other pairs."""
     is_near = similar.similarity >= threshold
     near = _spread(similar.left[is_near], similar.right[is_near])
@@ -85,7 +85,7 @@ def _spread(left: U32, right: U32) -> Candidates:
     return Candidates(left[::step], right[::step])
 
 
-def _sample_strangers(n_rows: int, similar: SimilarPairs, threshold: float) -> Candidates:
+def _sample_strangers(n_rows: int, similar: KeptPairs, threshold: float) -> Candidates:
     """Pairs below the threshold, drawn with a fixed seed, each once, sorted."""
     drawn = np.random.default_rng(0).integers(0, n_rows, (2, _N_STRANGERS), np.uint32)
     left, right = drawn.min(axis=0), drawn.max(axis=0)

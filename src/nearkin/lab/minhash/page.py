@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from nearkin.lab.minhash.experiment import Results
+from nearkin.lab.minhash import figures
+from nearkin.lab.minhash.experiment import MinhashResults
 from nearkin.lab.minhash.published import PUBLISHED, REMARKS
 from nearkin.lab.minhash.tables import side_by_side
-from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.page import Drawn, LabPage, drawn, places
 from nearkin.nouns import counted
 
 
-def draw(results: Results) -> tuple[Drawn, ...]:
-    """All figures.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    from nearkin.lab.minhash import figures
-
+def draw(results: MinhashResults) -> tuple[Drawn, ...]:
+    """All figures."""
     n_near, n_strangers = results.lengths.n_near, results.lengths.n_strangers
     pairs = f"{n_near:,} near-duplicates and {counted(n_strangers, 'other pair')}"
     return (
@@ -57,27 +50,22 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     )
 
 
-def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
-    """The page; the same bytes for the same arguments but for the time it took.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    environment = lab_environment("nearkin.lab.minhash")
-    environment.filters |= {
-        "tenths": lambda x: f"{x:,.1f}",
-        "similarity": lambda x: "–" if x != x else f"{x:.4f}",
+def _values(results: MinhashResults) -> dict[str, object]:
+    return {
+        "truth": results.truth,
+        "copies": results.copies,
+        "beside": side_by_side(results),
+        "published": PUBLISHED,
+        "remarks": REMARKS,
     }
-    return environment.get_template("minhash.html.j2").render(
-        facts=Facts(),
-        corpus=corpus,
-        results=results,
-        truth=results.truth,
-        copies=results.copies,
-        beside=side_by_side(results),
-        published=PUBLISHED,
-        remarks=REMARKS,
-        figures={figure.name: figure for figure in figures},
-    )
+
+
+PAGE = LabPage(
+    "nearkin.lab.minhash",
+    draw,
+    _values,
+    {
+        "tenths": lambda x: f"{x:,.1f}",
+        "similarity": places(4),
+    },
+)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearkin._version import __version__
-from nearkin.lab.minhash.experiment import HIGH_THRESHOLD, N_SKETCHES, NEAR_THRESHOLD, SHINGLE, Results
+from nearkin.lab.minhash.corpus import TitledRequest
+from nearkin.lab.minhash.experiment import HIGH_THRESHOLD, N_SKETCHES, NEAR_THRESHOLD, SHINGLE, MinhashResults
 from nearkin.lab.minhash.published import PUBLISHED
 from nearkin.lab.minhash.truth import N_HASHES, Banding
 from nearkin.lab.tables import Cell, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ArticleNumber:
     """A number of the article beside ours."""
 
     what: str
@@ -21,7 +21,7 @@ class Beside:
     here: str
 
 
-def tables(results: Results) -> tuple[Table, ...]:
+def tables(results: MinhashResults) -> tuple[Table, ...]:
     """All tables, a CSV file each."""
     truth = results.truth
     bins = len(truth.histogram)
@@ -82,47 +82,49 @@ def _banding_row(b: Banding, n_high: int, n_pairs: int) -> tuple[Cell, ...]:
     )  # fmt: skip
 
 
-def side_by_side(results: Results) -> tuple[Beside, ...]:
+def side_by_side(results: MinhashResults) -> tuple[ArticleNumber, ...]:
     """The article's numbers beside ours, in its order."""
     truth, copies, said = results.truth, results.copies, PUBLISHED
     twenty = next(b for b in truth.bandings if b.bands == 20)
     return (
         *_sentences(results),
-        Beside("documents searched among themselves", f"{said.n_first}", f"{copies.n_documents:,}"),
-        Beside(f"pairs ≥ {NEAR_THRESHOLD} among them", f"{said.n_pairs_first}", f"{copies.n_pairs:,}"),
-        Beside(
+        ArticleNumber("documents searched among themselves", f"{said.n_first}", f"{copies.n_documents:,}"),
+        ArticleNumber(f"pairs ≥ {NEAR_THRESHOLD} among them", f"{said.n_pairs_first}", f"{copies.n_pairs:,}"),
+        ArticleNumber(
             "pairs without the last shingle of each text", f"{said.n_pairs_first}", f"{copies.n_pairs_without_last:,}"
         ),
-        Beside("pairs / documents (no share)", f"{said.share_said:.1%}", f"{copies.n_pairs / copies.n_documents:.1%}"),
-        Beside("documents with a near-duplicate", "–", _share(copies.n_with_a_copy, copies.n_documents)),
-        Beside("documents that could be removed", "–", _share(copies.n_removable, copies.n_documents)),
-        Beside("documents searched with bands", f"{said.n_documents:,}", f"{truth.n_documents:,}"),
-        Beside("all pairs", f"{said.n_all_pairs_said:,} (499,500)", f"{truth.n_pairs:,}"),
-        Beside("candidates, 20 bands of 5", f"{said.n_candidates_20_bands}", f"{twenty.n_candidates[0]:,}"),
-        Beside("candidates predicted by the model", "–", f"{twenty.n_expected:,.1f}"),
-        Beside(f"pairs ≥ {HIGH_THRESHOLD}", f"{said.n_high}", f"{truth.n_high:,}"),
-        Beside(f"pairs ≥ {HIGH_THRESHOLD} found", f"{said.n_high_found}", f"{twenty.n_high_found[0]:,}"),
-        Beside("candidates checked in vain", f"{said.n_in_vain}", f"{twenty.n_in_vain:,}"),
+        ArticleNumber(
+            "pairs / documents (no share)", f"{said.share_said:.1%}", f"{copies.n_pairs / copies.n_documents:.1%}"
+        ),
+        ArticleNumber("documents with a near-duplicate", "–", _share(copies.n_with_a_copy, copies.n_documents)),
+        ArticleNumber("documents that could be removed", "–", _share(copies.n_removable, copies.n_documents)),
+        ArticleNumber("documents searched with bands", f"{said.n_documents:,}", f"{truth.n_documents:,}"),
+        ArticleNumber("all pairs", f"{said.n_all_pairs_said:,} (499,500)", f"{truth.n_pairs:,}"),
+        ArticleNumber("candidates, 20 bands of 5", f"{said.n_candidates_20_bands}", f"{twenty.n_candidates[0]:,}"),
+        ArticleNumber("candidates predicted by the model", "–", f"{twenty.n_expected:,.1f}"),
+        ArticleNumber(f"pairs ≥ {HIGH_THRESHOLD}", f"{said.n_high}", f"{truth.n_high:,}"),
+        ArticleNumber(f"pairs ≥ {HIGH_THRESHOLD} found", f"{said.n_high_found}", f"{twenty.n_high_found[0]:,}"),
+        ArticleNumber("candidates checked in vain", f"{said.n_in_vain}", f"{twenty.n_in_vain:,}"),
     )
 
 
-def _sentences(results: Results) -> Iterator[Beside]:
+def _sentences(results: MinhashResults) -> Iterator[ArticleNumber]:
     for s in results.sentences:
-        yield Beside(f"{s.name}, {s.length} characters", f"{s.published:.5f}", f"{s.similarity:.5f}")
+        yield ArticleNumber(f"{s.name}, {s.length} characters", f"{s.published:.5f}", f"{s.similarity:.5f}")
 
 
 def _share(n: int, of: int) -> str:
     return f"{n:,} ({n / of:.1%})"
 
 
-def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
-    """All numbers but the long tables, for programs; ``corpus`` says what was read."""
+def summary(files: TitledRequest, results: MinhashResults) -> dict[str, object]:
+    """All numbers but the long tables, for programs."""
     truth, copies, documents = results.truth, results.copies, results.documents
     return {
-        "nearkin": __version__,
-        "experiment": "minhash",
         "corpus": {
-            **corpus,
+            "inputs": files.shown_inputs,
+            "text": files.text,
+            "title": files.title,
             "n_documents": len(documents),
             "n_empty": documents.n_empty,
             "n_unreadable": documents.n_unreadable,
@@ -152,5 +154,4 @@ def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
         "n_pairs": truth.n_pairs,
         "n_high_pairs": truth.n_high,
         "published": {name: getattr(PUBLISHED, name) for name in PUBLISHED.__slots__},
-        "elapsed_s": round(results.elapsed_s, 3),
     }

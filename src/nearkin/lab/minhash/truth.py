@@ -27,7 +27,7 @@ _BLOCK_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarPairs:
+class KeptPairs:
     """Pairs of rows of at least `KEPT_FROM`, with their exact Jaccard similarity; arrays of shape (n_pairs,)."""
 
     left: U32
@@ -66,7 +66,7 @@ class Banding:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class AllPairsTruth:
     """All pairs, and what each banding found of them.
 
     Parameters
@@ -74,7 +74,7 @@ class Truth:
     n_documents, n_pairs : int
     histogram : int64 array, shape (SIMILARITY_BINS,)
         All pairs by exact similarity, from 0 to 1; 1 is in the last bin.
-    similar : SimilarPairs
+    similar : KeptPairs
     high_threshold : float
     n_high : int
         Pairs at or above it.
@@ -84,7 +84,7 @@ class Truth:
     n_documents: int
     n_pairs: int
     histogram: I64
-    similar: SimilarPairs
+    similar: KeptPairs
     high_threshold: float
     n_high: int
     bandings: tuple[Banding, ...]
@@ -96,7 +96,7 @@ class _Block:
 
     n_pairs: int
     histogram: I64
-    similar: SimilarPairs
+    similar: KeptPairs
     n_candidates: I64
     n_high_found: I64
     n_expected: F64
@@ -105,7 +105,7 @@ class _Block:
 
 def compare_all(
     sets: ShingleSets, seeds: Sequence[int], *, high_threshold: float, threads: int, progress: Progress
-) -> Truth:
+) -> AllPairsTruth:
     """Compare every pair exactly, and note which ones each banding makes candidates, with a sketch for each seed."""
     keys = [[bands.keys(MinHash(N_HASHES, seed).sign(sets)) for seed in seeds] for bands in BANDINGS]
     n = len(sets)
@@ -117,7 +117,7 @@ def compare_all(
         blocks.append(block)
         progress.advance(block.n_pairs)
     progress.finish()
-    similar = SimilarPairs(*(np.concatenate([getattr(b.similar, f) for b in blocks]) for f in SimilarPairs.__slots__))
+    similar = KeptPairs(*(np.concatenate([getattr(b.similar, f) for b in blocks]) for f in KeptPairs.__slots__))
     n_candidates, n_high_found, n_expected, n_high_expected = (
         np.sum([getattr(block, name) for block in blocks], axis=0)
         for name in ("n_candidates", "n_high_found", "n_expected", "n_high_expected")
@@ -130,7 +130,7 @@ def compare_all(
     )
     histogram = np.sum([block.histogram for block in blocks], axis=0)
     n_high = int((similar.similarity >= high_threshold).sum())
-    return Truth(n, sum(b.n_pairs for b in blocks), histogram, similar, high_threshold, n_high, bandings)
+    return AllPairsTruth(n, sum(b.n_pairs for b in blocks), histogram, similar, high_threshold, n_high, bandings)
 
 
 def _compare(pairs: Candidates, sets: ShingleSets, keys: Sequence[Sequence[U64]], high_threshold: float) -> _Block:
@@ -148,7 +148,7 @@ def _compare(pairs: Candidates, sets: ShingleSets, keys: Sequence[Sequence[U64]]
     return _Block(
         len(pairs),
         np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0].astype(np.int64),
-        SimilarPairs(pairs.left[is_kept], pairs.right[is_kept], similarity[is_kept]),
+        KeptPairs(pairs.left[is_kept], pairs.right[is_kept], similarity[is_kept]),
         n_candidates,
         n_high_found,
         np.array([chance.sum() for chance in chances]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from nearkin.lab.claims import Claim
 from nearkin.lab.range_search.projections import PROJECTIONS, Searches
 from nearkin.lab.range_search.published import ALIKE, FIRST_RANGE, GAMMAS, SAID
 from nearkin.lab.range_search.similarity import Alikeness
@@ -14,16 +14,6 @@ NEAR = 0.02
 """How far a share, a recall or a precision may stay below the paper's and still count as the same."""
 STAYS = 0.95
 """A recall that "remains almost unchanged at 1" with any number of projections."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement of the paper, its number, ours, and whether it holds here; None: nothing here can tell."""
-
-    statement: str
-    published: str
-    here: str
-    holds: bool | None
 
 
 def claims(searches: Searches, alikes: tuple[Alikeness, ...]) -> tuple[Claim, ...]:

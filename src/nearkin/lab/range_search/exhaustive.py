@@ -17,7 +17,7 @@ _ROWS_AT_A_TIME = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class ExhaustiveTruth:
     """What each query matches.
 
     Parameters
@@ -38,7 +38,7 @@ class Truth:
 
 def search_all(
     vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], *, threads: int, progress: Progress
-) -> Truth:
+) -> ExhaustiveTruth:
     """Compare every query with every document that is counted.
 
     Parameters
@@ -75,4 +75,4 @@ def search_all(
             seconds[i] = taken
             progress.advance(1)
     progress.finish()
-    return Truth({gamma: tuple(of_gamma) for gamma, of_gamma in zip(gammas, matches, strict=True)}, seconds)
+    return ExhaustiveTruth({gamma: tuple(of_gamma) for gamma, of_gamma in zip(gammas, matches, strict=True)}, seconds)

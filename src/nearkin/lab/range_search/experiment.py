@@ -10,8 +10,9 @@ import numpy as np
 
 from nearkin import nouns
 from nearkin.errors import ParameterError, SourceError
+from nearkin.lab.claims import Claim
 from nearkin.lab.corpus import RawDocuments, read_raw
-from nearkin.lab.range_search.claims import Claim, claims
+from nearkin.lab.range_search.claims import claims
 from nearkin.lab.range_search.exhaustive import search_all
 from nearkin.lab.range_search.projections import Searches, search_in_every_way
 from nearkin.lab.range_search.published import GAMMAS
@@ -22,6 +23,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.features.letters import LEAST_LETTERS, Alphabet, LetterCounts
 from nearkin.stages.search.range_projections import tau_0
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
 
 MOST_DOCUMENTS = 10_000_000
 MOST_SEED = 2**32 - 1
@@ -30,7 +32,7 @@ _TEXTS_AT_A_TIME = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RangeSearchPlan:
     """What is to be done.
 
     Parameters
@@ -86,7 +88,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedLetters:
     """The documents by what is counted of them.
 
     Parameters
@@ -109,7 +111,7 @@ class Counted:
     most_letters: float
 
     @classmethod
-    def of(cls, vectors: LetterVectors) -> Counted:
+    def of(cls, vectors: LetterVectors) -> CountedLetters:
         """From the vectors of all documents with a text."""
         is_few = vectors.n_counted + vectors.n_others < LEAST_LETTERS
         letters: F64 = vectors.n_counted[vectors.is_counted].astype(np.float64)
@@ -125,14 +127,14 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class RangeSearchResults:
     """All that was measured.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RangeSearchPlan
     documents : RawDocuments
-    counted : Counted
+    counted : CountedLetters
     queries : int64 array, shape (n_queries,)
         Their rows, rising.
     searches : Searches
@@ -146,9 +148,9 @@ class Results:
         From the first byte read.
     """
 
-    plan: Plan
+    plan: RangeSearchPlan
     documents: RawDocuments
-    counted: Counted
+    counted: CountedLetters
     queries: I64
     searches: Searches
     exhaustive_seconds: float
@@ -157,7 +159,9 @@ class Results:
     elapsed_s: float
 
 
-def run(files: ReadingRequest, plan: Plan, *, threads: int, progress: Progress) -> Results:
+def run(
+    files: ReadingRequest, plan: RangeSearchPlan, *, resources: Resources, progress: Progress
+) -> RangeSearchResults:
     """Repeat the paper's experiments on the first documents of a corpus.
 
     Raises
@@ -165,13 +169,13 @@ def run(files: ReadingRequest, plan: Plan, *, threads: int, progress: Progress) 
     SourceError
         Nothing can be read, fewer than two documents have a text, or none has enough letters.
     """
-    started = time.perf_counter()
+    started, threads = time.perf_counter(), resources.n_threads
     documents = read_raw(files, plan.n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < plan.n_documents:
         progress.say(f"the corpus has {nouns.counted(n_read, 'document')}; all are taken")
     vectors = _count(documents, plan.alphabet, progress)
-    counted = Counted.of(vectors)
+    counted = CountedLetters.of(vectors)
     queries = draw_queries(vectors, plan.n_queries, plan.seed)
     asked = rows_of(vectors, queries)
     truth = search_all(vectors, asked, GAMMAS, threads=threads, progress=progress)
@@ -182,7 +186,7 @@ def run(files: ReadingRequest, plan: Plan, *, threads: int, progress: Progress) 
         documents.texts, documents.first_with_text, queries, truth, plan.bounds,
         seed=plan.seed, progress=progress,
     )  # fmt: skip
-    return Results(
+    return RangeSearchResults(
         plan=plan,
         documents=documents,
         counted=counted,

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nearkin.errors import MissingExtraError
-from nearkin.lab.lines import Line, labelled_lines
+import altair as alt
+
+from nearkin.lab.lines import FigureLine, labelled_lines
 from nearkin.lab.range_search.claims import percent
-from nearkin.lab.range_search.experiment import Results
-from nearkin.lab.range_search.projections import PROJECTIONS, TAUS, Point
+from nearkin.lab.range_search.experiment import RangeSearchResults
+from nearkin.lab.range_search.projections import PROJECTIONS, TAUS, ProjectionPoint
 from nearkin.lab.range_search.published import ALIKE, N_PROJECTIONS, SAID
 from nearkin.lab.range_search.similarity import EDGES
-from nearkin.lab.range_search.ways import ALGORITHM_2, WITH_FILTERS, Way
+from nearkin.lab.range_search.ways import ALGORITHM_2, WITH_FILTERS, SearchWay
 from nearkin.reports.layers import CountScale, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, SIGNAL, to_svg
-
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
 
 _SOLID: tuple[int, ...] = ()
 _DOTTED = (2, 4)
@@ -28,7 +24,7 @@ _Y_TITLE = "precision and recall; diamonds: the paper's, hollow for recall"
 _SHORT_Y_TITLE = "diamonds: the paper's; hollow: recall"
 
 
-def edit_similarities(results: Results, *, gamma: float, name: str, width: int) -> str:
+def edit_similarities(results: RangeSearchResults, *, gamma: float, name: str, width: int) -> str:
     """Figure 1: the matches at a tolerance by their edit similarity."""
     alike = next(one for one in results.alikes if one.gamma == gamma)
     said = ALIKE[gamma]
@@ -63,7 +59,7 @@ def edit_similarities(results: Results, *, gamma: float, name: str, width: int) 
     )
 
 
-def by_projections(results: Results, *, gamma: float, name: str, width: int) -> str:
+def by_projections(results: RangeSearchResults, *, gamma: float, name: str, width: int) -> str:
     """Figure 2: precision and recall by the number of projections; the paper's numbers with 8 are points."""
     at = str(N_PROJECTIONS)
     return labelled_lines(
@@ -81,7 +77,7 @@ def by_projections(results: Results, *, gamma: float, name: str, width: int) -> 
     )
 
 
-def by_tau(results: Results, *, gamma: float, name: str, width: int) -> str:
+def by_tau(results: RangeSearchResults, *, gamma: float, name: str, width: int) -> str:
     """Precision and recall by τ; the paper's numbers are points at its τ₀."""
     at = f"{TAUS[-1]:.3g}"
     return labelled_lines(
@@ -99,11 +95,11 @@ def by_tau(results: Results, *, gamma: float, name: str, width: int) -> str:
     )
 
 
-def _lines(way: Way, curve: tuple[Point, ...], at: str) -> list[Line]:
+def _lines(way: SearchWay, curve: tuple[ProjectionPoint, ...], at: str) -> list[FigureLine]:
     """Precision solid, recall dotted, and where the paper's numbers stand."""
     colour, said = _COLOURS[way.key], SAID[way.key, curve[0].gamma]
     precisions, recalls = [p.quality.precision.mean for p in curve], [p.quality.recall.mean for p in curve]
     return [
-        Line(f"{way.label}: precision", precisions, colour, _SOLID, [(at, said.precision)]),
-        Line(f"{way.label}: recall", recalls, colour, _DOTTED, [(at, said.recall)]),
+        FigureLine(f"{way.label}: precision", precisions, colour, _SOLID, [(at, said.precision)]),
+        FigureLine(f"{way.label}: recall", recalls, colour, _DOTTED, [(at, said.recall)]),
     ]

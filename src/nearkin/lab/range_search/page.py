@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.page import Drawn, LabPage, drawn, places
+from nearkin.lab.range_search import figures
 from nearkin.lab.range_search.claims import percent
-from nearkin.lab.range_search.experiment import Results
+from nearkin.lab.range_search.experiment import RangeSearchResults
 from nearkin.lab.range_search.projections import N_DRAWS
 from nearkin.lab.range_search.published import (
     ALIKE,
@@ -31,16 +32,8 @@ from nearkin.nouns import counted
 from nearkin.stages.features.letters import LetterCounts
 
 
-def draw(results: Results) -> tuple[Drawn, ...]:
-    """All figures.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    from nearkin.lab.range_search import figures
-
+def draw(results: RangeSearchResults) -> tuple[Drawn, ...]:
+    """All figures."""
     every = []
     for letter, alike in zip("ab", results.alikes, strict=True):
         if len(alike.query):
@@ -61,55 +54,34 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     return tuple(every)
 
 
-def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
-    """The page.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    environment = lab_environment("nearkin.lab.range_search")
-    environment.filters |= {
-        "thousandths": lambda x: "–" if x != x else f"{x:.3f}",
-        "percent": percent,
-        "whole": lambda x: f"{x:,.0f}",
-        "mean": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.1f}",
-        "milliseconds": _milliseconds,
-        "seconds": lambda x: f"{x:,.2f}",
-        "range": _range,
+def _values(results: RangeSearchResults) -> dict[str, object]:
+    return {
+        "plan": results.plan,
+        "n_dimensions": LetterCounts(results.plan.alphabet).n_dimensions,
+        "documents": results.documents,
+        "counted": results.counted,
+        "searches": results.searches,
+        "ways": WAYS,
+        "algorithm_2": ALGORITHM_2,
+        "with_filters": WITH_FILTERS,
+        "range_index": RANGE_INDEX,
+        "gammas": GAMMAS,
+        "n_draws": N_DRAWS,
+        "n_projections": N_PROJECTIONS,
+        "said": SAID,
+        "first_range": FIRST_RANGE,
+        "alike_said": ALIKE,
+        "kd_tree": KD_TREE_RECALL,
+        "exhaustive_said": EXHAUSTIVE_SECONDS,
+        "n_documents_said": N_DOCUMENTS,
+        "n_queries_said": N_QUERIES,
+        "characters_said": MEAN_CHARACTERS,
+        "remarks": REMARKS,
+        "thresholds": THRESHOLDS,
+        "floor": FLOOR,
+        "exact_up_to": EXACT_UP_TO,
+        "least_similar": _least_similar(results),
     }
-    return environment.get_template("range_search.html.j2").render(
-        facts=Facts(),
-        corpus=corpus,
-        results=results,
-        plan=results.plan,
-        n_dimensions=LetterCounts(results.plan.alphabet).n_dimensions,
-        documents=results.documents,
-        counted=results.counted,
-        searches=results.searches,
-        ways=WAYS,
-        algorithm_2=ALGORITHM_2,
-        with_filters=WITH_FILTERS,
-        range_index=RANGE_INDEX,
-        gammas=GAMMAS,
-        n_draws=N_DRAWS,
-        n_projections=N_PROJECTIONS,
-        said=SAID,
-        first_range=FIRST_RANGE,
-        alike_said=ALIKE,
-        kd_tree=KD_TREE_RECALL,
-        exhaustive_said=EXHAUSTIVE_SECONDS,
-        n_documents_said=N_DOCUMENTS,
-        n_queries_said=N_QUERIES,
-        characters_said=MEAN_CHARACTERS,
-        remarks=REMARKS,
-        thresholds=THRESHOLDS,
-        floor=FLOOR,
-        exact_up_to=EXACT_UP_TO,
-        least_similar=_least_similar(results),
-        figures={figure.name: figure for figure in figures},
-    )
 
 
 def _milliseconds(seconds: float) -> str:
@@ -124,7 +96,7 @@ def _range(spread: Spread) -> str:
     return "" if spread.least != spread.least or least == most else f"{least}–{most}"
 
 
-def _least_similar(results: Results) -> list[tuple[float, list[tuple[str, str, float]]]]:
+def _least_similar(results: RangeSearchResults) -> list[tuple[float, list[tuple[str, str, float]]]]:
     """Ids and similarity of the least similar matches, by tolerance."""
     ids = results.documents.ids
     return [
@@ -141,3 +113,19 @@ def _least_similar(results: Results) -> list[tuple[float, list[tuple[str, str, f
         )
         for alike in results.alikes
     ]
+
+
+PAGE = LabPage(
+    "nearkin.lab.range_search",
+    draw,
+    _values,
+    {
+        "thousandths": places(3),
+        "percent": percent,
+        "whole": lambda x: f"{x:,.0f}",
+        "mean": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.1f}",
+        "milliseconds": _milliseconds,
+        "seconds": lambda x: f"{x:,.2f}",
+        "range": _range,
+    },
+)

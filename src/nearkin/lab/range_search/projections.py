@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from nearkin.lab.range_search.exhaustive import Truth
+from nearkin.lab.range_search.exhaustive import ExhaustiveTruth
 from nearkin.lab.range_search.published import N_PROJECTIONS
-from nearkin.lab.range_search.quality import Quality, quality
+from nearkin.lab.range_search.quality import RangeQuality, quality
 from nearkin.lab.range_search.ways import (
     ALGORITHM_1,
     ALGORITHM_2,
@@ -19,9 +19,9 @@ from nearkin.lab.range_search.ways import (
     RANGE_INDEX,
     WAYS,
     WITH_FILTERS,
-    Asked,
-    Measured,
-    Way,
+    AskedVectors,
+    MeasuredWay,
+    SearchWay,
     ask_each,
     first_projections,
 )
@@ -41,14 +41,14 @@ Setting = tuple[str, float, int, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ProjectionPoint:
     """Algorithm 2, with the filters or without them, with so many projections and so wide a range around each."""
 
-    way: Way
+    way: SearchWay
     gamma: float
     n_projections: int
     tau: float
-    quality: Quality
+    quality: RangeQuality
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +57,26 @@ class Searches:
 
     Parameters
     ----------
-    measured : tuple of Measured
-    by_projections : tuple of Point
+    measured : tuple of MeasuredWay
+    by_projections : tuple of ProjectionPoint
         With the same draws; a number of projections means the first so many of one draw.
-    by_tau : tuple of Point
+    by_tau : tuple of ProjectionPoint
         With `N_PROJECTIONS` of the same draws, at each of `TAUS`.
     """
 
-    measured: tuple[Measured, ...]
-    by_projections: tuple[Point, ...]
-    by_tau: tuple[Point, ...]
+    measured: tuple[MeasuredWay, ...]
+    by_projections: tuple[ProjectionPoint, ...]
+    by_tau: tuple[ProjectionPoint, ...]
 
-    def of(self, way: Way, gamma: float) -> Measured:
+    def of(self, way: SearchWay, gamma: float) -> MeasuredWay:
         """A way of searching at a tolerance."""
         return next(one for one in self.measured if (one.way, one.gamma) == (way, gamma))
 
-    def curve(self, way: Way, gamma: float) -> tuple[Point, ...]:
+    def curve(self, way: SearchWay, gamma: float) -> tuple[ProjectionPoint, ...]:
         """By the number of projections, rising."""
         return tuple(point for point in self.by_projections if (point.way, point.gamma) == (way, gamma))
 
-    def tau_curve(self, way: Way, gamma: float) -> tuple[Point, ...]:
+    def tau_curve(self, way: SearchWay, gamma: float) -> tuple[ProjectionPoint, ...]:
         """By τ, rising."""
         return tuple(point for point in self.by_tau if (point.way, point.gamma) == (way, gamma))
 
@@ -84,7 +84,7 @@ class Searches:
 def search_in_every_way(
     vectors: LetterVectors,
     queries: LetterVectors,
-    truth: Truth,
+    truth: ExhaustiveTruth,
     *,
     tau: float,
     seed: int,
@@ -96,7 +96,7 @@ def search_in_every_way(
     What is timed runs on one thread, one query after another; the other numbers of projections run on all.
     """
     gammas = tuple(truth.matches)
-    asked: dict[Key, list[Asked]] = {(way.key, gamma): [] for way in WAYS for gamma in gammas}
+    asked: dict[Key, list[AskedVectors]] = {(way.key, gamma): [] for way in WAYS for gamma in gammas}
     settings: dict[Setting, list[I64]] = {}
     progress.start("search", N_DRAWS + 1, "steps")
     _without_draws(vectors, queries, gammas, asked)
@@ -116,23 +116,25 @@ def search_in_every_way(
         progress.advance(1)
     progress.finish()
 
-    def points(chosen: Sequence[tuple[int, float]]) -> tuple[Point, ...]:
+    def points(chosen: Sequence[tuple[int, float]]) -> tuple[ProjectionPoint, ...]:
         return tuple(
-            Point(way, gamma, n, t, quality(np.stack(settings[way.key, gamma, n, t]), truth.n_true(gamma)))
+            ProjectionPoint(way, gamma, n, t, quality(np.stack(settings[way.key, gamma, n, t]), truth.n_true(gamma)))
             for gamma in gammas
             for way, _ in _BY_FILTERS
             for n, t in chosen
         )
 
     return Searches(
-        tuple(Measured.of(way, gamma, asked[way.key, gamma], truth.n_true(gamma)) for gamma in gammas for way in WAYS),
+        tuple(
+            MeasuredWay.of(way, gamma, asked[way.key, gamma], truth.n_true(gamma)) for gamma in gammas for way in WAYS
+        ),
         points([(n, tau) for n in PROJECTIONS]),
         points([(N_PROJECTIONS, t) for t in TAUS]),
     )
 
 
 def _without_draws(
-    vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], asked: dict[Key, list[Asked]]
+    vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], asked: dict[Key, list[AskedVectors]]
 ) -> None:
     """The filters alone, and Nearkin's index."""
     filters = ProjectionIndex.of(vectors, RandomProjections("rademacher", 0))
@@ -151,7 +153,7 @@ def _in_all_settings(
         (way, with_filters, gamma, n, t) for gamma in gammas for way, with_filters in _BY_FILTERS for n, t in chosen
     ]
 
-    def survivors(job: tuple[Way, bool, float, int, float]) -> tuple[Setting, I64]:
+    def survivors(job: tuple[SearchWay, bool, float, int, float]) -> tuple[Setting, I64]:
         way, with_filters, gamma, n, t = job
         found = first_projections(index, n).search(queries, gamma, tau=t, with_filters=with_filters)
         return (way.key, gamma, n, t), found.survivors

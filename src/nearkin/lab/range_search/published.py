@@ -15,7 +15,7 @@ KD_TREE_RECALL = MappingProxyType({0.025: 0.960, 0.05: 0.940})
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidOfWay:
     """What Tables 1 and 2 say of a way of searching at a tolerance.
 
     Parameters
@@ -33,12 +33,12 @@ class Said:
 
 SAID = MappingProxyType(
     {
-        ("algorithm-2", 0.025): Said(2.57, 0.999, 0.912),
-        ("algorithm-2", 0.05): Said(4.00, 0.981, 0.312),
-        ("algorithm-2-filters", 0.025): Said(0.48, 0.992, 0.956),
-        ("algorithm-2-filters", 0.05): Said(0.95, 0.949, 0.542),
-        ("filters", 0.025): Said(2.93, 0.992, 0.021),
-        ("filters", 0.05): Said(11.43, 0.964, 0.006),
+        ("algorithm-2", 0.025): SaidOfWay(2.57, 0.999, 0.912),
+        ("algorithm-2", 0.05): SaidOfWay(4.00, 0.981, 0.312),
+        ("algorithm-2-filters", 0.025): SaidOfWay(0.48, 0.992, 0.956),
+        ("algorithm-2-filters", 0.05): SaidOfWay(0.95, 0.949, 0.542),
+        ("filters", 0.025): SaidOfWay(2.93, 0.992, 0.021),
+        ("filters", 0.05): SaidOfWay(11.43, 0.964, 0.006),
     }
 )
 FIRST_RANGE = MappingProxyType(

@@ -24,7 +24,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class RangeQuality:
     """Of a way of searching at a tolerance; all means over queries, but the last.
 
     Parameters
@@ -45,7 +45,7 @@ class Quality:
     pooled_precision: Spread
 
 
-def quality(survivors: I64, n_true: I64) -> Quality:
+def quality(survivors: I64, n_true: I64) -> RangeQuality:
     """Of one way of searching, by the documents that each stage left.
 
     Parameters
@@ -64,7 +64,7 @@ def quality(survivors: I64, n_true: I64) -> Quality:
     passed, found = survivors[..., -2], survivors[..., -1]
     has_others = n_true > 1
     others = (found[:, has_others] - 1) / (n_true[has_others] - 1)
-    return Quality(
+    return RangeQuality(
         Spread.of((found / n_true).mean(axis=1)),
         Spread.of((found / np.maximum(1, passed)).mean(axis=1)),
         Spread.of(others.mean(axis=1) if has_others.any() else np.full(len(survivors), np.nan)),

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.lab.range_search.exhaustive import Truth
+from nearkin.lab.range_search.exhaustive import ExhaustiveTruth
 from nearkin.records import F64, I64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.verification.edit import edit_similarity
@@ -116,7 +116,7 @@ def compare_texts(
     texts: pa.LargeStringArray,
     first_with_text: I64,
     queries: I64,
-    truth: Truth,
+    truth: ExhaustiveTruth,
     bounds: Bounds,
     *,
     seed: int,
@@ -131,7 +131,7 @@ def compare_texts(
         The row of the first document with exactly this text.
     queries : int64 array, shape (n_queries,)
         Their rows.
-    truth : Truth
+    truth : ExhaustiveTruth
     bounds : Bounds
     seed : int
         Of the sample.

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin._version import __version__
-from nearkin.lab.range_search.experiment import Results
+from nearkin.lab.range_search.experiment import RangeSearchResults
 from nearkin.lab.range_search.projections import N_DRAWS, PROJECTIONS
 from nearkin.lab.range_search.published import GAMMAS, N_PROJECTIONS
 from nearkin.lab.range_search.similarity import EXACT_UP_TO, FLOOR
-from nearkin.lab.range_search.tables import tables
 from nearkin.stages.features.letters import LetterCounts
+from nearkin.workflows.reading.request import ReadingRequest
 
 
-def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
-    """The results as JSON; ``corpus`` says what was read."""
+def summary(files: ReadingRequest, results: RangeSearchResults) -> dict[str, object]:
+    """The results as JSON."""
     documents, counted, plan = results.documents, results.counted, results.plan
     return {
-        "nearkin": __version__,
-        "experiment": "range-search",
         "corpus": {
-            **corpus,
-            "n_documents": len(documents) + documents.n_without_text,
-            "n_without_text": documents.n_without_text,
-            "n_unreadable": documents.n_unreadable,
+            **documents.read_from(files),
             "n_counted": counted.n_counted,
             "n_few_letters": counted.n_few_letters,
             "n_other_letters": counted.n_other_letters,
@@ -60,6 +54,4 @@ def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
             }
             for alike in results.alikes
         ],
-        "tables": {table.name: table.records() for table in tables(results)},
-        "elapsed_s": round(results.elapsed_s, 3),
     }

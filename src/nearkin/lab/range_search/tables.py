@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from nearkin.lab.range_search.experiment import Results
-from nearkin.lab.range_search.projections import Point
+from nearkin.lab.claims import claims_table
+from nearkin.lab.range_search.experiment import RangeSearchResults
+from nearkin.lab.range_search.projections import ProjectionPoint
 from nearkin.lab.range_search.published import ALIKE, EXHAUSTIVE_SECONDS, FIRST_RANGE, GAMMAS, KD_TREE_RECALL, SAID
 from nearkin.lab.range_search.quality import Spread
 from nearkin.lab.range_search.similarity import EDGES, Alikeness
@@ -13,7 +14,7 @@ THRESHOLDS = (0.8, 0.9, 0.95, 0.99)
 """Edit similarities whose shares are given."""
 
 
-def tables(results: Results) -> tuple[Table, ...]:
+def tables(results: RangeSearchResults) -> tuple[Table, ...]:
     """All of them, in the order of the page."""
     return (
         _table_1(results),
@@ -24,19 +25,11 @@ def tables(results: Results) -> tuple[Table, ...]:
         _lowest(results),
         _by_setting("figure-2-projections", results.searches.by_projections),
         _by_setting("taus", results.searches.by_tau),
-        Table(
-            "claims",
-            ("statement", "published", "here", "holds"),
-            tuple((c.statement, c.published, c.here, _yes_or_no(c.holds)) for c in results.claims),
-        ),
+        claims_table(results.claims),
     )
 
 
-def _yes_or_no(holds: bool | None) -> Cell:
-    return None if holds is None else "yes" if holds else "no"
-
-
-def _table_1(results: Results) -> Table:
+def _table_1(results: RangeSearchResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in results.searches.measured:
         said = SAID.get((one.way.key, one.gamma))
@@ -47,7 +40,7 @@ def _table_1(results: Results) -> Table:
     return Table("table-1-seconds", ("gamma", "way", "mean_s", "median_s", "published_s"), tuple(rows))
 
 
-def _table_2(results: Results) -> Table:
+def _table_2(results: RangeSearchResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in results.searches.measured:
         q, said = one.quality, SAID.get((one.way.key, one.gamma))
@@ -67,7 +60,7 @@ def _spread(spread: Spread) -> tuple[Cell, Cell, Cell]:
     return spread.mean, spread.least, spread.most
 
 
-def _survivors(results: Results) -> Table:
+def _survivors(results: RangeSearchResults) -> Table:
     return Table(
         "survivors",
         ("gamma", "way", "documents", "after_first_step", "before_exact", "matches", "published_after_first_step"),
@@ -81,7 +74,7 @@ def _survivors(results: Results) -> Table:
     )  # fmt: skip
 
 
-def _figure_1(results: Results) -> Table:
+def _figure_1(results: RangeSearchResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for alike in results.alikes:
         shares, counts = alike.histogram()
@@ -90,7 +83,7 @@ def _figure_1(results: Results) -> Table:
     return Table("figure-1-edit-similarity", ("gamma", "from", "to", "share", "matches"), tuple(rows))
 
 
-def _shares(results: Results) -> Table:
+def _shares(results: RangeSearchResults) -> Table:
     def row(alike: Alikeness, threshold: float) -> tuple[Cell, ...]:
         said = ALIKE[alike.gamma]
         return (
@@ -109,7 +102,7 @@ def _shares(results: Results) -> Table:
     )  # fmt: skip
 
 
-def _lowest(results: Results) -> Table:
+def _lowest(results: RangeSearchResults) -> Table:
     ids = results.documents.ids
     rows: list[tuple[Cell, ...]] = []
     for alike in results.alikes:
@@ -120,7 +113,7 @@ def _lowest(results: Results) -> Table:
     return Table("least-similar-matches", ("gamma", "id_query", "id_match", "edit_similarity"), tuple(rows))
 
 
-def _by_setting(name: str, points: tuple[Point, ...]) -> Table:
+def _by_setting(name: str, points: tuple[ProjectionPoint, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for point in points:
         q = point.quality

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearkin.lab.range_search.quality import Quality, mean_survivors, quality
+from nearkin.lab.range_search.quality import RangeQuality, mean_survivors, quality
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.stages.search.range_matches import RangeMatches
 from nearkin.stages.search.range_projections import ProjectionIndex
@@ -17,23 +17,23 @@ Search = Callable[[LetterVectors], RangeMatches]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SearchWay:
     """A way of searching: its name in tables and its name for people."""
 
     key: str
     label: str
 
 
-ALGORITHM_1 = Way("algorithm-1", "Algorithm 1")
-ALGORITHM_2 = Way("algorithm-2", "Algorithm 2")
-WITH_FILTERS = Way("algorithm-2-filters", "Algorithm 2 + filters")
-FILTERS = Way("filters", "filters alone")
-RANGE_INDEX = Way("range-index", "Nearkin's index")
+ALGORITHM_1 = SearchWay("algorithm-1", "Algorithm 1")
+ALGORITHM_2 = SearchWay("algorithm-2", "Algorithm 2")
+WITH_FILTERS = SearchWay("algorithm-2-filters", "Algorithm 2 + filters")
+FILTERS = SearchWay("filters", "filters alone")
+RANGE_INDEX = SearchWay("range-index", "Nearkin's index")
 WAYS = (ALGORITHM_1, ALGORITHM_2, WITH_FILTERS, FILTERS, RANGE_INDEX)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedVectors:
     """Queries asked one after another: the documents that each stage left, and the time that each took.
 
     Parameters
@@ -48,16 +48,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredWay:
     """One way of searching at one tolerance.
 
     Parameters
     ----------
-    way : Way
+    way : SearchWay
     gamma : float
     n_draws : int
         Of the projections; 1 where nothing is drawn.
-    quality : Quality
+    quality : RangeQuality
     n_first, n_passed, n_matches : float
         Documents that the first step leaves, those that come to the exact comparison, and those that pass it: means
         over queries and draws.
@@ -65,10 +65,10 @@ class Measured:
         A query, the exact comparison included.
     """
 
-    way: Way
+    way: SearchWay
     gamma: float
     n_draws: int
-    quality: Quality
+    quality: RangeQuality
     n_first: float
     n_passed: float
     n_matches: float
@@ -76,7 +76,7 @@ class Measured:
     median_seconds: float
 
     @classmethod
-    def of(cls, way: Way, gamma: float, draws: list[Asked], n_true: I64) -> Measured:
+    def of(cls, way: SearchWay, gamma: float, draws: list[AskedVectors], n_true: I64) -> MeasuredWay:
         """From the same queries, asked once for each draw."""
         survivors = np.stack([asked.survivors for asked in draws])
         seconds = np.stack([asked.seconds for asked in draws])
@@ -87,7 +87,7 @@ class Measured:
         )  # fmt: skip
 
 
-def ask_each(search: Search, queries: LetterVectors) -> Asked:
+def ask_each(search: Search, queries: LetterVectors) -> AskedVectors:
     """Ask one query after another; the first one is asked twice, to warm."""
     alone = [one_query(queries, i) for i in range(len(queries))]
     search(alone[0])
@@ -97,7 +97,7 @@ def ask_each(search: Search, queries: LetterVectors) -> Asked:
         found = search(query)
         seconds[i] = time.thread_time() - started
         survivors.append(found.survivors[0])
-    return Asked(np.stack(survivors), seconds)
+    return AskedVectors(np.stack(survivors), seconds)
 
 
 def one_query(queries: LetterVectors, i: int) -> LetterVectors:

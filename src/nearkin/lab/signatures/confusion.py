@@ -65,7 +65,7 @@ class Confusions:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class DistinctTexts:
     """Distinct texts with the first document of each and its features."""
 
     ids: pa.LargeStringArray
@@ -73,7 +73,7 @@ class Texts:
     sets: ShingleSets
 
 
-def confusions(key: str, packed: U8, texts: Texts, similar: SimilarPairs, *, threads: int) -> Confusions:
+def confusions(key: str, packed: U8, texts: DistinctTexts, similar: SimilarPairs, *, threads: int) -> Confusions:
     """Look for them among distinct texts."""
     apart = distances(packed, similar)
     far = np.lexsort((similar.right, similar.left, similar.similarity, -apart))[:MOST_SHOWN]
@@ -84,7 +84,7 @@ def confusions(key: str, packed: U8, texts: Texts, similar: SimilarPairs, *, thr
     return Confusions(key, 8 * packed.shape[1], _unlike(packed, texts, threads), tuple(missed))
 
 
-def _unlike(packed: U8, texts: Texts, threads: int) -> tuple[ConfusedPair, ...]:
+def _unlike(packed: U8, texts: DistinctTexts, threads: int) -> tuple[ConfusedPair, ...]:
     """Search ever farther until enough neighbours are unlike."""
     signatures, bits = as_signatures(packed, "confusion"), 8 * packed.shape[1]
     distance = 0
@@ -121,12 +121,12 @@ def _nearest(found: HammingPairs, distance: int) -> tuple[U32, U32, I64]:
     return left[order], right[order], apart[order].astype(np.int64)
 
 
-def _pair(texts: Texts, left: int, right: int, distance: int, similarity: float) -> ConfusedPair:
+def _pair(texts: DistinctTexts, left: int, right: int, distance: int, similarity: float) -> ConfusedPair:
     return ConfusedPair(
         texts.ids[left].as_py(), texts.ids[right].as_py(), _head(texts, left), _head(texts, right), distance, similarity
     )
 
 
-def _head(texts: Texts, row: int) -> str:
+def _head(texts: DistinctTexts, row: int) -> str:
     words = " ".join(texts.texts[row].as_py()[: 50 * _HEAD_CHARACTERS].split())
     return words if len(words) <= _HEAD_CHARACTERS else words[:_HEAD_CHARACTERS] + " …"

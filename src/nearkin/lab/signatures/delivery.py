@@ -1,49 +1,30 @@
-"""The results in a directory: tables, figures, page, and the summary last."""
+"""The experiment as `nearkin.lab.delivery` runs and writes it."""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from nearkin.lab.delivery import Delivered, Experiment, Page
-from nearkin.lab.delivery import deliver as deliver_experiment
-from nearkin.lab.signatures.experiment import Results, run
+from nearkin.lab.delivery import Experiment
+from nearkin.lab.page import LabPage
+from nearkin.lab.signatures.experiment import SignatureResults, run
 from nearkin.lab.signatures.summary import summary
 from nearkin.lab.signatures.tables import tables
-from nearkin.runs.progress import Progress
 from nearkin.workflows.reading.request import ReadingRequest
 
 
-def deliver(
-    files: ReadingRequest,
-    n_documents: int,
-    out: Path,
-    *,
-    threads: int,
-    report: bool,
-    overwrite: bool,
-    progress: Progress,
-) -> Delivered[Results]:
-    """Run the experiment and write all of it into a directory.
-
-    Raises
-    ------
-    OutputExistsError
-        The directory holds results and ``overwrite`` is off, or holds something else.
-    InputError, ParameterError, MissingExtraError
-        See `experiment.run` and `page.draw`.
-    """
-    experiment = Experiment(
-        run=partial(run, files, n_documents, threads=threads, progress=progress),
+def experiment(files: ReadingRequest, n_documents: int) -> Experiment[SignatureResults]:
+    """The article's measurements on the first documents of a corpus; see `experiment.run`."""
+    return Experiment(
+        name="signatures",
+        inputs=files.shown_inputs,
+        run=partial(run, files, n_documents),
         tables=tables,
-        summary=partial(summary, corpus={"inputs": files.shown_inputs, "text": files.text}),
-        page=partial(_page, ", ".join(files.shown_inputs)) if report else None,
+        summary=partial(summary, files),
+        page=_page,
     )
-    return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
 
 
-def _page(corpus: str) -> Page[Results]:
-    from nearkin.lab.signatures import figures  # noqa: F401  (a missing extra is missed before the work)
-    from nearkin.lab.signatures.page import draw, render
+def _page() -> LabPage[SignatureResults]:
+    from nearkin.lab.signatures.page import PAGE
 
-    return Page(draw, partial(render, corpus=corpus))
+    return PAGE

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.lab.signatures.methods import WEIGHTED
-from nearkin.lab.signatures.retrieval import Quality, evaluate
-from nearkin.lab.signatures.signing import DRIFT_BITS, Signed, as_signatures, snapshot_sizes
+from nearkin.lab.signatures.retrieval import RetrievalQuality, evaluate
+from nearkin.lab.signatures.signing import DRIFT_BITS, SignedCorpus, as_signatures, snapshot_sizes
 from nearkin.lab.signatures.truth import BY_CHARACTERS, SimilarPairs
 from nearkin.lab.signatures.uniqueness import uniqueness
 from nearkin.records import F64, I64, U8
@@ -35,7 +35,7 @@ class Drift:
     mean, high : float
         Share of the bits that differ, on average over all documents and at the 95th percentile.
     n_unique : int
-    best : Quality
+    best : RetrievalQuality
         Of the best distance, against the pairs that are alike by characters.
     """
 
@@ -44,7 +44,7 @@ class Drift:
     mean: float
     high: float
     n_unique: int
-    best: Quality
+    best: RetrievalQuality
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def share_of_bits(one: U8, other: U8) -> F64:
 
 
 def measure_drift(
-    signed: Signed, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
+    signed: SignedCorpus, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
 ) -> Drifts:
     """Drift by numbers of documents, and online; retrieval among some rows, which the truths number from 0."""
     truth = {BY_CHARACTERS: truths[BY_CHARACTERS]}

@@ -10,15 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
+from nearkin.lab.claims import Claim
 from nearkin.lab.corpus import RawDocuments, read_raw
 from nearkin.lab.signatures.advice import COMPELLING_BITS, Advice, advise
 from nearkin.lab.signatures.apart import AROUND, Apart, measure_apart
-from nearkin.lab.signatures.confusion import Confusions, Texts, confusions
+from nearkin.lab.signatures.confusion import Confusions, DistinctTexts, confusions
 from nearkin.lab.signatures.drift import Drifts, measure_drift
 from nearkin.lab.signatures.methods import KINDS, WEIGHTED
 from nearkin.lab.signatures.paper_way import PaperWays, time_paper_way
 from nearkin.lab.signatures.retrieval import Retrieval, evaluate_all
-from nearkin.lab.signatures.shape import Claim, claims
+from nearkin.lab.signatures.shape import claims
 from nearkin.lab.signatures.signing import sign_all
 from nearkin.lab.signatures.timing import Timings, time_documents
 from nearkin.lab.signatures.truth import (
@@ -34,12 +35,13 @@ from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, all_n
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
 
 MOST_DOCUMENTS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class SignatureResults:
     """All that was measured.
 
     Parameters
@@ -93,7 +95,7 @@ class Results:
         return next(one for one in self.retrievals if (one.key, one.bits, one.truth) == (key, bits, truth))
 
 
-def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Progress) -> Results:
+def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progress: Progress) -> SignatureResults:
     """Repeat the article's experiment on the first documents of a corpus.
 
     Parameters
@@ -101,7 +103,7 @@ def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Prog
     files : ReadingRequest
     n_documents : int
         2 to `MOST_DOCUMENTS`; every pair of them is compared.
-    threads : int
+    resources : Resources
     progress : Progress
 
     Raises
@@ -110,7 +112,7 @@ def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Prog
     """
     if not 2 <= n_documents <= MOST_DOCUMENTS:
         raise ParameterError.of("documents", "lab signatures", f"an int from 2 to {MOST_DOCUMENTS}", n_documents)
-    started = time.perf_counter()
+    started, threads = time.perf_counter(), resources.n_threads
     documents = read_raw(files, n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < n_documents:
@@ -120,7 +122,7 @@ def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Prog
     neighbours = all_neighbour_counts(signed, KINDS, threads=threads, progress=progress)
     rows = documents.distinct
     sets = signed.sets.where(np.isin(np.arange(len(documents)), rows))
-    texts = Texts(documents.ids.take(pa.array(rows)), documents.texts.take(pa.array(rows)), sets)
+    texts = DistinctTexts(documents.ids.take(pa.array(rows)), documents.texts.take(pa.array(rows)), sets)
     about = similar_pairs(texts.sets, CHARACTER_THRESHOLD - AROUND, threads=threads, progress=progress)
     apart = measure_apart({key: packed[rows] for key, packed in signed.packed.items()}, about)
     truths = _truths(texts, about, threads, progress)
@@ -133,7 +135,7 @@ def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Prog
         confusions(key, signed.packed[key, bits][rows], texts, truths[BY_CHARACTERS], threads=threads)
         for key, bits in dict.fromkeys([(advice.kind.key, advice.bits), (WEIGHTED.key, COMPELLING_BITS)])
     )
-    return Results(
+    return SignatureResults(
         documents=documents,
         n_distinct=len(rows),
         n_occurrences=int(signed.n_occurrences.sum()),
@@ -153,7 +155,7 @@ def run(files: ReadingRequest, n_documents: int, *, threads: int, progress: Prog
     )
 
 
-def _truths(texts: Texts, about: SimilarPairs, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
+def _truths(texts: DistinctTexts, about: SimilarPairs, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
     """What is alike, by characters as signatures see them and by words as dedup does.
 
     ``about`` are all pairs that are alike by characters, and some that are a little less alike.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nearkin.errors import MissingExtraError
-from nearkin.lab.lines import SHARES, Line, labelled_lines
-from nearkin.lab.signatures.experiment import Results
+import altair as alt
+
+from nearkin.lab.lines import SHARES, FigureLine, labelled_lines
+from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.methods import BITS, KINDS, MINHASH, PROJECTIONS, PUBLISHED_KINDS, WEIGHTED
 from nearkin.lab.signatures.published import unique_share
 from nearkin.lab.signatures.signing import DRIFT_BITS
@@ -15,15 +16,10 @@ from nearkin.lab.signatures.uniqueness import MOST_COUNTED
 from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import CountScale, count_scale
 
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
-
 Heights = tuple[str, Sequence[float]]
 
 
-def unique_signatures(results: Results, *, name: str, width: int) -> str:
+def unique_signatures(results: SignatureResults, *, name: str, width: int) -> str:
     """Figure 1: distinct signatures by bits."""
     n = len(results.documents)
     return labelled_lines(
@@ -38,7 +34,7 @@ def unique_signatures(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def published_unique_signatures(results: Results, *, name: str, width: int) -> str:
+def published_unique_signatures(results: SignatureResults, *, name: str, width: int) -> str:
     """Figure 1 as the article has it, by its Table 2."""
     return labelled_lines(
         _numbered([(kind.label, [unique_share(kind.key, bits) or 0.0 for bits in BITS]) for kind in PUBLISHED_KINDS]),
@@ -52,7 +48,7 @@ def published_unique_signatures(results: Results, *, name: str, width: int) -> s
     )
 
 
-def neighbours(results: Results, *, bits: int, distance: int, name: str, width: int) -> str:
+def neighbours(results: SignatureResults, *, bits: int, distance: int, name: str, width: int) -> str:
     """Figures 2 and 3: documents by the number of their neighbours."""
     counts = {n.key: n.n_documents for n in results.neighbours if (n.bits, n.distance) == (bits, distance)}
     kinds = (*PROJECTIONS, MINHASH)
@@ -71,7 +67,7 @@ def neighbours(results: Results, *, bits: int, distance: int, name: str, width: 
     )
 
 
-def best_f1(results: Results, *, truth: str, name: str, width: int) -> str:
+def best_f1(results: SignatureResults, *, truth: str, name: str, width: int) -> str:
     """F1 at the best distance, by bits."""
     return labelled_lines(
         _numbered(
@@ -87,7 +83,7 @@ def best_f1(results: Results, *, truth: str, name: str, width: int) -> str:
     )
 
 
-def precision_recall(results: Results, *, name: str, width: int) -> str:
+def precision_recall(results: SignatureResults, *, name: str, width: int) -> str:
     """Precision by recall at one length, a line for each kind, a point for each distance."""
     lines = []
     for kind in KINDS:
@@ -106,7 +102,7 @@ def precision_recall(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def drift(results: Results, *, name: str, width: int) -> str:
+def drift(results: SignatureResults, *, name: str, width: int) -> str:
     """Bits that differ from the final signature, by the documents in the statistics."""
     lines: list[Heights] = []
     for bits in DRIFT_BITS:
@@ -134,7 +130,7 @@ def _short(n: int) -> str:
     return f"{n:,}" if n < 10_000 else f"{n / 1000:.3g}k"
 
 
-def _numbered(lines: Sequence[Heights]) -> list[Line]:
+def _numbered(lines: Sequence[Heights]) -> list[FigureLine]:
     """A kind looks the same in all figures; other lines take their turn."""
     looks = {kind.label: i for i, kind in enumerate(KINDS)}
-    return [Line.numbered(looks.get(name, i), name, y) for i, (name, y) in enumerate(lines)]
+    return [FigureLine.numbered(looks.get(name, i), name, y) for i, (name, y) in enumerate(lines)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
+from nearkin.lab.page import Drawn, LabPage, drawn
+from nearkin.lab.signatures import figures
 from nearkin.lab.signatures.apart import WANTED
-from nearkin.lab.signatures.experiment import Results
+from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.methods import (
     ALL_KINDS,
     BITS,
@@ -27,16 +28,8 @@ from nearkin.lab.signatures.truth import BY_CHARACTERS, BY_WORDS
 from nearkin.planning.neighbour_recall import SIMILARITY, usual_distance
 
 
-def draw(results: Results) -> tuple[Drawn, ...]:
-    """All figures.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    from nearkin.lab.signatures import figures
-
+def draw(results: SignatureResults) -> tuple[Drawn, ...]:
+    """All figures."""
     every = [
         drawn("figure-1", figures.unique_signatures, results, "Figure 1 on these documents."),
         drawn(
@@ -68,44 +61,39 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     return tuple(every)
 
 
-def render(results: Results, figures: tuple[Drawn, ...], corpus: str) -> str:
-    """The page.
+def _values(results: SignatureResults) -> dict[str, object]:
+    return {
+        "documents": results.documents,
+        "advice": results.advice,
+        "timings": results.timings,
+        "paper_ways": results.paper_ways,
+        "drifts": results.drifts,
+        "labels": {kind.key: kind.label for kind in ALL_KINDS},
+        "all_bits": BITS,
+        "drift_bits": DRIFT_BITS,
+        "distances": DISTANCES,
+        "kinds": KINDS,
+        "usual_distances": {(one.key, one.bits): usual_distance(one.key, one.bits) for one in results.apart},
+        "wanted": WANTED,
+        "similarity": SIMILARITY,
+        "compared": (FAST_SIMHASH, TOPSIG, TOPSIG_CODE, WEIGHTED, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE),
+        "published_kinds": PUBLISHED_KINDS,
+        "truths": {BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "sets of five words of at least 0.7"},
+        "published_seconds": SECONDS,
+        "published_documents": DOCUMENTS_PER_SIGNATURE,
+        "one_neighbour": ONE_NEIGHBOUR,
+    }
 
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    environment = lab_environment("nearkin.lab.signatures")
-    environment.filters |= {
+
+PAGE = LabPage(
+    "nearkin.lab.signatures",
+    draw,
+    _values,
+    {
         "thousandths": lambda x: "–" if x != x else f"{x:,.3f}",
         "share": lambda x: "–" if x != x else f"{100 * x:.1f} %",
         "milliseconds": lambda x: f"{1000 * x:,.3g}" if x < 1 else f"{1000 * x:,.0f}",
         "times": lambda x: f"{x:,.0f}" if x >= 10 else f"{x:.1f}",
         "microseconds": lambda x: f"{1e6 * x:,.2f}",
-    }
-    return environment.get_template("signatures.html.j2").render(
-        facts=Facts(),
-        corpus=corpus,
-        results=results,
-        documents=results.documents,
-        advice=results.advice,
-        timings=results.timings,
-        paper_ways=results.paper_ways,
-        drifts=results.drifts,
-        labels={kind.key: kind.label for kind in ALL_KINDS},
-        all_bits=BITS,
-        drift_bits=DRIFT_BITS,
-        distances=DISTANCES,
-        kinds=KINDS,
-        usual_distances={(one.key, one.bits): usual_distance(one.key, one.bits) for one in results.apart},
-        wanted=WANTED,
-        similarity=SIMILARITY,
-        compared=(FAST_SIMHASH, TOPSIG, TOPSIG_CODE, WEIGHTED, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE),
-        published_kinds=PUBLISHED_KINDS,
-        truths={BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "sets of five words of at least 0.7"},
-        published_seconds=SECONDS,
-        published_documents=DOCUMENTS_PER_SIGNATURE,
-        one_neighbour=ONE_NEIGHBOUR,
-        figures={figure.name: figure for figure in figures},
-    )
+    },
+)

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.lab.signatures.methods import ALL_KINDS, BITS
-from nearkin.lab.signatures.signing import Signed
+from nearkin.lab.signatures.signing import SignedCorpus
 from nearkin.lab.signatures.truth import SimilarPairs
 from nearkin.records import F64, I64, U8, BitSignatures
 from nearkin.runs.progress import Progress
@@ -23,7 +23,7 @@ _BLOCK_ROWS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class RetrievalQuality:
     """Of all neighbours within a distance.
 
     Parameters
@@ -81,12 +81,12 @@ class Retrieval:
     n_found: I64
     n_true: int
 
-    def at(self, distance: int) -> Quality:
+    def at(self, distance: int) -> RetrievalQuality:
         """Of the neighbours within a distance."""
-        return Quality(distance, int(self.n_neighbours[distance]), int(self.n_found[distance]), self.n_true)
+        return RetrievalQuality(distance, int(self.n_neighbours[distance]), int(self.n_found[distance]), self.n_true)
 
     @property
-    def best(self) -> Quality:
+    def best(self) -> RetrievalQuality:
         """Of the distance with the greatest F1, the shortest of several; of 0 if nothing is alike."""
         f1: F64 = self.n_found / (self.n_neighbours + max(1, self.n_true))
         return self.at(int(np.argmax(f1)))
@@ -148,7 +148,7 @@ def distances_of_all_pairs(packed: U8, *, threads: int = 1) -> I64:
 
 
 def evaluate_all(
-    signed: Signed, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
+    signed: SignedCorpus, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
 ) -> tuple[Retrieval, ...]:
     """Every kind at every length, among some rows; the truths number them from 0."""
     progress.start("precision and recall", len(ALL_KINDS) * len(BITS), "steps")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from nearkin.lab.claims import Claim
 from nearkin.lab.signatures.methods import PROJECTIONS, SIMPLE_MINHASH, WEIGHTED
 from nearkin.lab.signatures.published import MOST_UNIQUE_MINHASH, N_DOCUMENTS, unique_share
 from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, best_other_projection
@@ -11,16 +10,6 @@ from nearkin.lab.signatures.uniqueness import NeighbourCounts, Uniqueness, best_
 FAR_AHEAD = 1.1
 CONVERGED = 0.05
 FAILS_BELOW = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement of the article, its number, ours, and whether it holds here."""
-
-    statement: str
-    published: str
-    here: str
-    holds: bool
 
 
 def claims(

@@ -47,7 +47,7 @@ Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedCorpus:
     """All signatures, and what they were made with.
 
     Parameters
@@ -83,7 +83,7 @@ def as_signatures(packed: U8, fingerprint: str) -> BitSignatures:
     return BitSignatures(packed, np.ones(len(packed), np.bool_), fingerprint)
 
 
-def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) -> Signed:
+def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) -> SignedCorpus:
     """Sign texts by all kinds at all lengths.
 
     Parameters
@@ -94,7 +94,7 @@ def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) ->
     unweighted, online, snapshots, counts = _first_pass(texts, threads, progress)
     statistics = snapshots.pop(len(texts))
     weighted, early = _second_pass(texts, statistics, snapshots, threads, progress)
-    return Signed(unweighted | weighted, online, early, *counts, statistics)
+    return SignedCorpus(unweighted | weighted, online, early, *counts, statistics)
 
 
 def snapshot_sizes(n_documents: int) -> tuple[int, ...]:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from nearkin._version import __version__
-from nearkin.lab.signatures.experiment import Results
+from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.methods import BITS, FEATURES
 from nearkin.lab.signatures.signing import DRIFT_BITS
-from nearkin.lab.signatures.tables import tables
 from nearkin.lab.signatures.truth import CHARACTER_THRESHOLD, WORD_THRESHOLD
+from nearkin.workflows.reading.request import ReadingRequest
 
-_LONG = ("precision-recall-curve", "confusions")
 
-
-def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
-    """The results as JSON; ``corpus`` says what was read."""
+def summary(files: ReadingRequest, results: SignatureResults) -> dict[str, object]:
+    """The results as JSON."""
     documents, advice, drifts = results.documents, results.advice, results.drifts
     return {
-        "nearkin": __version__,
-        "experiment": "signatures",
         "corpus": {
-            **corpus,
-            "n_documents": len(documents) + documents.n_without_text,
-            "n_without_text": documents.n_without_text,
-            "n_unreadable": documents.n_unreadable,
+            **documents.read_from(files),
             "n_distinct_texts": results.n_distinct,
             "n_occurrences": results.n_occurrences,
             "n_features": results.n_features,
@@ -54,6 +46,4 @@ def summary(results: Results, corpus: dict[str, object]) -> dict[str, object]:
             "n_batches": results.timings.n_batches,
             "mean_features": results.timings.mean_features,
         },
-        "tables": {table.name: table.records() for table in tables(results) if not table.name.startswith(_LONG)},
-        "elapsed_s": round(results.elapsed_s, 3),
     }

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from nearkin.lab.claims import claims_table
 from nearkin.lab.signatures.apart import WANTED
 from nearkin.lab.signatures.confusion import ConfusedPair
 from nearkin.lab.signatures.drift import Drift
-from nearkin.lab.signatures.experiment import Results
+from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS, MeanAndDeviation, unique_share
-from nearkin.lab.signatures.retrieval import DISTANCES, Quality, Retrieval
+from nearkin.lab.signatures.retrieval import DISTANCES, Retrieval, RetrievalQuality
 from nearkin.lab.signatures.uniqueness import MOST_COUNTED
 from nearkin.lab.tables import Cell, Table
 
 CURVE_BITS = 64
 
 
-def tables(results: Results) -> tuple[Table, ...]:
+def tables(results: SignatureResults) -> tuple[Table, ...]:
     """All of them, in the order of the page."""
     return (
         _figure_1(results),
@@ -28,15 +29,11 @@ def tables(results: Results) -> tuple[Table, ...]:
         _drift(results),
         _arrivals(results),
         _confusions(results),
-        Table(
-            "claims",
-            ("statement", "published", "here", "holds"),
-            tuple((c.statement, c.published, c.here, "yes" if c.holds else "no") for c in results.claims),
-        ),
+        claims_table(results.claims),
     )
 
 
-def _figure_1(results: Results) -> Table:
+def _figure_1(results: SignatureResults) -> Table:
     n = len(results.documents)
     return Table(
         "figure-1-unique-signatures",
@@ -45,7 +42,7 @@ def _figure_1(results: Results) -> Table:
     )
 
 
-def _table_1(results: Results) -> Table:
+def _table_1(results: SignatureResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for s in results.timings.seconds:
         said = SECONDS.get((s.key, s.bits))
@@ -58,7 +55,7 @@ def _published(said: MeanAndDeviation | None) -> tuple[Cell, Cell]:
     return (None, None) if said is None else (said.mean, said.deviation)
 
 
-def _paper_way(results: Results) -> Table:
+def _paper_way(results: SignatureResults) -> Table:
     return Table(
         "paper-way",
         ("method", "bits", "paper_way_s_per_feature", "times_ours", "documents_with_equal_signatures"),
@@ -66,7 +63,7 @@ def _paper_way(results: Results) -> Table:
     )
 
 
-def _table_2(results: Results) -> Table:
+def _table_2(results: SignatureResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for u in results.uniqueness:
         said = DOCUMENTS_PER_SIGNATURE.get((u.key, u.bits))
@@ -75,7 +72,7 @@ def _table_2(results: Results) -> Table:
     return Table("table-2-documents-per-signature", columns, tuple(rows))
 
 
-def _figures_2_and_3(results: Results) -> Table:
+def _figures_2_and_3(results: SignatureResults) -> Table:
     names = (*(f"with_{n}" for n in range(MOST_COUNTED)), f"with_{MOST_COUNTED}_or_more")
     return Table(
         "figures-2-and-3-neighbours",
@@ -84,7 +81,7 @@ def _figures_2_and_3(results: Results) -> Table:
     )
 
 
-def _retrieval(results: Results) -> Table:
+def _retrieval(results: SignatureResults) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for r in results.retrievals:
         named = [(f"{d}", r.at(d)) for d in DISTANCES if d < r.bits] + [("best", r.best)]
@@ -101,16 +98,16 @@ def _retrieval(results: Results) -> Table:
     return Table("precision-and-recall", columns, tuple(rows))
 
 
-def _curves(results: Results) -> Table:
+def _curves(results: SignatureResults) -> Table:
     rows = []
     for r in results.retrievals:
         if r.bits == CURVE_BITS:
             rows += [(r.truth, r.key, q.distance, q.precision, q.recall) for q in curve(r)]
     columns = ("truth", "method", "distance", "precision", "recall")
-    return Table(f"precision-recall-curve-{CURVE_BITS}-bits", columns, tuple(rows))
+    return Table(f"precision-recall-curve-{CURVE_BITS}-bits", columns, tuple(rows), in_summary=False)
 
 
-def curve(retrieval: Retrieval) -> list[Quality]:
+def curve(retrieval: Retrieval) -> list[RetrievalQuality]:
     """For every distance that has neighbours, up to the first that finds all."""
     points = []
     for distance in range(retrieval.bits + 1):
@@ -122,7 +119,7 @@ def curve(retrieval: Retrieval) -> list[Quality]:
     return points
 
 
-def _apart(results: Results) -> Table:
+def _apart(results: SignatureResults) -> Table:
     rows = []
     for one in results.apart:
         share = one.share
@@ -132,7 +129,7 @@ def _apart(results: Results) -> Table:
     return Table("bits-apart", columns, tuple(rows))
 
 
-def _drift(results: Results) -> Table:
+def _drift(results: SignatureResults) -> Table:
     def row(drift: Drift) -> tuple[Cell, ...]:
         best = drift.best
         of = "online" if not drift.n_documents else drift.n_documents
@@ -150,7 +147,7 @@ def _drift(results: Results) -> Table:
     )  # fmt: skip
 
 
-def _arrivals(results: Results) -> Table:
+def _arrivals(results: SignatureResults) -> Table:
     return Table(
         "drift-online",
         ("bits", "first_document", "last_document", "mean_share_of_bits", "percentile_95"),
@@ -158,7 +155,7 @@ def _arrivals(results: Results) -> Table:
     )
 
 
-def _confusions(results: Results) -> Table:
+def _confusions(results: SignatureResults) -> Table:
     def row(key: str, bits: int, what: str, pair: ConfusedPair) -> tuple[Cell, ...]:
         return key, bits, what, pair.id_a, pair.id_b, pair.distance, pair.similarity
 
@@ -166,4 +163,5 @@ def _confusions(results: Results) -> Table:
     for c in results.confusions:
         rows += [row(c.key, c.bits, "near signatures, unlike texts", pair) for pair in c.unlike]
         rows += [row(c.key, c.bits, "far signatures, alike texts", pair) for pair in c.missed]
-    return Table("confusions", ("method", "bits", "what", "id_a", "id_b", "distance", "jaccard"), tuple(rows))
+    columns = ("method", "bits", "what", "id_a", "id_b", "distance", "jaccard")
+    return Table("confusions", columns, tuple(rows), in_summary=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.lab.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH, Kind
-from nearkin.lab.signatures.signing import Signed
+from nearkin.lab.signatures.signing import SignedCorpus
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming import neighbour_pairs
@@ -78,7 +78,7 @@ def uniqueness(signatures: BitSignatures, key: str = "") -> Uniqueness:
     )
 
 
-def all_uniqueness(signed: Signed) -> tuple[Uniqueness, ...]:
+def all_uniqueness(signed: SignedCorpus) -> tuple[Uniqueness, ...]:
     """Of every kind at every length."""
     return tuple(uniqueness(signed.signatures(kind, bits), kind.key) for kind in ALL_KINDS for bits in BITS)
 
@@ -102,7 +102,7 @@ def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple
 
 
 def all_neighbour_counts(
-    signed: Signed, kinds: tuple[Kind, ...], *, threads: int, progress: Progress
+    signed: SignedCorpus, kinds: tuple[Kind, ...], *, threads: int, progress: Progress
 ) -> tuple[NeighbourCounts, ...]:
     """Of every kind at the article's three lengths."""
     progress.start("neighbours", len(kinds) * len(NEIGHBOUR_BITS), "steps")

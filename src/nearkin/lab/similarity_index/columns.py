@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.lab.similarity_index.truths import Truth
+from nearkin.lab.similarity_index.truths import FamilyTruth
 from nearkin.records import I64, U64, Bool
 from nearkin.stages.signatures.similarity_index import interval
 
@@ -19,7 +19,7 @@ _BLOCK_QUERIES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundByColumn:
     """What a setting of a column found.
 
     Parameters
@@ -49,8 +49,8 @@ class Found:
 
 
 def _counted(
-    column: str, setting: float, n_rows: float, truths: Sequence[Truth], is_found: Callable[[Truth], Bool]
-) -> Found:
+    column: str, setting: float, n_rows: float, truths: Sequence[FamilyTruth], is_found: Callable[[FamilyTruth], Bool]
+) -> FoundByColumn:
     """The record of a setting, from what it returns and which pairs of a truth are among that."""
     precision, recall, pooled = {}, {}, {}
     for truth in truths:
@@ -59,10 +59,12 @@ def _counted(
         precision[truth.name] = n_found / (n_rows * n_queries) if n_rows else float("nan")
         recall[truth.name] = truth.mean_recall(found)
         pooled[truth.name] = n_found / len(truth) if len(truth) else float("nan")
-    return Found(column, setting, n_rows, precision, recall, pooled)
+    return FoundByColumn(column, setting, n_rows, precision, recall, pooled)
 
 
-def by_range(column: str, values: I64, has_value: Bool, queries: I64, truths: Sequence[Truth]) -> tuple[Found, ...]:
+def by_range(
+    column: str, values: I64, has_value: Bool, queries: I64, truths: Sequence[FamilyTruth]
+) -> tuple[FoundByColumn, ...]:
     """``WHERE si > :low AND si < :high``, for every tolerance."""
     ranked = np.sort(values[has_value])
     found = []
@@ -73,7 +75,7 @@ def by_range(column: str, values: I64, has_value: Bool, queries: I64, truths: Se
         itself = has_value[queries] & (values[queries] >= low) & (values[queries] <= high)
         n_rows = float(np.where(has_value[queries], n - itself, 0).mean())
 
-        def is_found(truth: Truth, low: I64 = low, high: I64 = high) -> Bool:
+        def is_found(truth: FamilyTruth, low: I64 = low, high: I64 = high) -> Bool:
             theirs = values[truth.row]
             both = has_value[truth.row] & has_value[queries[truth.query]]
             inside: Bool = both & (theirs >= low[truth.query]) & (theirs <= high[truth.query])
@@ -88,7 +90,9 @@ def _bounds(si: int, tolerance: float) -> tuple[int, int]:
     return max(low, _RANGE.min + 1), min(high, _RANGE.max)
 
 
-def by_keys(column: str, setting: float, keys: U64, queries: I64, truths: Sequence[Truth], has_key: Bool) -> Found:
+def by_keys(
+    column: str, setting: float, keys: U64, queries: I64, truths: Sequence[FamilyTruth], has_key: Bool
+) -> FoundByColumn:
     """``WHERE band = :key``, or several such conditions with OR between them; keys have the shape (n_columns, n)."""
     usable = has_key[queries]
     n = keys.shape[1]
@@ -104,7 +108,7 @@ def by_keys(column: str, setting: float, keys: U64, queries: I64, truths: Sequen
         pairs.append(query * n + rows[np.repeat(start, sizes) + within])
     n_rows = (len(np.unique(np.concatenate(pairs))) - int(usable.sum())) / len(queries)
 
-    def is_found(truth: Truth) -> Bool:
+    def is_found(truth: FamilyTruth) -> Bool:
         same = (keys[:, queries[truth.query]] == keys[:, truth.row]).any(axis=0)
         found: Bool = same & usable[truth.query] & has_key[truth.row]
         return found
@@ -112,14 +116,14 @@ def by_keys(column: str, setting: float, keys: U64, queries: I64, truths: Sequen
     return _counted(column, setting, n_rows, truths, is_found)
 
 
-def mean_of(found: Sequence[Found]) -> Found:
+def mean_of(found: Sequence[FoundByColumn]) -> FoundByColumn:
     """One of several columns of a kind, on average."""
     first = found[0]
 
     def mean(values: Sequence[float]) -> float:
         return float(np.mean(values))
 
-    return Found(
+    return FoundByColumn(
         first.column,
         first.setting,
         mean([one.n_rows for one in found]),
@@ -129,7 +133,9 @@ def mean_of(found: Sequence[Found]) -> Found:
     )
 
 
-def by_bits(column: str, signatures: U64, queries: I64, truths: Sequence[Truth], has_bits: Bool) -> tuple[Found, ...]:
+def by_bits(
+    column: str, signatures: U64, queries: I64, truths: Sequence[FamilyTruth], has_bits: Bool
+) -> tuple[FoundByColumn, ...]:
     """``WHERE bit_count(sig # :sig) <= :d``, for every distance; a scan in SQL."""
     counts = np.zeros(65, np.int64)
     rows, usable = signatures[has_bits], queries[has_bits[queries]]
@@ -139,8 +145,8 @@ def by_bits(column: str, signatures: U64, queries: I64, truths: Sequence[Truth],
     counts[0] -= len(usable)
     returned = np.cumsum(counts) / len(queries)
 
-    def within(distance: int) -> Callable[[Truth], Bool]:
-        def is_found(truth: Truth) -> Bool:
+    def within(distance: int) -> Callable[[FamilyTruth], Bool]:
+        def is_found(truth: FamilyTruth) -> Bool:
             asked = queries[truth.query]
             near = np.bitwise_count(signatures[asked] ^ signatures[truth.row]) <= distance
             found: Bool = near & has_bits[asked] & has_bits[truth.row]

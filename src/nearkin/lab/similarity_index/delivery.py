@@ -1,41 +1,22 @@
-"""The results in a directory: tables, figures, page, and the summary last."""
+"""The experiment as `nearkin.lab.delivery` runs and writes it."""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from nearkin.lab.delivery import Delivered, Experiment, Page
-from nearkin.lab.delivery import deliver as deliver_experiment
-from nearkin.lab.similarity_index.experiment import Plan, Results, run
+from nearkin.lab.delivery import Experiment
+from nearkin.lab.page import LabPage
+from nearkin.lab.similarity_index.experiment import IndexPlan, IndexResults, run
 from nearkin.lab.similarity_index.summary import summary
 from nearkin.lab.similarity_index.tables import tables
-from nearkin.runs.progress import Progress
 
 
-def deliver(
-    plan: Plan, out: Path, *, threads: int, report: bool, overwrite: bool, progress: Progress
-) -> Delivered[Results]:
-    """Run the experiment and write all of it into a directory.
-
-    Raises
-    ------
-    OutputExistsError
-        The directory holds results and ``overwrite`` is off, or holds something else.
-    InputError, MissingExtraError
-        See `experiment.run` and `page.draw`.
-    """
-    experiment = Experiment(
-        run=partial(run, plan, threads=threads, progress=progress),
-        tables=tables,
-        summary=summary,
-        page=_page if report else None,
-    )
-    return deliver_experiment(experiment, out, overwrite=overwrite, progress=progress)
+def experiment(plan: IndexPlan) -> Experiment[IndexResults]:
+    """The paper's experiment on a folder; see `experiment.run`."""
+    return Experiment(name="similarity-index", run=partial(run, plan), tables=tables, summary=summary, page=_page)
 
 
-def _page() -> Page[Results]:
-    from nearkin.lab.similarity_index import figures  # noqa: F401  (a missing extra is missed before the work)
-    from nearkin.lab.similarity_index.page import draw, render
+def _page() -> LabPage[IndexResults]:
+    from nearkin.lab.similarity_index.page import PAGE
 
-    return Page(draw, render)
+    return PAGE

@@ -13,12 +13,13 @@ from nearkin.lab.similarity_index.families import FamilyFile, read_families
 from nearkin.lab.similarity_index.larger import Larger
 from nearkin.lab.similarity_index.larger import measure as measure_larger
 from nearkin.lab.similarity_index.published import TABLE_9
-from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, Run, best, by_length, run_all
+from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, IndexRun, best, by_length, run_all
 from nearkin.lab.similarity_index.stop_lists import ByStopList
 from nearkin.lab.similarity_index.stop_lists import measure as measure_stop_lists
 from nearkin.lab.similarity_index.zones import Folder, read_folder
 from nearkin.runs.progress import Progress
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.workflows.resources import Resources
 
 N_BEST, N_TAKEN_ALONG = 5, 3
 MOST_MULTIPLIERS, MOST_SEED, MOST_QUERIES = 100_000, 2**32 - 1, 1_000_000
@@ -26,7 +27,7 @@ _OWNER = "lab similarity-index"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class IndexPlan:
     """What is to be done.
 
     Parameters
@@ -67,16 +68,16 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class IndexResults:
     """All that was measured.
 
     Parameters
     ----------
-    plan : Plan
+    plan : IndexPlan
     folder : Folder
-    runs : tuple of Run
+    runs : tuple of IndexRun
         All 656.
-    by_length : Run
+    by_length : IndexRun
         The length of a file as its number.
     chance : Chance
     stop_lists : tuple of ByStopList
@@ -85,26 +86,26 @@ class Results:
     elapsed_s : float
     """
 
-    plan: Plan
+    plan: IndexPlan
     folder: Folder
-    runs: tuple[Run, ...]
-    by_length: Run
+    runs: tuple[IndexRun, ...]
+    by_length: IndexRun
     chance: Chance
     stop_lists: tuple[ByStopList, ...]
     larger: Larger | None
     elapsed_s: float
 
     @property
-    def best(self) -> tuple[Run, ...]:
+    def best(self) -> tuple[IndexRun, ...]:
         """The five highest scores."""
         return best(self.runs, N_BEST)
 
     @property
-    def published(self) -> tuple[Run, ...]:
+    def published(self) -> tuple[IndexRun, ...]:
         """The runs of the paper's Table 9, here."""
         return tuple(self.of(SimilarityIndex.parse(said.spec)) for said in TABLE_9)
 
-    def of(self, method: SimilarityIndex) -> Run:
+    def of(self, method: SimilarityIndex) -> IndexRun:
         """One of the runs."""
         return next(run for run in self.runs if run.method == method)
 
@@ -124,7 +125,7 @@ class Results:
         return max(run.counted.score for run in self.runs if run.method.method != SUPER_SHINGLE)
 
 
-def run(plan: Plan, *, threads: int, progress: Progress) -> Results:
+def run(plan: IndexPlan, *, resources: Resources, progress: Progress) -> IndexResults:
     """Repeat the paper's experiment on a folder, and the larger one if there are documents for it.
 
     Raises
@@ -132,7 +133,7 @@ def run(plan: Plan, *, threads: int, progress: Progress) -> Results:
     SourceError
         The folder, its zones or the documents cannot be used.
     """
-    started = time.perf_counter()
+    started, threads = time.perf_counter(), resources.n_threads
     if not plan.folder.is_dir():
         raise SourceError(f"{plan.folder} is not a folder. lab similarity-index needs one with a file a document.")
     folder = read_folder(plan.folder, plan.expected)
@@ -147,4 +148,4 @@ def run(plan: Plan, *, threads: int, progress: Progress) -> Results:
         methods += [method for method in others if method.method != SUPER_SHINGLE][:N_TAKEN_ALONG]
         larger = measure_larger(families, methods, plan.n_queries, seed=plan.seed, threads=threads, progress=progress)
     elapsed_s = time.perf_counter() - started
-    return Results(plan, folder, runs, by_length(folder), chance, stop_lists, larger, elapsed_s)
+    return IndexResults(plan, folder, runs, by_length(folder), chance, stop_lists, larger, elapsed_s)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import altair as alt
 import numpy as np
 
-from nearkin.errors import MissingExtraError
-from nearkin.lab.lines import SHARES, Line, labelled_lines
-from nearkin.lab.similarity_index.columns import Found
-from nearkin.lab.similarity_index.experiment import Results
+from nearkin.lab.lines import LEGEND_STEP, SHARES, FigureLine, in_order, labelled_lines, line_strokes
+from nearkin.lab.similarity_index.columns import FoundByColumn
+from nearkin.lab.similarity_index.experiment import IndexResults
 from nearkin.lab.similarity_index.larger import BITS, LENGTH, Larger, bands_key, si_key
 from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE
 from nearkin.lab.similarity_index.runs import frequencies, label
@@ -17,20 +17,14 @@ from nearkin.lab.similarity_index.walk import SHARED_EDGES, scale
 from nearkin.records import F64, I64
 from nearkin.reports.charts import Series, interval_chart, line_chart
 from nearkin.reports.layers import layered, margins, top_titled
-from nearkin.reports.theme import ACCENT, DASHES, INK, SERIES, SIGNAL, SURFACE, to_svg
+from nearkin.reports.theme import ACCENT, SERIES, SIGNAL, SURFACE, to_svg
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
-
-_LEGEND_STEP = 20
 _MOST_POINTS = 500
 _SHOWN = (SimilarityIndex(k=40), SimilarityIndex(7, "soundex", "C", 40, 100))
 
 
-def method_frequency(results: Results, *, name: str, width: int) -> str:
+def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
     """Figure 3: how often each tracking number scores above 1; lines: its mean over other multipliers."""
     counts = frequencies(results.runs)
     numbers = list(counts)[: 20 if width >= 400 else 9]
@@ -57,7 +51,7 @@ def method_frequency(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def scores(results: Results, *, name: str, width: int) -> str:
+def scores(results: IndexResults, *, name: str, width: int) -> str:
     """Of the paper's five runs: the share of multipliers with at least a score."""
     lines = []
     methods = [run.method for run in results.published]
@@ -81,7 +75,7 @@ def scores(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def best_scores(results: Results, *, name: str, width: int) -> str:
+def best_scores(results: IndexResults, *, name: str, width: int) -> str:
     """The highest score of all runs, by multiplier."""
     best = results.chance.best
     top = float(max(best.max(), BEST_SCORE if results.folder.zones.is_published else 0)) * 1.05
@@ -99,7 +93,7 @@ def best_scores(results: Results, *, name: str, width: int) -> str:
     )
 
 
-def runs_over_one(results: Results, *, name: str, width: int) -> str:
+def runs_over_one(results: IndexResults, *, name: str, width: int) -> str:
     """How many runs score above 1, by multiplier."""
     n = results.chance.n_over_one
     top = max(int(n.max()), N_OVER_ONE if results.folder.zones.is_published else 0, 10)
@@ -138,7 +132,7 @@ def rows_recall(larger: Larger, *, truth: str, name: str, width: int) -> str:
     )  # fmt: skip
 
 
-def _chosen(larger: Larger) -> list[tuple[str, tuple[Found, ...]]]:
+def _chosen(larger: Larger) -> list[tuple[str, tuple[FoundByColumn, ...]]]:
     """The columns that are drawn."""
     methods = [method for method in _SHOWN if method in larger.methods]
     words = {column.key: column.label for column in larger.columns}
@@ -146,7 +140,7 @@ def _chosen(larger: Larger) -> list[tuple[str, tuple[Found, ...]]]:
     return [(words[key], larger.of(key)) for key in keys]
 
 
-def _points(found: Sequence[Found], truth: str, *, is_rows: bool) -> tuple[list[float], list[float]]:
+def _points(found: Sequence[FoundByColumn], truth: str, *, is_rows: bool) -> tuple[list[float], list[float]]:
     """Recall, and precision or rows, of what has both."""
     points = [(one.recall[truth], max(one.n_rows, 0.1) if is_rows else one.precision[truth]) for one in found]
     kept = [(x, y) for x, y in points if x == x and y == y]
@@ -164,12 +158,6 @@ def _curves(
         for i, (x, y) in enumerate(zip(xs, ys, strict=True))
     ]
     names = [words for words, _, _ in lines]
-    legend = alt.Legend(
-        title=None, orient="none", legendX=-40, legendY=-52 - _LEGEND_STEP * len(names), columns=1, rowPadding=2,
-        labelColor=INK.light, labelFontSize=12, labelLimit=400, symbolSize=500, symbolStrokeWidth=2.5,
-    )  # fmt: skip
-    colours = alt.Scale(domain=names, range=[colour.light for colour in SERIES[: len(names)]])
-    dashes = alt.Scale(domain=names, range=[list(dash) or [1, 0] for dash in DASHES[: len(names)]])
     if logarithmic is None:
         y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=top_titled(y_title, None, number_format="~g"))
     else:
@@ -180,15 +168,12 @@ def _curves(
         )  # fmt: skip
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title=x_title, tickCount=6))
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
-    stroke = alt.Stroke("line:N", legend=legend, scale=colours)
-    drawn = base.mark_line(clip=True).encode(
-        stroke=stroke, strokeDash=alt.StrokeDash("line:N", legend=legend, scale=dashes), order="i:Q"
-    )
+    drawn = base.mark_line(clip=True).encode(**line_strokes(names), order="i:Q")
     points = base.mark_point(size=22, filled=True, opacity=1, strokeWidth=0, clip=True).encode(
-        fill=alt.Fill("line:N", legend=None, scale=colours)
+        fill=alt.Fill("line:N", legend=None, scale=in_order(names, [colour.light for colour in SERIES]))
     )
     chart = layered(drawn, points).properties(
-        width=width, height=280, padding=margins(top=56 + _LEGEND_STEP * len(names))
+        width=width, height=280, padding=margins(top=56 + LEGEND_STEP * len(names))
     )
     return to_svg(chart, name=name, title=title, description=", ".join(names))
 
@@ -242,8 +227,8 @@ def hits_by_shared(larger: Larger, *, name: str, width: int) -> str:
     lines = []
     for i, one in enumerate(larger.walks):
         colour = SERIES[i]
-        lines.append(Line(f"{label(one.method)}: measured", one.measured.tolist(), colour, ()))
-        lines.append(Line(f"{label(one.method)}: a random walk", one.expected.tolist(), colour, (2, 3)))
+        lines.append(FigureLine(f"{label(one.method)}: measured", one.measured.tolist(), colour, ()))
+        lines.append(FigureLine(f"{label(one.method)}: a random walk", one.expected.tolist(), colour, (2, 3)))
     return labelled_lines(
         lines,
         labels,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from nearkin.lab.similarity_index.columns import BANDS, ROWS, Found, by_bits, by_keys, by_range, mean_of
+from nearkin.lab.similarity_index.columns import BANDS, ROWS, FoundByColumn, by_bits, by_keys, by_range, mean_of
 from nearkin.lab.similarity_index.families import Families
 from nearkin.lab.similarity_index.runs import label
-from nearkin.lab.similarity_index.truths import Truth, truths
+from nearkin.lab.similarity_index.truths import FamilyTruth, truths
 from nearkin.lab.similarity_index.walk import Walk, walk
 from nearkin.records import I64, BitSignatures, ShingleSets
 from nearkin.runs.progress import Progress
@@ -47,35 +47,35 @@ class Larger:
     ----------
     families : Families
     queries : int64 array, shape (n_queries,)
-    truths : tuple of Truth
+    truths : tuple of FamilyTruth
         By family, and by wording.
     methods : tuple of SimilarityIndex
     n_without_index : dict of str to int
         Documents that have none, by the key of the column.
     columns : tuple of Column
-    found : tuple of Found
+    found : tuple of FoundByColumn
         A setting of a column each.
     walks : tuple of Walk
     """
 
     families: Families
     queries: I64
-    truths: tuple[Truth, ...]
+    truths: tuple[FamilyTruth, ...]
     methods: tuple[SimilarityIndex, ...]
     n_without_index: dict[str, int]
     columns: tuple[Column, ...]
-    found: tuple[Found, ...]
+    found: tuple[FoundByColumn, ...]
     walks: tuple[Walk, ...]
 
-    def of(self, key: str) -> tuple[Found, ...]:
+    def of(self, key: str) -> tuple[FoundByColumn, ...]:
         """All settings of a column."""
         return tuple(one for one in self.found if one.column == key)
 
-    def at(self, key: str, setting: float) -> Found:
+    def at(self, key: str, setting: float) -> FoundByColumn:
         """One of them."""
         return next(one for one in self.of(key) if one.setting == setting)
 
-    def best(self, key: str, truth: str) -> Found:
+    def best(self, key: str, truth: str) -> FoundByColumn:
         """The setting with the greatest F1."""
         return max(self.of(key), key=lambda one: one.f1(truth))
 
@@ -143,7 +143,7 @@ def measure(
     return Larger(families, queries, wanted, tuple(methods), n_without, columns_of(methods), tuple(found), tuple(walks))
 
 
-def _by_bands(sets: ShingleSets, queries: I64, wanted: Sequence[Truth]) -> list[Found]:
+def _by_bands(sets: ShingleSets, queries: I64, wanted: Sequence[FamilyTruth]) -> list[FoundByColumn]:
     """One key a document, and several; of one, what each of those that could be it finds on average."""
     signatures = MinHash(max(BANDS) * max(ROWS)).sign(sets)
     has_key = sets.sizes > 0
@@ -159,18 +159,18 @@ def _by_bands(sets: ShingleSets, queries: I64, wanted: Sequence[Truth]) -> list[
 
 
 def _by_signatures(
-    normalised: pa.LargeStringArray, sets: ShingleSets, queries: I64, wanted: Sequence[Truth]
-) -> list[Found]:
+    normalised: pa.LargeStringArray, sets: ShingleSets, queries: I64, wanted: Sequence[FamilyTruth]
+) -> list[FoundByColumn]:
     counted = count_features(normalised, _SHINGLES)
     has_bits = sets.sizes > 0
-    found: list[Found] = []
+    found: list[FoundByColumn] = []
     for key, signed in ((BITS, BitMinHash(64).sign(counted)), (VOTES, Simhash(64, "fast").sign(counted))):
         words = BitSignatures(signed.packed, signed.has_features, "").words[:, 0]
         found += by_bits(key, np.ascontiguousarray(words), queries, wanted, has_bits)
     return found
 
 
-def _pairs(wanted: Sequence[Truth], queries: I64, draw: np.random.Generator) -> tuple[I64, I64]:
+def _pairs(wanted: Sequence[FamilyTruth], queries: I64, draw: np.random.Generator) -> tuple[I64, I64]:
     """Some pairs that should be found, by rows: few of a query, as one large family would outweigh all others."""
     parts = []
     for truth in wanted:

@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from nearkin.lab.page import Drawn, Facts, drawn, lab_environment
-from nearkin.lab.similarity_index.experiment import Results
+from nearkin.lab.page import Drawn, LabPage, drawn, places
+from nearkin.lab.similarity_index import figures
+from nearkin.lab.similarity_index.experiment import IndexResults
 from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS, REMARKS, TABLE_9
-from nearkin.lab.similarity_index.runs import Run
+from nearkin.lab.similarity_index.runs import IndexRun
 from nearkin.lab.similarity_index.tables import families, published_file
 from nearkin.lab.similarity_index.truths import LABELS
 from nearkin.lab.similarity_index.walk import hit_chance
@@ -18,16 +19,8 @@ from nearkin.nouns import counted
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 
-def draw(results: Results) -> tuple[Drawn, ...]:
-    """All figures.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    from nearkin.lab.similarity_index import figures
-
+def draw(results: IndexResults) -> tuple[Drawn, ...]:
+    """All figures."""
     n = len(results.chance.multipliers)
     every = [
         drawn(
@@ -59,58 +52,41 @@ def draw(results: Results) -> tuple[Drawn, ...]:
     return tuple(every)
 
 
-def render(results: Results, figures: tuple[Drawn, ...]) -> str:
-    """The page.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
-    environment = lab_environment("nearkin.lab.similarity_index")
-    environment.filters |= {
-        "score": lambda x: f"{x:.2f}",
-        "thousandths": lambda x: "–" if x != x else f"{x:.3f}",
-        "percent": lambda x: "–" if x != x else f"{100 * x:.1f} %",
-        "rows": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.2f}",
-    }
-    return environment.get_template("similarity_index.html.j2").render(
-        facts=Facts(),
-        results=results,
-        folder=results.folder,
-        is_published=results.folder.zones.is_published,
-        files=_files(results),
-        chance=results.chance,
-        in_all_streams=families(results).rows,
-        compared=list(zip(TABLE_9, results.published, strict=True)),
-        best=[(run, _matrices(results.folder, run)) for run in results.best],
-        published_matrices=[
+def _values(results: IndexResults) -> dict[str, object]:
+    return {
+        "folder": results.folder,
+        "is_published": results.folder.zones.is_published,
+        "files": _files(results),
+        "chance": results.chance,
+        "in_all_streams": families(results).rows,
+        "compared": list(zip(TABLE_9, results.published, strict=True)),
+        "best": [(run, _matrices(results.folder, run)) for run in results.best],
+        "published_matrices": [
             (said, run, _matrices(results.folder, run)) for said, run in zip(TABLE_9, results.published, strict=True)
         ],
-        n_runs_said=N_RUNS,
-        n_over_one_said=N_OVER_ONE,
-        best_said=BEST_SCORE,
-        share_of_best_said=float((results.chance.best.round(2) >= BEST_SCORE).mean()),
-        n_pairs=len(results.folder) ** 2,
-        median=np.median,
-        said_zone=matrix,
-        larger=results.larger,
-        truth_labels=LABELS,
-        unrelated=float(hit_chance(np.zeros(1))[0]),
-        chances=[(share, float(hit_chance(np.array([share]))[0])) for share in (0.0, 0.5, 0.8, 0.9, 0.99, 1.0)],
-        remarks=REMARKS,
-        figures={figure.name: figure for figure in figures},
-    )
+        "n_runs_said": N_RUNS,
+        "n_over_one_said": N_OVER_ONE,
+        "best_said": BEST_SCORE,
+        "share_of_best_said": float((results.chance.best.round(2) >= BEST_SCORE).mean()),
+        "n_pairs": len(results.folder) ** 2,
+        "median": np.median,
+        "said_zone": matrix,
+        "larger": results.larger,
+        "truth_labels": LABELS,
+        "unrelated": float(hit_chance(np.zeros(1))[0]),
+        "chances": [(share, float(hit_chance(np.array([share]))[0])) for share in (0.0, 0.5, 0.8, 0.9, 0.99, 1.0)],
+        "remarks": REMARKS,
+    }
 
 
-def _files(results: Results) -> list[tuple[str, int, int, object]]:
+def _files(results: IndexResults) -> list[tuple[str, int, int, object]]:
     """Name, zone, characters, and the paper's file."""
     folder = results.folder
     rows = zip(folder.names, folder.zones.zone.tolist(), folder.n_characters, strict=True)
     return [(name, zone, n, published_file(results, name)) for name, zone, n in rows]
 
 
-def _matrices(folder: Folder, run: Run) -> list[tuple[str, list[tuple[str, list[tuple[int, int]]]]]]:
+def _matrices(folder: Folder, run: IndexRun) -> list[tuple[str, list[tuple[str, list[tuple[int, int]]]]]]:
     """Of each zone: its name, and of each file its hits beside what is expected."""
     hits, found = run.hits, []
     for number in range(1, int(folder.zones.zone.max()) + 1):
@@ -121,3 +97,16 @@ def _matrices(folder: Folder, run: Run) -> list[tuple[str, list[tuple[str, list[
         ]
         found.append((zone_name(folder.zones, number), own))
     return found
+
+
+PAGE = LabPage(
+    "nearkin.lab.similarity_index",
+    draw,
+    _values,
+    {
+        "score": lambda x: f"{x:.2f}",
+        "thousandths": places(3),
+        "percent": lambda x: "–" if x != x else f"{100 * x:.1f} %",
+        "rows": lambda x: f"{x:,.0f}" if x >= 100 else f"{x:,.2f}",
+    },
+)

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.lab.similarity_index.published import K_AND_W
-from nearkin.lab.similarity_index.scoring import Counted, count
+from nearkin.lab.similarity_index.scoring import CountedPairs, count
 from nearkin.lab.similarity_index.zones import Folder
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
@@ -19,12 +19,12 @@ FREQUENT_WORDS, SUPER_SHINGLE = 13, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class IndexRun:
     """One of them: how the numbers are made, the number of each file, and what they are worth."""
 
     method: SimilarityIndex
     indexes: SimilarityIndexes
-    counted: Counted
+    counted: CountedPairs
 
     @property
     def label(self) -> str:
@@ -66,7 +66,7 @@ def all_methods() -> tuple[SimilarityIndex, ...]:
     )
 
 
-def run_all(folder: Folder, *, threads: int, progress: Progress) -> tuple[Run, ...]:
+def run_all(folder: Folder, *, threads: int, progress: Progress) -> tuple[IndexRun, ...]:
     """All of them on the files of a folder."""
     methods = all_methods()
     progress.start("run every method", len(methods), "steps")
@@ -78,18 +78,18 @@ def run_all(folder: Folder, *, threads: int, progress: Progress) -> tuple[Run, .
     return tuple(runs)
 
 
-def run_one(folder: Folder, method: SimilarityIndex) -> Run:
+def run_one(folder: Folder, method: SimilarityIndex) -> IndexRun:
     """One of them."""
     indexes = method.index(folder.texts)
-    return Run(method, indexes, count(indexes.similar(indexes), folder.zones))
+    return IndexRun(method, indexes, count(indexes.similar(indexes), folder.zones))
 
 
-def best(runs: tuple[Run, ...], n: int) -> tuple[Run, ...]:
+def best(runs: tuple[IndexRun, ...], n: int) -> tuple[IndexRun, ...]:
     """Those with the highest scores; of equal ones those with more pairs as expected, then the first."""
     return tuple(sorted(runs, key=lambda run: (-run.counted.score, -run.counted.n_as_expected))[:n])
 
 
-def frequencies(runs: tuple[Run, ...], *, above: float = 1.0) -> dict[int, int]:
+def frequencies(runs: tuple[IndexRun, ...], *, above: float = 1.0) -> dict[int, int]:
     """How often each tracking number scores above a value, the most frequent first."""
     counts = dict[int, int]()
     for run in runs:
@@ -98,8 +98,8 @@ def frequencies(runs: tuple[Run, ...], *, above: float = 1.0) -> dict[int, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def by_length(folder: Folder) -> Run:
+def by_length(folder: Folder) -> IndexRun:
     """What the length of a file in characters is worth as its number, by the same rule."""
     lengths = np.array(folder.n_characters, np.int64)
     indexes = SimilarityIndexes(lengths, lengths > 0, "characters")
-    return Run(SimilarityIndex(), indexes, count(indexes.similar(indexes), folder.zones))
+    return IndexRun(SimilarityIndex(), indexes, count(indexes.similar(indexes), folder.zones))

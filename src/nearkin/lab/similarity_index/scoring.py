@@ -11,7 +11,7 @@ from nearkin.records import Bool
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedPairs:
     """What a run got right and wrong, over all ordered pairs of files, each with itself too.
 
     Parameters
@@ -41,7 +41,7 @@ class Counted:
         return self.n_correct / max(1, self.n_false_positives + self.n_false_negatives)
 
 
-def count(hits: Bool, zones: Zones) -> Counted:
+def count(hits: Bool, zones: Zones) -> CountedPairs:
     """Count as the paper does.
 
     Inside a zone a hit is correct and a miss a false negative, also where none is expected. Outside the zones a file
@@ -60,7 +60,7 @@ def count(hits: Bool, zones: Zones) -> Counted:
     Counted(n_false_positives=1, n_false_negatives=1, n_correct=4, n_as_expected=7, n_pairs=9)
     """
     inside, itself = zones.inside, np.eye(len(hits), dtype=np.bool_)
-    return Counted(
+    return CountedPairs(
         int((hits & ~inside & ~itself).sum()),
         int((~hits & inside).sum()),
         int((hits & (inside | itself)).sum()),

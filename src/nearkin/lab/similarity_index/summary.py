@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from nearkin._version import __version__
-from nearkin.lab.similarity_index.experiment import Results
+from nearkin.lab.similarity_index.experiment import IndexResults
 from nearkin.lab.similarity_index.larger import Larger
 from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
-from nearkin.lab.similarity_index.tables import tables
 
 
-def summary(results: Results) -> dict[str, object]:
+def summary(results: IndexResults) -> dict[str, object]:
     """The results as JSON."""
     plan, chance, length = results.plan, results.chance, results.by_length.counted
     return {
-        "nearkin": __version__,
-        "experiment": "similarity-index",
         "folder": {"path": str(plan.folder), "n_files": len(results.folder), "zones": _zones(results)},
         "parameters": {"multipliers": plan.n_multipliers, "queries": plan.n_queries, "seed": plan.seed},
         "runs": {
@@ -34,16 +30,14 @@ def summary(results: Results) -> dict[str, object]:
             "share_with_a_best_of_published": float((chance.best.round(2) >= BEST_SCORE).mean()),
         },
         "documents": None if results.larger is None else _documents(results.larger, results),
-        "tables": {table.name: table.records() for table in tables(results)},
-        "elapsed_s": round(results.elapsed_s, 3),
     }
 
 
-def _zones(results: Results) -> str:
+def _zones(results: IndexResults) -> str:
     return "published" if results.folder.zones.is_published else str(results.plan.expected)
 
 
-def _documents(larger: Larger, results: Results) -> dict[str, object]:
+def _documents(larger: Larger, results: IndexResults) -> dict[str, object]:
     file, sizes = results.plan.documents, larger.families.sizes
     return {
         "path": None if file is None else str(file.path),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.lab.similarity_index.experiment import Results
+from nearkin.lab.similarity_index.experiment import IndexResults
 from nearkin.lab.similarity_index.larger import Larger
 from nearkin.lab.similarity_index.published import FAMILY_COUNTS, FILES, MOST_FREQUENT, TABLE_9, PaperFile
-from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, Run, frequencies
+from nearkin.lab.similarity_index.runs import SUPER_SHINGLE, IndexRun, frequencies
 from nearkin.lab.similarity_index.walk import SHARED_EDGES
 from nearkin.lab.tables import Cell, Table
 from nearkin.stages.signatures.similarity_index import METHODS
@@ -16,7 +16,7 @@ from nearkin.stages.signatures.text_streams import TextStream
 _COUNTS = ("false_positives", "false_negatives", "correct", "score", "as_expected", "pairs")
 
 
-def tables(results: Results) -> tuple[Table, ...]:
+def tables(results: IndexResults) -> tuple[Table, ...]:
     """All of them, in the order of the page."""
     made = (
         _files(results),
@@ -33,22 +33,22 @@ def tables(results: Results) -> tuple[Table, ...]:
     return made if results.larger is None else (*made, _columns(results.larger), _walks(results.larger))
 
 
-def _row(run: Run) -> tuple[Cell, ...]:
+def _row(run: IndexRun) -> tuple[Cell, ...]:
     return (run.method.name, run.method.k, run.method.w, *_counts(run))
 
 
-def _counts(run: Run) -> tuple[Cell, ...]:
+def _counts(run: IndexRun) -> tuple[Cell, ...]:
     c = run.counted
     return c.n_false_positives, c.n_false_negatives, c.n_correct, c.score, c.n_as_expected, c.n_pairs
 
 
-def published_file(results: Results, name: str) -> PaperFile | None:
+def published_file(results: IndexResults, name: str) -> PaperFile | None:
     """The paper's file of this name, if the folder is the paper's."""
     files = FILES if results.folder.zones.is_published else ()
     return next((file for file in files if name in file.names), None)
 
 
-def _files(results: Results) -> Table:
+def _files(results: IndexResults) -> Table:
     folder = results.folder
     words = [len(own) for own in TextStream("words").words(folder.texts)]
     rows = []
@@ -63,7 +63,7 @@ def _files(results: Results) -> Table:
     return Table("table-1-files", columns, tuple(rows))
 
 
-def _table_9(results: Results) -> Table:
+def _table_9(results: IndexResults) -> Table:
     rows = []
     for said, run in zip(TABLE_9, results.published, strict=True):
         scores = results.chance.of(run.method)
@@ -80,7 +80,7 @@ def _table_9(results: Results) -> Table:
     return Table("table-9", ("run", "k", "w", *_COUNTS, *columns), tuple(rows))
 
 
-def _matrices(results: Results) -> Table:
+def _matrices(results: IndexResults) -> Table:
     """Pairs of one zone, and false positives, of the best runs and of the paper's."""
     names, zones = results.folder.names, results.folder.zones
     rows: list[tuple[Cell, ...]] = []
@@ -95,7 +95,7 @@ def _matrices(results: Results) -> Table:
     return Table("matrices", ("run", "k", "file", "other", "similar", "expected", "same_zone"), tuple(rows))
 
 
-def _frequencies(results: Results) -> Table:
+def _frequencies(results: IndexResults) -> Table:
     counts = frequencies(results.runs)
     numbers = sorted({run.method.tracking_number for run in results.runs}, key=lambda n: (-counts.get(n, 0), n))
     rank = {number: place for place, number in enumerate(MOST_FREQUENT, 1)}
@@ -106,7 +106,7 @@ def _frequencies(results: Results) -> Table:
     )
 
 
-def families(results: Results) -> Table:
+def families(results: IndexResults) -> Table:
     """How often a method scores above 1 in all streams together: here, with other multipliers, in the paper."""
     rows: list[tuple[Cell, ...]] = []
     for number in METHODS:
@@ -124,7 +124,7 @@ def families(results: Results) -> Table:
     return Table("figure-3-in-all-streams", columns, tuple(rows))
 
 
-def _chance(results: Results) -> Table:
+def _chance(results: IndexResults) -> Table:
     chance = results.chance
     here = {run.method: run.counted.score for run in results.runs}
     rows = tuple(
@@ -143,13 +143,13 @@ def _chance(results: Results) -> Table:
     return Table("chance-runs", columns, rows)
 
 
-def _multipliers(results: Results) -> Table:
+def _multipliers(results: IndexResults) -> Table:
     chance = results.chance
     pairs = zip(chance.multipliers, chance.n_over_one.tolist(), chance.best.tolist(), strict=True)
     return Table("chance-multipliers", ("multiplier", "runs_above_1", "best_score"), tuple(pairs))
 
 
-def _stop_lists(results: Results) -> Table:
+def _stop_lists(results: IndexResults) -> Table:
     """The paper's five runs, the best of all, and how many score above 1, without the words of each list."""
     rows: list[tuple[Cell, ...]] = []
     for one in results.stop_lists:

@@ -16,7 +16,7 @@ LABELS = {FAMILY: "same family", WORDING: f"Jaccard ≥ {WORD_THRESHOLD} of word
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class FamilyTruth:
     """Ordered pairs: a query, and another document that it should find.
 
     Parameters
@@ -50,13 +50,13 @@ class Truth:
 
 def truths(
     families: Families, sets: ShingleSets, queries: I64, *, threads: int, progress: Progress
-) -> tuple[Truth, ...]:
+) -> tuple[FamilyTruth, ...]:
     """Both of them."""
     pairs = similar_pairs(sets, WORD_THRESHOLD, threads=threads, progress=progress)
     return _by_family(families.family, queries), _by_wording(pairs, queries, len(families))
 
 
-def _by_family(family: I64, queries: I64) -> Truth:
+def _by_family(family: I64, queries: I64) -> FamilyTruth:
     order = np.argsort(family, kind="stable")
     starts = np.searchsorted(family[order], np.arange(family.max() + 2))
     sizes = np.diff(starts)[family[queries]]
@@ -64,13 +64,13 @@ def _by_family(family: I64, queries: I64) -> Truth:
     within = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     row = order[np.repeat(starts[family[queries]], sizes) + within]
     is_other = row != queries[query]
-    return Truth(FAMILY, query[is_other], row[is_other], len(queries))
+    return FamilyTruth(FAMILY, query[is_other], row[is_other], len(queries))
 
 
-def _by_wording(pairs: SimilarPairs, queries: I64, n: int) -> Truth:
+def _by_wording(pairs: SimilarPairs, queries: I64, n: int) -> FamilyTruth:
     place = np.full(n, -1, np.int64)
     place[queries] = np.arange(len(queries))
     ask = np.concatenate([pairs.left, pairs.right]).astype(np.int64)
     found = np.concatenate([pairs.right, pairs.left]).astype(np.int64)
     is_asked = place[ask] >= 0
-    return Truth(WORDING, place[ask[is_asked]], found[is_asked], len(queries))
+    return FamilyTruth(WORDING, place[ask[is_asked]], found[is_asked], len(queries))

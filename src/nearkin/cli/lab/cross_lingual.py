@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options import Id, JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
+from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
+from nearkin.cli.options import Id, Out
 from nearkin.cli.reading_rules import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
 from nearkin.nouns import counted
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from nearkin.lab.cross_lingual.experiment import Results
+    from nearkin.lab.cross_lingual.experiment import CrossLingualResults
 
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _measured = partial(typer.Option, rich_help_panel="What is measured")
@@ -60,6 +61,7 @@ are off, and what a sliding window finds for which cost. Train the table on othe
 """
 
 
+@experiment_command
 def cross_lingual(
     docs: ParallelDocs,
     left_column: LeftColumn,
@@ -72,42 +74,25 @@ def cross_lingual(
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: MostDocuments = 5000,
     seed: LabSeed = 0,
-    report: ReportAndFigures = True,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-) -> None:
+) -> PlannedExperiment:
     """Repeat the article's experiments."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.cross_lingual.delivery import deliver
-    from nearkin.lab.cross_lingual.documents import Columns
-    from nearkin.lab.cross_lingual.experiment import Plan
+    from nearkin.lab.cross_lingual.delivery import experiment
+    from nearkin.lab.cross_lingual.documents import ParallelColumns
+    from nearkin.lab.cross_lingual.experiment import CrossLingualPlan
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.resources import Resources
 
-    columns = Columns(left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size))
-    plan = Plan(tuple(docs), tuple(table), columns, translated, documents, seed)
-    resources = Resources(threads)
-    with bars_shown(is_quiet=quiet or as_json) as bars:
-        delivered = deliver(plan, out, resources=resources, report=report, overwrite=overwrite, progress=bars)
-    warn_of_report(delivered.summary, is_silent=quiet or as_json)
-    tell(
-        lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
-        as_json=as_json,
-        quiet=quiet,
+    columns = ParallelColumns(
+        left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size)
     )
+    plan = CrossLingualPlan(tuple(docs), tuple(table), columns, translated, documents, seed)
+    return PlannedExperiment(experiment(plan), out, _show)
 
 
-def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+def _show(console: Console, results: CrossLingualResults) -> None:
     """Translations found, by way; what signatures alone find; what a window costs."""
-    from nearkin.cli.printing import shown
     from nearkin.lab.cross_lingual.published import BOUND, CLAIMS
 
-    for_all = _finding(results)
-    console.print(for_all)
+    console.print(_finding(results))
     alone = results.scans.scans[0].at_threshold
     if alone.n_true:
         console.print(
@@ -126,21 +111,12 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
             highlight=False,
             soft_wrap=True,
         )
-    start = out / "report.html" if has_page else out / "summary.json"
-    console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
-def _finding(results: Results) -> Table:
+def _finding(results: CrossLingualResults) -> Table:
     """A row a way."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
-    for i, heading in enumerate(("documents", "way", "translation first", "mean cosine", "recall at 0.3")):
-        table.add_column(heading, justify="right" if i > 1 else "left", no_wrap=True)
+    headings = ("documents", "way", "translation first", "mean cosine", "recall at 0.3")
+    table = result_table(headings, left=headings[:2])
     for one in results.sets:
         for i, way in enumerate(one.ways):
             finding = way.finding

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options import (
-    Corpus,
-    Encoding,
-    Format,
-    Id,
-    JsonSummary,
-    Out,
-    Overwrite,
-    Quiet,
-    ReportAndFigures,
-    Text,
-    Threads,
-)
+from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
+from nearkin.cli.options import Corpus, Encoding, Format, Id, Out, Text
 from nearkin.cli.reading_rules import (
     LARGEST_DOCUMENT,
     MOST_UNREADABLE,
@@ -34,8 +22,9 @@ from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-    from nearkin.lab.range_search.experiment import Results
+    from nearkin.lab.range_search.experiment import RangeSearchResults
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
 First = Annotated[int, _measured("--documents", help="How many documents to take; their texts are held in memory.")]
@@ -66,6 +55,7 @@ text.
 """
 
 
+@experiment_command
 def range_search(
     inputs: Corpus,
     out: Out,
@@ -83,39 +73,21 @@ def range_search(
     pairs: Pairs = 20,
     longest: Longest = 1_000_000,
     seed: ExperimentSeed = 0,
-    report: ReportAndFigures = True,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-) -> None:
+) -> PlannedExperiment:
     """Repeat the paper's measurements."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.range_search.delivery import deliver
-    from nearkin.lab.range_search.experiment import Plan
+    from nearkin.lab.range_search.delivery import experiment
+    from nearkin.lab.range_search.experiment import RangeSearchPlan
     from nearkin.lab.range_search.similarity import Bounds
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
-    plan = Plan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
+    plan = RangeSearchPlan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
     rules = rules_of(on_error, max_unreadable, max_document_size)
     files = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
-    n_threads = Resources(threads).n_threads
-    with bars_shown(is_quiet=quiet or as_json) as bars:
-        delivered = deliver(files, plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
-    warn_of_report(delivered.summary, is_silent=quiet or as_json)
-    tell(
-        lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    return PlannedExperiment(experiment(files, plan), out, _show)
 
 
-def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+def _show(console: Console, results: RangeSearchResults) -> None:
     """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
-    from nearkin.cli.printing import shown
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
 
@@ -143,25 +115,15 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     if any(n for n, _ in left_out):
         words = ", ".join(f"{n:,} {why}" for n, why in left_out if n)
         console.print(f"Left out, and found by nothing: {words}.", highlight=False)
-    start = out / "report.html" if has_page else out / "summary.json"
-    console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
-def _table(results: Results) -> object:
+def _table(results: RangeSearchResults) -> Table:
     """Recall, precision before the exact comparison, what comes to it, and the time: a row a way and a tolerance."""
-    from rich.table import Table
-
     from nearkin.lab.range_search.published import GAMMAS, SAID
     from nearkin.lab.range_search.ways import WAYS
 
-    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
-    for heading in ("γ", "search", "recall", "(paper)", "precision", "(paper)", "compared", "ms"):
-        style = "dim" if heading == "(paper)" else None
-        table.add_column(heading, justify="left" if heading == "search" else "right", style=style, no_wrap=True)
+    headings = ("γ", "search", "recall", "(paper)", "precision", "(paper)", "compared", "ms")
+    table = result_table(headings, left=("search",))
     for gamma in GAMMAS:
         for way in WAYS:
             one, said = results.searches.of(way, gamma), SAID.get((way.key, gamma))

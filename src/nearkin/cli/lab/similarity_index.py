@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options import JsonSummary, Out, Overwrite, Quiet, ReportAndFigures, Threads
+from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
+from nearkin.cli.options import Out
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from nearkin.lab.similarity_index.experiment import Results
+    from nearkin.lab.similarity_index.experiment import IndexResults
     from nearkin.lab.similarity_index.larger import Larger
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
@@ -66,6 +67,7 @@ numbers does.
 """
 
 
+@experiment_command
 def similarity_index(
     folder: FilesFolder,
     out: Out,
@@ -78,19 +80,11 @@ def similarity_index(
     only: Only = None,
     leave_out: LeaveOut = None,
     queries: FamilyQueries = 2000,
-    report: ReportAndFigures = True,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-) -> None:
+) -> PlannedExperiment:
     """Repeat the paper's experiment."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.similarity_index.delivery import deliver
-    from nearkin.lab.similarity_index.experiment import Plan
+    from nearkin.lab.similarity_index.delivery import experiment
+    from nearkin.lab.similarity_index.experiment import IndexPlan
     from nearkin.lab.similarity_index.families import FamilyFile
-    from nearkin.workflows.resources import Resources
 
     if (documents is None) != (family is None):
         raise typer.BadParameter("--documents and --family go together: a file, and its column with the family.")
@@ -100,22 +94,12 @@ def similarity_index(
     if documents is not None and family is not None:
         left_out = tuple(name.strip() for name in (leave_out or "").split(",") if name.strip())
         families = FamilyFile(documents, family, text, only, left_out)
-    plan = Plan(folder, expected, families, multipliers, queries, seed)
-    n_threads = Resources(threads).n_threads
-    with bars_shown(is_quiet=quiet or as_json) as bars:
-        delivered = deliver(plan, out, threads=n_threads, report=report, overwrite=overwrite, progress=bars)
-    warn_of_report(delivered.summary, is_silent=quiet or as_json)
-    tell(
-        lambda: delivered.summary,
-        lambda console: _show(console, delivered.results, out, has_page=(out / "report.html").exists()),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    plan = IndexPlan(folder, expected, families, multipliers, queries, seed)
+    return PlannedExperiment(experiment(plan), out, _show)
 
 
-def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> None:
+def _show(console: Console, results: IndexResults) -> None:
     """The runs of Table 9 beside the paper's, the best here, what luck does, then the larger collection."""
-    from nearkin.cli.printing import shown
     from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
 
     is_published, chance = results.folder.zones.is_published, results.chance
@@ -134,29 +118,13 @@ def _show(console: Console, results: Results, out: Path, *, has_page: bool) -> N
     )
     if results.larger is not None:
         console.print(_columns(results.larger))
-    start = out / "report.html" if has_page else out / "summary.json"
-    console.print(
-        f"{results.elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
-def _headed(headings: tuple[str, ...]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
-    for i, heading in enumerate(headings):
-        style = "dim" if heading == "(paper)" else None
-        table.add_column(heading, justify="right" if i else "left", style=style, no_wrap=True)
-    return table
-
-
-def _table_9(results: Results) -> Table:
+def _table_9(results: IndexResults) -> Table:
     """A row a run: the paper's five, then the best here."""
     from nearkin.lab.similarity_index.published import TABLE_9
 
-    table = _headed(("run", "FP", "FN", "correct", "score", "(paper)", "as expected"))
+    table = result_table(("run", "FP", "FN", "correct", "score", "(paper)", "as expected"), left=("run",))
     is_published = results.folder.zones.is_published
     scores = [f"({said.score:.2f})" if is_published else "" for said in TABLE_9]
     rows = list(zip(results.published, scores, strict=True))
@@ -172,7 +140,7 @@ def _columns(larger: Larger) -> Table:
     """A row a column: an index at the paper's tolerance, another number at its best setting."""
     from nearkin.lab.similarity_index.truths import WORDING
 
-    table = _headed(("column", "setting", "rows", "precision", "recall"))
+    table = result_table(("column", "setting", "rows", "precision", "recall"), left=("column",))
     for column in larger.columns:
         one = larger.at(column.key, 0.3) if column.key.startswith("si-") else larger.best(column.key, WORDING)
         precision = "–" if one.precision[WORDING] != one.precision[WORDING] else f"{one.precision[WORDING]:.3f}"

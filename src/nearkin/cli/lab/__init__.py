@@ -1,0 +1,1 @@
+"""The experiments of the published systems: a command for each."""

@@ -1,0 +1,107 @@
+"""The end that the commands of all experiments share: their last options, the run, and where the results are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearkin.cli.options import JsonSummary, Overwrite, Quiet, ReportAndFigures, Threads
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from nearkin.lab.delivery import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedExperiment:
+    """An experiment, its directory, and how its results are printed for a person."""
+
+    experiment: Experiment[Any]
+    out: Path
+    show: Callable[[Console, Any], None]
+
+
+def experiment_command(plan: Callable[..., PlannedExperiment]) -> Callable[..., None]:
+    """The command that runs what a function plans: the function's own options, then those of every experiment."""
+    shared = [one for one in _signature(_conduct).parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
+    names = {one.name for one in shared}
+
+    @wraps(plan)
+    def command(**given: Any) -> None:
+        own = {name: value for name, value in given.items() if name not in names}
+        _conduct(plan(**own), **{name: given[name] for name in names})
+
+    command.__signature__ = Signature([*_signature(plan).parameters.values(), *shared])  # type: ignore[attr-defined]
+    return command
+
+
+def _signature(function: Callable[..., object]) -> Signature:
+    return signature(function, eval_str=True)
+
+
+def _conduct(
+    planned: PlannedExperiment,
+    *,
+    report: ReportAndFigures = True,
+    as_json: JsonSummary = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    threads: Threads = 0,
+) -> None:
+    """Run the experiment, write all of it, and print what was found."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.lab.delivery import deliver
+    from nearkin.workflows.resources import Resources
+
+    resources, out = Resources(threads), planned.out
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        delivered = deliver(
+            planned.experiment, out, resources=resources, report=report, overwrite=overwrite, progress=bars
+        )
+    warn_of_report(delivered.summary, is_silent=quiet or as_json)
+
+    def show(console: Console) -> None:
+        planned.show(console, delivered.results)
+        _show_end(console, delivered.results.elapsed_s, out)
+
+    tell(lambda: delivered.summary, show, as_json=as_json, quiet=quiet)
+
+
+def _show_end(console: Console, elapsed_s: float, out: Path) -> None:
+    """The time, and where to start to read."""
+    from nearkin.cli.printing import shown
+    from nearkin.lab.delivery import PAGE, SUMMARY
+
+    start = out / PAGE if (out / PAGE).exists() else out / SUMMARY
+    console.print(
+        f"{elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def result_table(headings: Sequence[str], *, left: Sequence[str] = (), is_narrow: bool = True) -> Table:
+    """A table of numbers without lines; some columns hold words, and what a paper says is dim.
+
+    Parameters
+    ----------
+    headings : sequence of str
+    left : sequence of str
+        Headings of the columns with words.
+    is_narrow : bool
+        Whether columns stand close together and are never folded.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, collapse_padding=is_narrow, header_style="bold")
+    for heading in headings:
+        style, justify = "dim" if heading in ("(paper)", "article") else None, "left" if heading in left else "right"
+        table.add_column(heading, justify=justify, style=style, no_wrap=is_narrow)  # type: ignore[arg-type]
+    return table
