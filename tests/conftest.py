@@ -31,6 +31,9 @@ settings.register_profile(
 )
 settings.load_profile("nearkin")
 
+# Lines are as long wherever the tests run: names of temporary folders are not.
+os.environ["COLUMNS"] = "200"
+
 _skipped_in_ci: list[str] = []
 
 

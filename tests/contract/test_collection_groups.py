@@ -34,7 +34,14 @@ def groups_of(grouping) -> dict[int, set[str]]:
 
 
 @pytest.fixture
-def peak_bytes():
+def peak_bytes(tmp_path):
+    from nearkin import Collection
+
+    # kernels are compiled first: while memory is watched, that takes minutes
+    with Collection.open(tmp_path / "first", create=True) as collection:
+        collection.add(texts(40))
+        collection.conflicts([("d0000", "A"), ("d0001", "B")], gamma=0.3)
+        collection.groups(gamma=0.3)
     tracemalloc.start()
 
     def peak() -> int:

@@ -112,7 +112,7 @@ def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None
         stdin=None if stdin is not None else subprocess.DEVNULL,
         capture_output=True,
         timeout=120,
-        env=os.environ | {"COLUMNS": "200"} | environment,
+        env=os.environ | environment,
         check=False,
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())

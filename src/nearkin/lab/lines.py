@@ -77,9 +77,7 @@ def labelled_lines(
     )
     looks = [line.colour for line in lines], [line.dash for line in lines]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=x,
-        y=alt.Y("y:Q", scale=scale.scale, axis=scale.axis(y_title)),
-        **line_strokes(names, *looks),
+        *line_strokes(names, *looks), x=x, y=alt.Y("y:Q", scale=scale.scale, axis=scale.axis(y_title))
     )
     layers: list[Layer] = [base.mark_line(clip=True), *_points(lines, x, scale)]
     chart = layered(*layers).properties(width=width, height=240, padding=margins(top=56 + LEGEND_STEP * len(names)))
@@ -113,13 +111,13 @@ def line_legend(n: int) -> alt.Legend:
 
 def line_strokes(
     names: Sequence[str], colours: Sequence[Colour] = SERIES, dashes: Sequence[tuple[int, ...]] = DASHES
-) -> dict[str, Any]:
+) -> tuple[alt.Stroke, alt.StrokeDash]:
     """What encodes the name of a line by a colour and a dash, with a legend above."""
     legend, strokes = line_legend(len(names)), [list(dash) or [1, 0] for dash in dashes]
-    return {
-        "stroke": alt.Stroke("line:N", legend=legend, scale=in_order(names, [colour.light for colour in colours])),
-        "strokeDash": alt.StrokeDash("line:N", legend=legend, scale=in_order(names, strokes)),
-    }
+    return (
+        alt.Stroke("line:N", legend=legend, scale=in_order(names, [colour.light for colour in colours])),
+        alt.StrokeDash("line:N", legend=legend, scale=in_order(names, strokes)),
+    )
 
 
 def in_order(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:

@@ -177,13 +177,7 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
 
 def _lines(rows: Sequence[dict[str, object]], names: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
     drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=list(rows)))
-        .mark_line(clip=True)
-        .encode(
-            x=x,
-            y=y,
-            **line_strokes(names),
-        )
+        alt.Chart(alt.InlineData(values=list(rows))).mark_line(clip=True).encode(*line_strokes(names), x=x, y=y)
     )
     return drawn
 

@@ -46,7 +46,7 @@ def count_copies(similar: KeptPairs, n_documents: int, threshold: float, n_pairs
     Examples
     --------
     >>> rows = np.array([0, 0, 1, 3], np.uint32), np.array([1, 2, 2, 9], np.uint32)
-    >>> copies = count_copies(SimilarPairs(*rows, np.array([1.0, 0.9, 0.9, 1.0])), 5, 0.75, 3)
+    >>> copies = count_copies(KeptPairs(*rows, np.array([1.0, 0.9, 0.9, 1.0])), 5, 0.75, 3)
     >>> copies.n_pairs, copies.n_with_a_copy, copies.n_removable
     (3, 3, 2)
     """

@@ -168,7 +168,7 @@ def _curves(
         )  # fmt: skip
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title=x_title, tickCount=6))
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
-    drawn = base.mark_line(clip=True).encode(**line_strokes(names), order="i:Q")
+    drawn = base.mark_line(clip=True).encode(*line_strokes(names), order="i:Q")
     points = base.mark_point(size=22, filled=True, opacity=1, strokeWidth=0, clip=True).encode(
         fill=alt.Fill("line:N", legend=None, scale=in_order(names, [colour.light for colour in SERIES]))
     )

@@ -35,7 +35,7 @@ class CountedPairs:
 
         Examples
         --------
-        >>> Counted(0, 10, 35, 225, 225).score
+        >>> CountedPairs(0, 10, 35, 225, 225).score
         3.5
         """
         return self.n_correct / max(1, self.n_false_positives + self.n_false_negatives)
@@ -57,7 +57,7 @@ def count(hits: Bool, zones: Zones) -> CountedPairs:
     --------
     >>> zones = Zones(np.array([1, 1, 0]), np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool), False)
     >>> count(np.array([[1, 0, 0], [1, 1, 1], [0, 0, 1]], bool), zones)
-    Counted(n_false_positives=1, n_false_negatives=1, n_correct=4, n_as_expected=7, n_pairs=9)
+    CountedPairs(n_false_positives=1, n_false_negatives=1, n_correct=4, n_as_expected=7, n_pairs=9)
     """
     inside, itself = zones.inside, np.eye(len(hits), dtype=np.bool_)
     return CountedPairs(

@@ -63,7 +63,7 @@ def plan_sentences(
         )
     if planned.prediction.n_pairs > most_pairs:
         yield Sentence(
-            f"More than {most_pairs:,} pairs are not reported: raise --threshold, or keep the best of each "
+            f"More than {counted(most_pairs, 'pair')} are not reported: raise --threshold, or keep the best of each "
             "document, with --top of nearkin pairs.",
             "warning",
         )
