@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
@@ -33,6 +36,21 @@ TABLES = [*schema.metadata.sorted_tables, schema.check_keys]
 
 def filled(place) -> None:
     """Two waves, a new version, a removed document, a problem, groups, keys of check-ins."""
+    if place.server is not None:
+        fill(place)
+    else:
+        shutil.copytree(filled_once().name, place.address)
+
+
+@functools.cache
+def filled_once() -> tempfile.TemporaryDirectory[str]:
+    """A directory with all of it, to be copied; it goes away with the process."""
+    folder = tempfile.TemporaryDirectory()
+    fill(SomePlace(folder.name, Path(folder.name)))
+    return folder
+
+
+def fill(place) -> None:
     with place.open() as collection:
         collection.add([*FIRST, ("h", None)], wave="first")
         collection.add(SECOND, wave="second")

@@ -255,7 +255,7 @@ def test_a_worker_that_dies_in_the_middle(tmp_path, cluster, spark, small, whole
 def command(case: Case, folder: Path, cluster, *more: str) -> list[str]:
     """`nearkin dedup` on the cluster, with many homes."""
     mine, _ = written(case, folder)
-    settings = cluster.settings | {"spark.default.parallelism": "3"}
+    settings = cluster.settings | {"spark.default.parallelism": "2"}
     conf = [part for pair in settings.items() for part in ("--conf", "=".join(pair))]
     return [
         sys.executable, "-c", MANY_HOMES, "dedup", *mine, "--out", str(folder / "spark"), "--engine", "spark",
@@ -272,7 +272,7 @@ def kept_stages(out: Path) -> dict[str, int]:
 def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
     """The run goes on where it was, though the cluster has grown; on another engine it does not."""
     monkeypatch.setattr(homes, "LEAST_HOME_BYTES", 1)
-    case = in_many_files(cases()["of every kind"], 14)  # so that there could be more homes than there were
+    case = in_many_files(cases()["of every kind"], 9)  # so that there could be more homes than there were
     expected = found(case, tmp_path, tmp_path / "local")
     out = tmp_path / "spark"
     process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
@@ -284,7 +284,7 @@ def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
         process.communicate()
     before = kept_stages(out)
     n_homes = len(list((out / ".work/texts").iterdir()))
-    assert n_homes < 12, "as many as on the larger cluster"
+    assert n_homes < 9, "as many as on the larger cluster"
     assert {"read", "texts"} <= before.keys()
     assert "matches" not in before
     assert not (out / "manifest.json").exists()
