@@ -4,11 +4,12 @@
 it once, and forks a process for each command. A small client (this file, run as a script) hands its arguments, folder,
 environment and standard streams over, and exits as the command does. What the command does is what it does otherwise:
 it is a process, with memory, signals and an exit code of its own. Where the start itself is the subject (imports,
-variables that Python reads when it starts, a process that is killed), tests run ``python -m nearkin``.
+variables that Python reads when it starts, limits on a process), tests run ``python -m nearkin``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,11 @@ import sys
 
 KILL = signal.SIGUSR1
 """What the client gets for its command to be killed as by ``kill -9``, which it could not pass on itself."""
-_PASSED_ON = {signal.SIGTERM: signal.SIGTERM, signal.SIGINT: signal.SIGINT, KILL: signal.SIGKILL}
+_PASSED_ON: dict[int, signal.Signals] = {
+    signal.SIGTERM: signal.SIGTERM,
+    signal.SIGINT: signal.SIGINT,
+    KILL: signal.SIGKILL,
+}
 _STREAMS = (0, 1, 2)
 _LENGTH = struct.Struct("<I")
 _STATUS = struct.Struct("<i")
@@ -26,14 +31,27 @@ _STATUS = struct.Struct("<i")
 
 def ask(place: str, arguments: list[str]) -> int:
     """Run a command on this process's streams; its exit status as `os.waitpid` gives it."""
+    child: list[int] = []
+    early: list[signal.Signals] = []
+
+    def pass_on(number: int, frame: object) -> None:
+        if not child:
+            early.append(_PASSED_ON[number])
+        else:
+            with contextlib.suppress(ProcessLookupError):  # it is done
+                os.kill(child[0], _PASSED_ON[number])
+
+    for number in _PASSED_ON:  # before there is a child, or it would outlive a client that is killed early
+        signal.signal(number, pass_on)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.connect(place)
         wanted = json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
         socket.send_fds(server, [_LENGTH.pack(len(wanted))], list(_STREAMS))
         server.sendall(wanted)
-        (child,) = _STATUS.unpack(_all_of(server, _STATUS.size))
-        for number, passed_on in _PASSED_ON.items():
-            signal.signal(number, lambda *asked, passed_on=passed_on: os.kill(child, passed_on))
+        child += _STATUS.unpack(_all_of(server, _STATUS.size))
+        for number in early:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child[0], number)
         return int(_STATUS.unpack(_all_of(server, _STATUS.size))[0])
 
 
