@@ -37,10 +37,10 @@ def groups_of(grouping) -> dict[int, set[str]]:
 def peak_bytes(tmp_path):
     from nearkin import Collection
 
-    # kernels are compiled first: while memory is watched, that takes minutes
+    # kernels are compiled first, by as many texts as need them: while memory is watched, that takes minutes
     with Collection.open(tmp_path / "first", create=True) as collection:
-        collection.add(texts(40))
-        collection.conflicts([("d0000", "A"), ("d0001", "B")], gamma=0.3)
+        collection.add(texts(1_500))
+        collection.conflicts({f"d{i:04}": "AB"[i % 2] for i in range(1_500)}, gamma=0.3, limit=1)
         collection.groups(gamma=0.3)
     tracemalloc.start()
 
