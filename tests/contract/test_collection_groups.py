@@ -9,10 +9,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from nearkin import kernels
 from nearkin.collection import similar as similar_module
 from nearkin.collection.segment_files import MANIFEST, Segment, load, save
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
+from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.range_segment import RangeSegment
 
@@ -39,7 +39,7 @@ def peak_bytes(tmp_path, monkeypatch):
     from nearkin import Collection
 
     # kernels are compiled before memory is watched, while it takes minutes
-    monkeypatch.setattr(kernels, "ALWAYS", "compiled")
+    monkeypatch.setattr(choosing, "ALWAYS", "compiled")
     with Collection.open(tmp_path / "first", create=True) as collection:
         collection.add(texts(1_500))
         collection.conflicts({f"d{i:04}": "AB"[i % 2] for i in range(1_500)}, gamma=0.3, limit=1)
