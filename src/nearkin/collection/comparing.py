@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from nearkin.collection.contents import contents_of
 from nearkin.collection.documents import document, stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.similar import compare_with, similar
 from nearkin.collection.tolerance import Tolerance
@@ -14,9 +14,6 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison, Piece
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection, Snapshot
 
 VERSIONS_GAMMA = 0.05
 """Versions differ by more than copies do: the relaxed setting of the article."""
@@ -117,7 +114,7 @@ class Versions:
 
 
 def compare(
-    collection: Collection,
+    collection: OpenedCollection,
     a: str,
     b: str,
     *,
@@ -134,7 +131,9 @@ def compare(
     return ComparedDocuments(one, measured, comparison)
 
 
-def versions(collection: Collection, doc_id: str, tolerance: Tolerance, *, version: int | None, limit: int) -> Versions:
+def versions(
+    collection: OpenedCollection, doc_id: str, tolerance: Tolerance, *, version: int | None, limit: int
+) -> Versions:
     """See `Collection.versions`."""
 
     def ask(seen: Snapshot) -> Versions:

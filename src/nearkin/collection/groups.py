@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from nearkin.collection import group_state
 from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.pairs import counts_of
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance
@@ -22,9 +23,6 @@ from nearkin.records import F64, I64, Bool
 from nearkin.stages.search.range_directions import squared_lengths
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection, Snapshot
 
 MEMBERS_SCHEMA = pa.schema(
     [
@@ -156,7 +154,7 @@ class _Rows:
     wave: list[str]
 
 
-def group(collection: Collection, gamma: float | None, *, threads: int) -> Grouping:
+def group(collection: OpenedCollection, gamma: float | None, *, threads: int) -> Grouping:
     """Bring the groups at a tolerance up to date, store them, and tell what changed; see `Collection.groups`."""
     tolerance = Tolerance.of("range", gamma=gamma)
 
@@ -183,7 +181,7 @@ def group(collection: Collection, gamma: float | None, *, threads: int) -> Group
     return grouping
 
 
-def make_principal(collection: Collection, doc_id: str, gamma: float | None) -> int:
+def make_principal(collection: OpenedCollection, doc_id: str, gamma: float | None) -> int:
     """Let a document stand for its group; the number of the group."""
     check_id(doc_id)
     tolerance = Tolerance.of("range", gamma=gamma)
@@ -223,7 +221,7 @@ def _rows_of(connection: Connection, membership: Membership) -> _Rows:
 
 def _told(
     seen: Snapshot,
-    collection: Collection,
+    collection: OpenedCollection,
     tolerance: Tolerance,
     state: GroupState,
     membership: Membership,

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from nearkin.collection.by_index import n_indexed
 from nearkin.collection.documents import stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, problems, waves
@@ -99,8 +100,13 @@ class Info:
         return asdict(self)
 
 
-def info(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
+def info(collection: OpenedCollection) -> Info:
     """Count everything."""
+    with collection.store.reading() as connection:
+        return _counted(connection, str(collection.place), collection.store.facts, len(collection.index.listed()))
+
+
+def _counted(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
 
     def count(condition: Any = None) -> int:
         query = select(func.count()).select_from(documents)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import stored_keys
 from nearkin.collection.contents import digest_of, text_of
 from nearkin.collection.counting import Counting
 from nearkin.collection.profiles import Profile

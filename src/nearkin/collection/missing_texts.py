@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import stored_keys
 from nearkin.collection.contents import text_of
 from nearkin.collection.counting import Counting
 from nearkin.collection.known_texts import CONTENT_COLUMNS

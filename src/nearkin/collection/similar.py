@@ -10,10 +10,11 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.by_index import near_by_index
-from nearkin.collection.contents import Content, contents_of
+from nearkin.collection.contents import Content, content_of, contents_of
 from nearkin.collection.counting import Counting
-from nearkin.collection.documents import current_documents
+from nearkin.collection.documents import current_documents, document
 from nearkin.collection.near import Near
+from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
@@ -33,8 +34,31 @@ _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
 _NOTHING = np.zeros(0, np.int64)
 
 
-class StaleIndexError(Exception):
-    """What a segment says is not what the store says: the segment is damaged, and to be made again."""
+def similar_documents(
+    collection: OpenedCollection,
+    doc_id: str | None,
+    text: str | None,
+    tolerance: Tolerance,
+    *,
+    version: int | None,
+    limit: int,
+) -> SimilarDocuments:
+    """See `Collection.similar`."""
+
+    def ask(seen: Snapshot) -> SimilarDocuments:
+        itself = None if doc_id is None else document(seen.connection, doc_id, version)
+        if itself is not None:
+            query = contents_of(seen.connection, [itself.content])[itself.content]
+        else:
+            query = content_of(seen.connection, collection.counting, text or "")
+        return similar(
+            seen.connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
+        )
+
+    if tolerance.method == "si":  # the store alone answers it
+        with collection.store.reading() as connection:
+            return ask(Snapshot(connection, ()))
+    return collection.answered(ask)
 
 
 def similar(

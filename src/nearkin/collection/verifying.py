@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from nearkin.collection import group_state
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import group_state, stored_keys
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.segments import believable_loads, loads_of
 from nearkin.collection.stored_texts import (
     check_texts,
@@ -21,9 +20,6 @@ from nearkin.collection.stored_texts import (
 )
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ class Verified:
         return {**asdict(self), "is_whole": self.is_whole}
 
 
-def verify(collection: Collection, *, threads: int = 1) -> Verified:
+def verify(collection: OpenedCollection, *, threads: int = 1) -> Verified:
     """Check every checksum, work out everything that is derived, mend what can be mended.
 
     Raises
@@ -125,7 +121,7 @@ class _Rows:
     faults: list[str]
 
 
-def _checked_rows(collection: Collection) -> _Rows:
+def _checked_rows(collection: OpenedCollection) -> _Rows:
     """Rows and their seals; groupings that are damaged are deleted, as all but their numbers is made again."""
     store = collection.store
     with store.reading() as connection:
@@ -146,7 +142,7 @@ def _checked_rows(collection: Collection) -> _Rows:
     return _Rows(mended, faults)
 
 
-def _checked_database(collection: Collection) -> tuple[str, ...]:
+def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:
     """What SQLite's own indexes lacked, which were made again from its tables."""
     store = collection.store
     with store.reading() as connection:
@@ -163,7 +159,7 @@ def _checked_database(collection: Collection) -> tuple[str, ...]:
     return (f"indexes of SQLite: {faults[0]}",)
 
 
-def _remade(collection: Collection) -> tuple[str, ...]:
+def _remade(collection: OpenedCollection) -> tuple[str, ...]:
     """Parts of the index, and keys of check-ins, that are not what they should be."""
     store, remade = collection.store, list[str]()
     with store.reading() as connection:

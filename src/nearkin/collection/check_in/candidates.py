@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
-from nearkin.collection.check_in.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import CheckOptions
 from nearkin.collection.check_in.shared_keys import Asked, Searched, Shared, shared_with
 from nearkin.collection.counting import Counting
 from nearkin.collection.documents import refuse_changed, refuse_hidden
+from nearkin.collection.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.known_texts import numbers_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings

@@ -10,7 +10,6 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import Candidates, Query, candidates_of
-from nearkin.collection.check_in.keys import BANDS
 from nearkin.collection.check_in.results import (
     LEAST_COMMON,
     VERDICTS,
@@ -23,6 +22,7 @@ from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.contents import Content, DamagedText, whole_contents_of
 from nearkin.collection.counting import NORMALISE, Counting
 from nearkin.collection.documents import VERIFY, current_documents
+from nearkin.collection.keys import BANDS
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.similar import word_sets

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, text
 
-from nearkin.collection.check_in.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.check_in.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
 from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.store import Store

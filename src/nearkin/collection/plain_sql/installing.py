@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.tolerance import MOST_TOLERANCE
 from nearkin.errors import ParameterError
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
 _GAMMA = "look_alikes_gamma"
 FUNCTIONS = (
@@ -66,13 +63,13 @@ class Installed:
 
 
 def install(
-    collection: Collection, *, flag_look_alikes: float | None = None, stops_flagging: bool = False
+    collection: OpenedCollection, *, flag_look_alikes: float | None = None, stops_flagging: bool = False
 ) -> Installed:
     """Put functions, views and, if it is asked for, the trigger into the collection's schema, in one transaction.
 
     Parameters
     ----------
-    collection : Collection
+    collection : OpenedCollection
     flag_look_alikes : float, optional
         Flag from now on what is within this gamma of a document that is added. What was chosen before stays if it is
         not given.

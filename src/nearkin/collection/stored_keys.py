@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select, text
 
-from nearkin.collection.check_in.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.collection.contents import text_of
 from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U8, U64, Bool
