@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.info import Info, Problem, Wave
     from nearkin.collection.results import StoredDocument
-    from nearkin.collection.verifying import Verified
+    from nearkin.collection.verifying import VerifiedCollection
 
 INFO_HELP = """
 What a collection holds: documents, versions, waves, and what could not be stored or counted.
@@ -155,7 +155,7 @@ def verify(
         raise typer.Exit(CollectionError.exit_code)
 
 
-def _show_verified(console: Console, found: Verified) -> None:
+def _show_verified(console: Console, found: VerifiedCollection) -> None:
     from nearkin.cli.printing import shown
 
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):

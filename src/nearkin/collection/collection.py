@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.comparing import ComparedDocuments, Versions
     from nearkin.collection.conflicts import Conflicts, Labels
-    from nearkin.collection.groups import Grouping
+    from nearkin.collection.groups import CollectionGroups
     from nearkin.collection.incoming import Incoming
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
-    from nearkin.collection.verifying import Verified
+    from nearkin.collection.verifying import VerifiedCollection
 
 
 class Collection:
@@ -357,7 +357,7 @@ class Collection:
 
         return conflicts(self.opened, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
 
-    def groups(self, *, gamma: float | None = None, threads: int = 1) -> Grouping:
+    def groups(self, *, gamma: float | None = None, threads: int = 1) -> CollectionGroups:
         """The groups of documents that hang together within a tolerance, and what changed since they were asked for.
 
         Groups are stored: a group keeps its number and its principal when documents are added, and a number is never
@@ -384,7 +384,7 @@ class Collection:
 
         return make_principal(self.opened, doc_id, gamma)
 
-    def verify(self, *, threads: int = 1) -> Verified:
+    def verify(self, *, threads: int = 1) -> VerifiedCollection:
         """Check every checksum, work out everything that is derived; mend what can be mended."""
         from nearkin.collection.verifying import verify
 

@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from sqlalchemy import Connection, select
 
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.documents import VERIFY
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.kernels.buffers import strings
@@ -165,7 +165,7 @@ def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
     return signature is None or (isinstance(signature, bytes) and 8 * len(signature) == SIGNATURE.bits)
 
 
-def content_of(connection: Connection, counting: Counting, text: str) -> Content:
+def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
     """A text that was given, counted and signed; with its number if the store has it.
 
     Raises

@@ -99,7 +99,7 @@ class GroupChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class CollectionGroups:
     """All groups at one tolerance.
 
     Parameters
@@ -142,7 +142,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _MemberRows:
     """The current documents of all groups, as columns: sorted by group, then by row."""
 
     row: I64
@@ -154,11 +154,11 @@ class _Rows:
     wave: list[str]
 
 
-def group(collection: OpenedCollection, gamma: float | None, *, threads: int) -> Grouping:
+def group(collection: OpenedCollection, gamma: float | None, *, threads: int) -> CollectionGroups:
     """Bring the groups at a tolerance up to date, store them, and tell what changed; see `Collection.groups`."""
     tolerance = Tolerance.of("range", gamma=gamma)
 
-    def ask(seen: Snapshot) -> tuple[Grouping, GroupState, Membership, int, dict[int, int], int]:
+    def ask(seen: Snapshot) -> tuple[CollectionGroups, GroupState, Membership, int, dict[int, int], int]:
         state = GroupState.read(seen.connection, str(tolerance))
         membership, following, n_uncounted = regroup(
             seen.connection, collection.counting, seen.segments, state, tolerance.value,
@@ -202,7 +202,7 @@ def make_principal(collection: OpenedCollection, doc_id: str, gamma: float | Non
     return int(found.group_number)
 
 
-def _rows_of(connection: Connection, membership: Membership) -> _Rows:
+def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
     columns = (
         documents.c.row, documents.c.content, contents.c.n_characters, documents.c.doc_id, documents.c.version,
         waves.c.name,
@@ -216,7 +216,7 @@ def _rows_of(connection: Connection, membership: Membership) -> _Rows:
     of_group = membership.group_of(content)
     order = np.lexsort((row, of_group))
     doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
-    return _Rows(row[order], of_group[order], content[order], length[order], doc_id, version, wave)
+    return _MemberRows(row[order], of_group[order], content[order], length[order], doc_id, version, wave)
 
 
 def _told(
@@ -225,9 +225,9 @@ def _told(
     tolerance: Tolerance,
     state: GroupState,
     membership: Membership,
-    rows: _Rows,
+    rows: _MemberRows,
     n_uncounted: int,
-) -> tuple[Grouping, dict[int, int]]:
+) -> tuple[CollectionGroups, dict[int, int]]:
     """The groups with their principals, and what changed."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
@@ -254,16 +254,16 @@ def _told(
     table = _members(rows, places, proposed, relative, is_within, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
-    return Grouping(tolerance, by_size, changes, is_first, new_waves, n_uncounted, table), principals
+    return CollectionGroups(tolerance, by_size, changes, is_first, new_waves, n_uncounted, table), principals
 
 
-def _longest(rows: _Rows, starts: I64, ends: I64) -> I64:
+def _longest(rows: _MemberRows, starts: I64, ends: I64) -> I64:
     """The place of the longest document of each group; of equals the one that came first."""
     return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
 
 
 def _principals(
-    rows: _Rows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+    rows: _MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
 ) -> I64:
     """The place of the document that stands for each group: the one that did before, if it is in the group still."""
     places = proposed.copy()
@@ -276,7 +276,7 @@ def _principals(
 
 
 def _distances(
-    segments: Sequence[Segment], rows: _Rows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
+    segments: Sequence[Segment], rows: _MemberRows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
 ) -> tuple[F64, Bool]:
     """Of each document, from its principal, as a part of the principal's length; and whether that is within gamma."""
     principal = rows.content[np.repeat(places, ends - starts)]
@@ -292,7 +292,7 @@ def _distances(
     return relative, relative <= gamma
 
 
-def _members(rows: _Rows, places: I64, proposed: I64, relative: F64, is_within: Bool, is_new: Bool) -> pa.Table:
+def _members(rows: _MemberRows, places: I64, proposed: I64, relative: F64, is_within: Bool, is_new: Bool) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
     is_proposed = np.zeros(len(rows.row), np.bool_)
@@ -315,7 +315,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _changes(
-    state: GroupState, membership: Membership, rows: _Rows, is_new: Bool, gone: Mapping[int, str]
+    state: GroupState, membership: Membership, rows: _MemberRows, is_new: Bool, gone: Mapping[int, str]
 ) -> tuple[GroupChange, ...]:
     """By comparing what each content's group was with what it is."""
     before = Membership(state.member_contents, state.member_groups)
@@ -350,7 +350,7 @@ def _changes(
     )
 
 
-def _ids_of_missing(connection: Connection, state: GroupState, rows: _Rows) -> dict[int, str]:
+def _ids_of_missing(connection: Connection, state: GroupState, rows: _MemberRows) -> dict[int, str]:
     """The principals of which that very version is no longer in their group, by the group's number."""
     here = set(zip(rows.group.tolist(), rows.row.tolist()))
     missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
@@ -361,7 +361,7 @@ def _ids_of_missing(connection: Connection, state: GroupState, rows: _Rows) -> d
     return {number: names[row] for number, row in missing.items()}
 
 
-def _gone(names: Mapping[int, str], rows: _Rows) -> dict[int, str]:
+def _gone(names: Mapping[int, str], rows: _MemberRows) -> dict[int, str]:
     """Those of which no version is."""
     here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
     return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

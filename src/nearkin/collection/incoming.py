@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import zstandard
 
-from nearkin.collection.counting import AS_IT_CAME, Counting
+from nearkin.collection.counting import AS_IT_CAME, TextCounting
 from nearkin.collection.known_texts import Known
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.nouns import counted
@@ -70,7 +70,7 @@ class Examined:
     damaged: set[bytes]
 
 
-def examine(incoming: Incoming, counting: Counting, known: Known, wave: str) -> Examined:
+def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
     """Check and digest the documents; count, sign, index and compress the contents that are not known yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
@@ -96,7 +96,7 @@ def examine(incoming: Incoming, counting: Counting, known: Known, wave: str) -> 
 
 
 def _contents(
-    prepared: pa.RecordBatch, counting: Counting
+    prepared: pa.RecordBatch, counting: TextCounting
 ) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
     """The rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from nearkin.collection.by_index import check_index, chosen
-from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
+from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.filling import fill
 from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
@@ -46,7 +46,7 @@ class OpenedCollection:
     place : Place
     store : Store
         The database.
-    counting : Counting
+    counting : TextCounting
         What is worked out of every text.
     index : Segments
         What is derived from the store, and made again whenever it is missing.
@@ -55,7 +55,7 @@ class OpenedCollection:
 
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
-        self.counting = Counting.of(store.facts)
+        self.counting = TextCounting.of(store.facts)
         self._cache = cache
         self.index = Segments(self._folder(), store.facts["collection"], self.counting)
 
@@ -73,7 +73,7 @@ class OpenedCollection:
         """See `Collection.open`."""
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
-        facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
+        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
         store = Store.open(place, make=facts if create else None)
         try:
             fill(store, index, progress or Silent())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.by_index import near_by_index
 from nearkin.collection.contents import Content, content_of, contents_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import current_documents, document
 from nearkin.collection.near import Near
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
@@ -63,7 +63,7 @@ def similar_documents(
 
 def similar(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     query: Content,
     tolerance: Tolerance,
@@ -77,7 +77,7 @@ def similar(
     ----------
     connection : Connection
         Of the snapshot that the segments belong to.
-    counting : Counting
+    counting : TextCounting
     segments : sequence of Segment
     query : Content
     tolerance : Tolerance
@@ -108,7 +108,7 @@ def similar(
 
 def near_contents(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     query: Content,
     tolerance: Tolerance,
@@ -131,7 +131,7 @@ def near_contents(
     return near
 
 
-def _in_range(counting: Counting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
+def _in_range(counting: TextCounting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
     index = RangeIndex(tuple(segment.vectors for segment in segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
@@ -158,7 +158,7 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
 
 
 def _compared_by_words(
-    connection: Connection, counting: Counting, query: Content, tolerance: Tolerance, near: Near
+    connection: Connection, counting: TextCounting, query: Content, tolerance: Tolerance, near: Near
 ) -> Near:
     """Those whose exact Jaccard similarity is enough, the most similar first; documents that are gone are left out."""
     numbers = _of_current_documents(connection, near.contents)
@@ -199,7 +199,7 @@ def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[l
 
 
 def _with_jaccards(
-    connection: Connection, counting: Counting, text: str, numbers: Sequence[int]
+    connection: Connection, counting: TextCounting, text: str, numbers: Sequence[int]
 ) -> Iterator[tuple[Content, float]]:
     """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
     (own,) = word_sets(counting, [text])
@@ -210,7 +210,7 @@ def _with_jaccards(
 
 
 def compare_with(
-    connection: Connection, counting: Counting, query: Content, found: Sequence[StoredDocument]
+    connection: Connection, counting: TextCounting, query: Content, found: Sequence[StoredDocument]
 ) -> list[SimilarDocument]:
     """Each document beside the query, by every measure, from what the store has."""
     numbers = list(dict.fromkeys(one.content for one in found))
@@ -238,13 +238,13 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
     return distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same
 
 
-def jaccards(counting: Counting, text: str, others: Sequence[str]) -> list[float]:
+def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:
     """The Jaccard similarity of a text with each of the others; 1 for two texts without any words."""
     (own,) = word_sets(counting, [text])
     return [_jaccard(own, other) for other in word_sets(counting, others)]
 
 
-def word_sets(counting: Counting, texts: Sequence[str]) -> list[U64]:
+def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
     """The sorted hashes of the sets of five words of each text."""
     sets = counting.shingles(strings(list(texts)))
     return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]

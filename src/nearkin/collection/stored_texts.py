@@ -13,7 +13,7 @@ from sqlalchemy import Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.collection.contents import digest_of, text_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.profiles import COLUMNS, Profile, profiles_of
 from nearkin.collection.segments import LoadSpan
@@ -175,7 +175,7 @@ def check_texts(connection: Connection, collection: OpenedCollection, threads: i
     return found
 
 
-def _checked(rows: Sequence[Any], counting: Counting) -> TextFindings:
+def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
     found, whole, texts = TextFindings(len(rows)), [], []
     for row in rows:
         try:

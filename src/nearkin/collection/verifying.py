@@ -23,7 +23,7 @@ from nearkin.store import integrity
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedCollection:
     """What verifying found.
 
     Parameters
@@ -69,7 +69,7 @@ class Verified:
         return {**asdict(self), "is_whole": self.is_whole}
 
 
-def verify(collection: OpenedCollection, *, threads: int = 1) -> Verified:
+def verify(collection: OpenedCollection, *, threads: int = 1) -> VerifiedCollection:
     """Check every checksum, work out everything that is derived, mend what can be mended.
 
     Raises
@@ -108,27 +108,27 @@ def verify(collection: OpenedCollection, *, threads: int = 1) -> Verified:
         collection.settle()
         with collection.snapshot() as seen:
             n_segments = len(seen.segments)
-    return Verified(
+    return VerifiedCollection(
         found.n_texts, damaged, n_mended, tuple(rows.mended), remade, n_segments, tuple(faults), sealed_since
     )
 
 
 @dataclass(slots=True)
-class _Rows:
+class _RowFindings:
     """What was mended, and what could not be."""
 
     mended: list[str]
     faults: list[str]
 
 
-def _checked_rows(collection: OpenedCollection) -> _Rows:
+def _checked_rows(collection: OpenedCollection) -> _RowFindings:
     """Rows and their seals; groupings that are damaged are deleted, as all but their numbers is made again."""
     store = collection.store
     with store.reading() as connection:
         found = integrity.check(connection)
         of_groups = group_state.faults(connection)
     if not (found.fixes or found.is_current or of_groups):
-        return _Rows([], found.faults)
+        return _RowFindings([], found.faults)
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
         of_groups = group_state.faults(connection)  # now that their seal is mended, if it was
@@ -139,7 +139,7 @@ def _checked_rows(collection: OpenedCollection) -> _Rows:
     faults = now.faults
     faults += [f"{name} is not what was stored, and its place is taken" for name in left]
     faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
-    return _Rows(mended, faults)
+    return _RowFindings(mended, faults)
 
 
 def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.check_in.candidates import Candidates, Query, candidates_of
+from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_of
 from nearkin.collection.check_in.results import (
     LEAST_COMMON,
     VERDICTS,
@@ -20,7 +20,7 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.contents import Content, DamagedText, whole_contents_of
-from nearkin.collection.counting import NORMALISE, Counting
+from nearkin.collection.counting import NORMALISE, TextCounting
 from nearkin.collection.documents import VERIFY, current_documents
 from nearkin.collection.keys import BANDS
 from nearkin.collection.profiles import similarity_indexes
@@ -62,7 +62,7 @@ class _Likeness:
 def check(
     connection: Connection,
     store: Store,
-    counting: Counting,
+    counting: TextCounting,
     query: Query,
     options: CheckOptions,
     *,
@@ -74,7 +74,7 @@ def check(
     ----------
     connection : Connection
     store : Store
-    counting : Counting
+    counting : TextCounting
     query : Query
     options : CheckOptions
     first_without_keys : int or None
@@ -117,7 +117,7 @@ def check(
 
 
 def _compared(
-    connection: Connection, counting: Counting, query: Query, candidates: Candidates, options: CheckOptions
+    connection: Connection, counting: TextCounting, query: Query, candidates: CheckCandidates, options: CheckOptions
 ) -> tuple[list[_Likeness], list[int]]:
     """Those of some contents that are like the text, the most alike first; those that are damaged, and may be."""
     own = np.sort(query.shingles)
@@ -179,7 +179,7 @@ def _part(n: int, of: int) -> float:
     return n / of if of else 0.0
 
 
-def _some_at_a_time(candidates: Candidates) -> Iterator[list[int]]:
+def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
     """The first contents, as many at a time as memory may hold the texts of."""
     batch, n_bytes = list[int](), 0
     for number, size in zip(candidates.contents[:MOST_COMPARED], candidates.sizes_bytes):
