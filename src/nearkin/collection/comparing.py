@@ -41,7 +41,7 @@ class ComparedDocuments:
         return {"a": self.a.to_dict(), "b": self.b.to_dict(), "comparison": self.comparison.to_json()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """A version of a document, and what changed in it.
 
@@ -168,11 +168,11 @@ def _version(one: SimilarDocument, own: StoredDocument, text: str, other: str) -
     before, after = (other, text) if is_older else (text, other)
     comparison = compare_texts(before, after, context_lines=0)
     return Version(
-        one,
-        is_older,
-        comparison.n_words_only_a,
-        comparison.n_words_only_b,
-        comparison.n_differences,
-        first_difference(comparison),
-        comparison.is_whole,
+        similar=one,
+        is_older=is_older,
+        n_words_removed=comparison.n_words_only_a,
+        n_words_added=comparison.n_words_only_b,
+        n_differences=comparison.n_differences,
+        passage=first_difference(comparison),
+        is_whole=comparison.is_whole,
     )

@@ -35,7 +35,7 @@ from nearkin.store.schema import documents
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """Two documents that are nearly the same and carry different labels.
 
@@ -77,7 +77,7 @@ class Conflict:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conflicts:
     """All conflicts within a tolerance.
 
@@ -132,7 +132,14 @@ def conflicts(
         is_counted = {one.document.doc_id: one.document.is_counted for one in labelled.entries}
         unknown = tuple(doc_id for doc_id in by_id if doc_id not in is_counted)
         n_uncounted = len(is_counted) - sum(is_counted.values())
-        return Conflicts(tolerance, told, n_found, len(is_counted), unknown, n_uncounted)
+        return Conflicts(
+            tolerance=tolerance,
+            conflicts=told,
+            n_found=n_found,
+            n_labelled=len(is_counted),
+            unknown=unknown,
+            n_uncounted=n_uncounted,
+        )
 
     return collection.answered(ask)
 
@@ -210,7 +217,16 @@ def _told(connection: Connection, collection: OpenedCollection, distance: float,
     (jaccard,) = jaccards(collection.counting, a, [b])
     edit = 1.0 if is_same else edit_similarity(a, b).similarity
     passage = () if is_same else first_difference(compare_texts(a, b, context_lines=0))
-    return Conflict(one.document, other.document, one.label, other.label, distance, edit, jaccard, passage)
+    return Conflict(
+        a=one.document,
+        b=other.document,
+        label_a=one.label,
+        label_b=other.label,
+        relative_distance=distance,
+        edit_similarity=edit,
+        jaccard=jaccard,
+        passage=passage,
+    )
 
 
 def _check(a: Content, b: Content, distance: float, entries: tuple[Entry, Entry]) -> None:

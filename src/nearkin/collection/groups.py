@@ -40,7 +40,7 @@ MEMBERS_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Documents that hang together.
 
@@ -67,7 +67,7 @@ class Group:
     n_chained: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
     """What happened to a group since it was asked for last.
 
@@ -98,7 +98,7 @@ class GroupChange:
     principal_was: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionGroups:
     """All groups at one tolerance.
 
@@ -141,7 +141,7 @@ class CollectionGroups:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _MemberRows:
     """The current documents of all groups, as columns: sorted by group, then by row."""
 
@@ -216,7 +216,15 @@ def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
     of_group = membership.group_of(content)
     order = np.lexsort((row, of_group))
     doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
-    return _MemberRows(row[order], of_group[order], content[order], length[order], doc_id, version, wave)
+    return _MemberRows(
+        row=row[order],
+        group=of_group[order],
+        content=content[order],
+        n_characters=length[order],
+        doc_id=doc_id,
+        version=version,
+        wave=wave,
+    )
 
 
 def _told(
@@ -239,12 +247,12 @@ def _told(
     is_new = rows.row >= state.seen_row
     told = tuple(
         Group(
-            int(number),
-            rows.doc_id[place],
-            rows.doc_id[best] if best != place else None,
-            int(end - start),
-            len(np.unique(rows.content[start:end])),
-            int((~is_within[start:end]).sum()),
+            number=int(number),
+            principal=rows.doc_id[place],
+            proposed_principal=rows.doc_id[best] if best != place else None,
+            n_documents=int(end - start),
+            n_texts=len(np.unique(rows.content[start:end])),
+            n_chained=int((~is_within[start:end]).sum()),
         )
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
@@ -254,7 +262,15 @@ def _told(
     table = _members(rows, places, proposed, relative, is_within, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
-    return CollectionGroups(tolerance, by_size, changes, is_first, new_waves, n_uncounted, table), principals
+    return CollectionGroups(
+        tolerance=tolerance,
+        groups=by_size,
+        changes=changes,
+        is_first=is_first,
+        new_waves=new_waves,
+        n_uncounted=n_uncounted,
+        members=table,
+    ), principals
 
 
 def _longest(rows: _MemberRows, starts: I64, ends: I64) -> I64:
@@ -336,14 +352,14 @@ def _changes(
     absorbed = set().union(*merged.values()) if merged else set()
     return tuple(
         GroupChange(
-            number,
-            number not in old,
-            tuple(newcomers.get(number, ())),
-            tuple(sorted(merged.get(number, ()))),
-            tuple(sorted(split.get(number, ()))),
-            losses.get(number, 0),
-            number not in present,
-            gone.get(number),
+            number=number,
+            is_new=number not in old,
+            new_documents=tuple(newcomers.get(number, ())),
+            merged=tuple(sorted(merged.get(number, ()))),
+            split_from=tuple(sorted(split.get(number, ()))),
+            n_lost=losses.get(number, 0),
+            is_dissolved=number not in present,
+            principal_was=gone.get(number),
         )
         for number in sorted(changed)
         if number not in absorbed

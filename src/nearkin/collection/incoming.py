@@ -43,7 +43,7 @@ class Incoming:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """The same documents, ready to be stored: columns of Python's own, for a database's driver.
 
@@ -92,7 +92,16 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
                 for one, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
-    return Examined(doc_ids, sources, lines, problems, digests, contents, profiles, stored.damaged)
+    return Examined(
+        doc_ids=doc_ids,
+        sources=sources,
+        lines=lines,
+        problems=problems,
+        digests=digests,
+        contents=contents,
+        profiles=profiles,
+        damaged=stored.damaged,
+    )
 
 
 def _contents(

@@ -15,7 +15,7 @@ from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, problems, waves
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wave:
     """Documents that were added under one name.
 
@@ -165,7 +165,15 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
     )
     n_current = {row.wave: row.n_current for row in connection.execute(current)}
     return tuple(
-        Wave(name, first, last, n_current.get(wave, 0), int(n_new), int(n_versions), int(n_problems))
+        Wave(
+            name=name,
+            first_added_at=first,
+            last_added_at=last,
+            n_current=n_current.get(wave, 0),
+            n_new=int(n_new),
+            n_new_versions=int(n_versions),
+            n_problems=int(n_problems),
+        )
         for wave, name, first, last, n_new, n_versions, n_problems in connection.execute(of_loads)
     )
 

@@ -62,7 +62,7 @@ class _LoadRows:
     replaced: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Load:
     """A load, inside its transaction.
 
@@ -119,7 +119,17 @@ class Load:
         last = connection.execute(select(func.max(schema.documents.c.row))).scalar()
         next_row = 0 if last is None else int(last) + 1
         return cls(
-            connection, store, counting, number, wave, name, added_at, next_content, next_content, next_row, seals=seals
+            connection=connection,
+            collection_store=store,
+            counting=counting,
+            number=number,
+            wave=wave,
+            name=name,
+            added_at=added_at,
+            first_content=next_content,
+            next_content=next_content,
+            next_row=next_row,
+            seals=seals,
         )
 
     def store(self, examined: Examined) -> None:
@@ -185,7 +195,7 @@ class Load:
         self.next_row += 1
         values = row, one.doc_id, version, one.content, self.number, one.source, one.line
         rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
-        return Newest(version, row, one.content, True)
+        return Newest(version=version, row=row, content=one.content, is_current=True)
 
     def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
         """Texts that are stored, but damaged, are replaced by what came."""

@@ -103,7 +103,15 @@ def similar(
     compared = compare_with(connection, counting, query, found)
     _check(compared, tolerance)
     elapsed_s = round(time.perf_counter() - started, 4)
-    return SimilarDocuments(tolerance, tuple(compared), n_found, near.is_answered, near.stages, elapsed_s, own)
+    return SimilarDocuments(
+        tolerance=tolerance,
+        documents=tuple(compared),
+        n_found=n_found,
+        is_answered=near.is_answered,
+        stages=near.stages,
+        elapsed_s=elapsed_s,
+        similarity_index=own,
+    )
 
 
 def near_contents(

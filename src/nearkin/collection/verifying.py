@@ -22,7 +22,7 @@ from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedCollection:
     """What verifying found.
 
@@ -109,7 +109,14 @@ def verify(collection: OpenedCollection, *, threads: int = 1) -> VerifiedCollect
         with collection.snapshot() as seen:
             n_segments = len(seen.segments)
     return VerifiedCollection(
-        found.n_texts, damaged, n_mended, tuple(rows.mended), remade, n_segments, tuple(faults), sealed_since
+        n_texts=found.n_texts,
+        damaged_documents=damaged,
+        mended_texts=n_mended,
+        mended_rows=tuple(rows.mended),
+        remade_segments=remade,
+        n_segments=n_segments,
+        faults=tuple(faults),
+        sealed_since=sealed_since,
     )
 
 

@@ -39,7 +39,7 @@ MOST_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Likeness:
     """What a comparison word by word says of a stored text."""
 
@@ -143,7 +143,16 @@ def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
     """A text that cannot be read any more, and was the one that is checked in: two texts do not share a SHA-256."""
     if query.digest not in damaged.digests:
         return None
-    return _Likeness(damaged.number, "exact", 1.0, 1.0, 1.0, True, query.text, True)
+    return _Likeness(
+        content=damaged.number,
+        relation="exact",
+        jaccard=1.0,
+        contained=1.0,
+        contains=1.0,
+        is_same_text=True,
+        text=query.text,
+        is_damaged=True,
+    )
 
 
 def _likeness(
@@ -160,7 +169,15 @@ def _likeness(
     relation = _relation(is_equal, jaccard, contained, contains, n_common, options)
     if relation is None:
         return None
-    return _Likeness(one.number, relation, jaccard, contained, contains, is_same, one.text)
+    return _Likeness(
+        content=one.number,
+        relation=relation,
+        jaccard=jaccard,
+        contained=contained,
+        contains=contains,
+        is_same_text=is_same,
+        text=one.text,
+    )
 
 
 def _relation(
@@ -208,15 +225,15 @@ def _documents(
 
 def _checked(document: StoredDocument, one: _Likeness, edit: float | None, index: int | None) -> CheckedDocument:
     return CheckedDocument(
-        document,
-        one.relation,
-        one.jaccard,
-        one.contained,
-        one.contains,
-        edit,
-        index,
-        one.is_same_text,
-        one.is_damaged,
+        document=document,
+        relation=one.relation,
+        jaccard=one.jaccard,
+        contained=one.contained,
+        contains=one.contains,
+        edit_similarity=edit,
+        similarity_index=index,
+        is_same_text=one.is_same_text,
+        is_damaged=one.is_damaged,
     )
 
 

@@ -30,7 +30,7 @@ REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION flag_look_ali
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
     """What there is for plain SQL now.
 
@@ -88,7 +88,16 @@ def install(
     index = collection.counting.similarity_index.spec
     if place.schema is None:
         example = "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
-        return Installed(str(place), store.dialect, index, tables, ("indexed_documents",), (), None, example)
+        return Installed(
+            place=str(place),
+            dialect=store.dialect,
+            similarity_index=index,
+            tables=tables,
+            views=("indexed_documents",),
+            functions=(),
+            flags_look_alikes=None,
+            example=example,
+        )
     with store.writing() as connection:
         connection.exec_driver_sql(functions(place.schema))
         if flag_look_alikes is not None or stops_flagging:
@@ -101,14 +110,14 @@ def install(
         gamma = store.fact(connection, _GAMMA)
         example = _example(connection, place.schema)
     return Installed(
-        str(place),
-        store.dialect,
-        index,
-        (*tables, "look_alikes"),
-        ("indexed_documents", "near_duplicate_pairs"),
-        FUNCTIONS,
-        None if gamma is None else float(gamma),
-        example,
+        place=str(place),
+        dialect=store.dialect,
+        similarity_index=index,
+        tables=(*tables, "look_alikes"),
+        views=("indexed_documents", "near_duplicate_pairs"),
+        functions=FUNCTIONS,
+        flags_look_alikes=None if gamma is None else float(gamma),
+        example=example,
     )
 
 
