@@ -44,7 +44,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class WayRow:
     """A way to search and what is predicted of it."""
 
@@ -178,12 +178,12 @@ def way_rows(told: PairsTold) -> tuple[WayRow, ...]:
         return ()
     return tuple(
         WayRow(
-            name=PairSearch(**way["search"]).describe(),
-            recall=band_text(way["predicted"]),
-            n_comparisons=many_text(way["predicted"]["n_comparisons"]),
-            relative_cost=f"{100 * way['predicted']['relative_cost']:,.1f} %",
-            time=time_text(way["predicted"]["elapsed_s"]),
-            is_chosen=is_chosen,
+            PairSearch(**way["search"]).describe(),
+            band_text(way["predicted"]),
+            many_text(way["predicted"]["n_comparisons"]),
+            f"{100 * way['predicted']['relative_cost']:,.1f} %",
+            time_text(way["predicted"]["elapsed_s"]),
+            is_chosen,
         )
         for way, is_chosen in [(plan, True), *((other, False) for other in plan["alternatives"])]
     )
