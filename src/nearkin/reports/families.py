@@ -11,8 +11,9 @@ from importlib.resources import files
 from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
-from nearkin.reports.dedup import DocId, ProblemRow, report_environment
+from nearkin.reports.dedup import DocId, ProblemRow
 from nearkin.reports.facts import RunFacts, counts_of
+from nearkin.reports.pages import report_environment
 from nearkin.stages.differences.comparison import Piece
 
 _OPEN_FAMILIES = 1

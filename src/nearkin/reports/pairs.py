@@ -8,8 +8,9 @@ from typing import cast
 
 from nearkin.errors import MissingExtraError
 from nearkin.reports import pair_wording as wording
-from nearkin.reports.dedup import DocId, ProblemRow, report_environment
+from nearkin.reports.dedup import DocId, ProblemRow
 from nearkin.reports.facts import RunFacts
+from nearkin.reports.pages import report_environment
 from nearkin.reports.pair_facts import PairsTold, Side
 from nearkin.reports.pair_figures import cosine_figure, known_figure, translated_figure
 
