@@ -14,7 +14,7 @@ from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.finding import Found, by_suffix, find, identity
 from nearkin.stages.documents.folders import is_mark, left_out
-from nearkin.stages.documents.formats import FORMATS, TABLES, sniffed
+from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
@@ -173,9 +173,10 @@ def _resolve(one: Found, forced: str | None, asked: _Asked) -> tuple[Source, tup
             _refuse_device(one.name, status.st_mode)
             return _resolve_pipe(one, forced or named, compression, asked), ()
         size_bytes = status.st_size
-        if one.format == "file":
-            # A folder may hold a million of these: they are not opened before they are read.
-            return _source(one, "file", compression, size_bytes, asked, is_forced=asked.is_of_files), ()
+        told = one.format or forced or named
+        if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
+            # A folder, or a pattern, may find a million of these: they are not opened before they are read.
+            return _source(one, told, compression, size_bytes, asked, is_forced=asked.is_of_files), ()
     try:
         return _resolve_seen(one, forced, named, size_bytes, asked)
     except TruncatedInputError:

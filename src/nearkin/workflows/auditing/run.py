@@ -38,7 +38,6 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions, criterion_text
-from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import Reread, changed, reread
 
@@ -264,7 +263,6 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
     side = run.others or run.inputs
     wanted = run.rows if run.others is None else None
     options, text = run.options, pa.large_string()
-    loose = {one.names[0] for one in side.inputs if isinstance(one, LooseFilesInput)}
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> TruePairs:
         rows, batch, name = item
@@ -277,11 +275,10 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
         similarity = options.measure.similarity(shared)
         alike: Bool = options.is_match(shared)
         chosen = prepared.take(pa.array(shared.right[alike]))
-        ids = chosen["doc_id"]
-        source = ids if name in loose else pa.scalar(name, text)
-        places = pc.binary_join_element_wise(source, chosen["line"].cast(text), pa.scalar(":", text))
         left, right = shared.left[alike].astype(np.int64), rows[shared.right[alike]]
-        return TruePairs(left, right, ids, places, chosen["digest"], similarity[alike])
+        lines = chosen["line"].cast(text)
+        places = pc.binary_join_element_wise(side.source_names(right), lines, pa.scalar(":", text))
+        return TruePairs(left, right, chosen["doc_id"], places, chosen["digest"], similarity[alike])
 
     progress.start("compare", side.size_bytes, "bytes")
     yield from map_ordered(compare, side.batches(progress, wanted), threads=threads)

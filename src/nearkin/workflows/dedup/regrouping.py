@@ -30,7 +30,8 @@ from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, 
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
+from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import Told, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
@@ -220,6 +221,10 @@ def _places(documents: pa.Table) -> Places:
     ids = documents["id"].combine_chunks()
     # earlier versions wrote no names: they wrote each id once
     distinct = documents["name"].combine_chunks() if "name" in documents.column_names else ids.cast(pa.large_string())
+    parents = None
+    if "parent" in documents.column_names:
+        rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
+        parents = Parents(documents["parent"].combine_chunks(), rows)
     return Places(
         ids,
         ids,
@@ -228,6 +233,7 @@ def _places(documents: pa.Table) -> Places:
         names.indices.to_numpy().astype(np.int32),
         documents["line"].to_numpy(),
         problems,
+        parents,
     )
 
 

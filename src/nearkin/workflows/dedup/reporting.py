@@ -144,7 +144,7 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
     return tuple(
         MemberRow(
             name,
-            _where(places, row),
+            places.shown_place(row),
             None if np.isnan(similarity[i]) else float(similarity[i]),
             REASONS[int(outcome.reason[row])],
             bool(outcome.principal[row] == row),
@@ -156,13 +156,7 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
 def first_problems(places: Places) -> list[ProblemRow]:
     """The first documents of which there is something to know."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
-    return [ProblemRow(_where(places, row), places.names[row].as_py(), places.problems[row]) for row in rows]
-
-
-def _where(places: Places, row: int) -> str:
-    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
-    name = places.source_names[int(places.source[row])]
-    return name if places.names[row].as_py() == name else places.where(row)
+    return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
@@ -183,8 +177,8 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
         SamplePair(
             names[i],
             names[len(pairs) + i],
-            _where(result.places, a),
-            _where(result.places, b),
+            result.places.shown_place(a),
+            result.places.shown_place(b),
             similarity[i],
             options.measure.name,
             texts[i],

@@ -16,6 +16,7 @@ from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions
@@ -121,7 +122,7 @@ def _resolve(
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """The sources but for files of one document each."""
-    return [source for source in sources if source.format != "file"]
+    return [source for source in sources if holding(source.format) != "one document"]
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:

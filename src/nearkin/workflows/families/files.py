@@ -144,5 +144,6 @@ def _family(found: Found, members: Members, originals: Originals, number: int, p
             float(holding[i]),
             comparison,
             row if outcome.copy_of[row] == NO_ROW else int(outcome.copy_of[row]),
+            places.shown_place(row),
         )
         progress.advance(1)

@@ -71,7 +71,7 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
         principal.family,
         principal.family_size,
         principal.name,
-        _where(principal),
+        principal.place,
         {relation: counts[relation] for relation in RELATIONS if counts[relation]},
         tuple(_rows(members)),
     )
@@ -83,7 +83,7 @@ def _rows(members: list[Kin]) -> Iterator[MemberCard]:
     for one in members:
         by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
     for _, (first, *others) in sorted(by_text.items(), key=lambda item: item[0][0]):
-        yield _member(first, tuple(CopyRow(one.name, _where(one)) for one in others))
+        yield _member(first, tuple(CopyRow(one.name, one.place) for one in others))
 
 
 def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
@@ -92,7 +92,7 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
     found = judgement.measured
     return MemberCard(
         one.name,
-        _where(one),
+        one.place,
         one.similarity,
         one.containment_in_principal,
         one.containment_of_principal,
@@ -120,8 +120,3 @@ def _marked(one: ShownDifference) -> MarkedDifference:
         one.line_principal,
         one.line_member,
     )
-
-
-def _where(one: Kin) -> str:
-    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
-    return one.source if one.name == one.source else f"{one.source}:{one.line}"

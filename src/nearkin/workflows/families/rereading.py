@@ -76,8 +76,8 @@ def reread(found: Found, rows: I64) -> Originals:
 
 def _texts(found: Found, rows: I64, progress: Progress) -> Iterator[pa.LargeStringArray]:
     """The texts of the rows, some at a time; files without any of them stay closed."""
-    n_sources = np.cumsum([len(one.names) for one in found.inputs])
-    again = Reread(found.inputs, np.searchsorted(found.result.places.source, n_sources))
+    n_sources = sum(len(one.names) for one in found.inputs)
+    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
     for _, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             yield prepare(batch.slice(i, _BATCH_DOCUMENTS), _AS_IT_CAME, source_name=name)["text"]

@@ -42,6 +42,8 @@ class Kin:
         None for the principal.
     text_row : int
         Of all documents with the same text once normalised, the row of one.
+    place : str
+        For a person; see `Places.shown_place`.
     """
 
     family: int
@@ -57,6 +59,7 @@ class Kin:
     containment_of_principal: float
     comparison: Comparison | None
     text_row: int
+    place: str
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:

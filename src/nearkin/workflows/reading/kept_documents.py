@@ -24,7 +24,7 @@ from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredInput, StoredSource
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
@@ -53,6 +53,8 @@ class KeptDocuments:
         What is read, as a manifest lists it.
     wanted : int64 array, shape (n_kept,)
         The kept documents among those of the files.
+    parents : LargeStringArray or None
+        The id of what each kept document is inside of; None where no document is inside of another.
     again : Reread
         The files, found to be what they were.
     is_in_kept : bool
@@ -67,6 +69,7 @@ class KeptDocuments:
     wanted: I64
     again: Reread
     is_in_kept: bool
+    parents: pa.LargeStringArray | None = None
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
@@ -87,9 +90,10 @@ class KeptDocuments:
                     f"{directory} holds the results of nearkin {manifest['command']}, which keep no documents. Those "
                     f"of {', '.join(KEEPING)} do."
                 )
-            table = parquet.read_table(directory / "documents.parquet", columns=["id", "keep"])
+            table = _documents(directory / "documents.parquet")
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
+            parents = table["parent"].combine_chunks().take(pa.array(rows)) if "parent" in table.column_names else None
             files, wanted = _files(directory, manifest, rows)
             encoding, reading = manifest.get("encoding", "utf-8"), manifest.get("reading", {})
             is_in_kept = "kept" in manifest
@@ -102,7 +106,7 @@ class KeptDocuments:
             # whatever damage leads to
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
         digest = hashlib.sha256(data.encode()).hexdigest()
-        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept)
+        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept, parents)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -154,9 +158,16 @@ class KeptDocuments:
                 pa.array(self.rows[at] + 1),
                 batch["problem"],
                 batch["keep_value"],
+                pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
             yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _documents(path: Path) -> pa.Table:
+    """What is needed of a table of documents; most have no parents."""
+    with parquet.open_table(path) as file:
+        return file.read(columns=[name for name in ("id", "keep", "parent") if name in file.schema_arrow.names])
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
@@ -179,7 +190,7 @@ def _files(directory: Path, manifest: Mapping[str, Any], rows: I64) -> tuple[Seq
     for one in manifest["kept"]:
         number = one["input"]
         of_input = {**inputs[number], "n_documents": int(n_kept[number])}
-        if of_input["format"] in get_args(StoredFormat):  # it was written so
+        if of_input["format"] in get_args(StoredFormat) or holding(of_input["format"]) == "documents":  # written so
             of_input |= {"format": "jsonl", "text": "text", "id": "id"}
         if n_kept[number]:
             files.append({**of_input, **one, "path": str(directory / one["path"])})

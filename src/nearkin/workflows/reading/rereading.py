@@ -14,10 +14,11 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.records import I64
+from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
@@ -31,17 +32,22 @@ class Reread:
     ----------
     inputs : sequence of Input
         In the order of the run.
-    ends : int64 array, shape (n_inputs,)
-        The row after the last document of each.
+    counts : int64 array, shape (n_sources,)
+        How many documents the run read from each source of these inputs.
     """
 
     inputs: Sequence[Input]
-    ends: I64
+    counts: I64
 
     @property
     def n_documents(self) -> int:
         """In all of them."""
-        return int(self.ends[-1]) if len(self.ends) else 0
+        return int(self.counts.sum())
+
+    def source_names(self, rows: I64) -> pa.LargeStringArray:
+        """The name of the source of each of some rows."""
+        names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
+        return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
     @property
     def size_bytes(self) -> int:
@@ -63,36 +69,41 @@ class Reread:
         SourceError
             There are more documents, or fewer, than there were.
         """
-        start = 0
-        for one, end in zip(self.inputs, self.ends.tolist(), strict=True):
-            inside = None if wanted is None else wanted[(wanted >= start) & (wanted < end)]
+        start = first = 0
+        for one in self.inputs:
+            ends = start + np.cumsum(self.counts[first : first + len(one.names)])
+            end, first = int(ends[-1]), first + len(one.names)
+            inside = None if wanted is None else wanted[slice(*np.searchsorted(wanted, [start, end]))]
             if inside is None or len(inside):
-                yield from _of_input(one, start, end, inside, progress)
+                yield from _of_input(one, start, ends, inside, progress)
             else:
                 progress.advance(one.size_bytes)
             start = end
 
 
 def _of_input(
-    one: Input, start: int, end: int, wanted: I64 | None, progress: Progress
+    one: Input, start: int, ends: I64, wanted: I64 | None, progress: Progress
 ) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
-    if isinstance(one, LooseFilesInput) and wanted is not None and len(one.sources) == end - start:
-        # a document is a file: only those that are wanted are opened
-        one = replace(one, sources=tuple(one.sources[i] for i in wanted - start))
-        for batch, _ in one.batches(progress):
-            yield wanted[: batch.num_rows], batch, one.names[0]
-            wanted = wanted[batch.num_rows :]
-        return
-    at = start
+    rows: I64 | range = range(start, int(ends[-1]))
+    if isinstance(one, LooseFilesInput) and wanted is not None:
+        # only files with documents that are wanted are opened
+        starts = np.concatenate([[start], ends[:-1]])
+        opened = np.flatnonzero(np.searchsorted(wanted, starts) < np.searchsorted(wanted, ends)).tolist()
+        one = replace(one, sources=tuple(one.sources[i] for i in opened))
+        rows = np.concatenate([np.arange(starts[i], ends[i]) for i in opened])
+    n_read = 0
     for batch, _ in one.batches(progress):
-        first, at = at, at + batch.num_rows
-        if at > end:
+        if not batch.num_rows:
+            continue
+        here = np.asarray(rows[n_read : n_read + batch.num_rows], np.int64)
+        n_read += batch.num_rows
+        if n_read > len(rows):
             break
         if wanted is None:
-            yield np.arange(first, at), batch, one.names[0]
-        elif len(rows := wanted[(wanted >= first) & (wanted < at)]):
-            yield rows, batch.take(pa.array(rows - first)), one.names[0]
-    if at != end:
+            yield here, batch, one.names[0]
+        elif len(found := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
+            yield found, batch.take(pa.array(np.searchsorted(here, found))), one.names[0]
+    if n_read != len(rows):
         raise changed(one.names[0])
 
 
@@ -141,10 +152,8 @@ def reread(
         progress.advance(int(one["size_bytes"]))
     progress.finish()
     sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
-    n_documents = np.array([one["n_documents"] for one in files], np.int64)
-    inputs = file_inputs(sources, encoding=encoding)
-    last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
-    return Reread(inputs, np.cumsum(n_documents)[last - 1] if len(last) else last)
+    counts = np.array([one["n_documents"] for one in files], np.int64)
+    return Reread(file_inputs(sources, encoding=encoding), counts)
 
 
 def _check_there(one: Mapping[str, Any]) -> None:
@@ -187,7 +196,7 @@ def _source(one: Mapping[str, Any], encoding: str, reading: Mapping[str, Any]) -
         "id": one["id"], "size_bytes": one["size_bytes"], **asked,
     }  # fmt: skip
     source = Source.stored(stored)
-    if source.format == "file":
+    if is_of_documents(source.format):
         return source
     found = resolve_sources(
         [path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding,
