@@ -6,12 +6,12 @@ So are the kept ones of the documents that one file holds: an archive or a mail 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.dedup import KeptFile
 from nearkin.records import Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
@@ -22,26 +22,6 @@ from nearkin.stages.documents.kept_parts import json_line
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.reading.inputs import StoredSource
-
-
-@dataclass(frozen=True, slots=True)
-class KeptFile:
-    """A file of the cleaned corpus, as the manifest tells of it.
-
-    Parameters
-    ----------
-    path : str
-        In the directory of the run.
-    input : int
-        Which of the manifest's inputs its documents are of.
-    size_bytes : int
-    sha256 : str
-    """
-
-    path: str
-    input: int
-    size_bytes: int
-    sha256: str
 
 
 def check_can_be_written(sources: Sequence[Source]) -> None:
@@ -68,7 +48,7 @@ def write_kept_corpus(
     saved_stdin: Path | None,
     encoding: str,
     meter: Meter,
-) -> list[KeptFile]:
+) -> tuple[KeptFile, ...]:
     """Write what is kept of each source below a folder named ``kept``.
 
     Parameters
@@ -109,10 +89,10 @@ def write_kept_corpus(
                 named[i] = _free_name(source, set(named.values()))
                 _write_collection(source, kept_lines(i), out / named[i], progress)
         written = [(i, name) for i, name in sorted(named.items()) if (out / name).is_file()]
-        return [
+        return tuple(
             KeptFile(f"{out.name}/{name}", i, (out / name).stat().st_size, file_sha256(str(out / name)))
             for i, name in written
-        ]
+        )
 
 
 def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearkin.formats import parquet
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
@@ -19,15 +20,7 @@ from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.outcome import (
-    NO_ROW,
-    OTHER_RESULTS,
-    REASONS,
-    GroupTable,
-    Judged,
-    OtherTable,
-    Outcome,
-)
+from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes

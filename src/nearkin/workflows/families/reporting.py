@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports import page_file
 from nearkin.reports.families import (
     CopyRow,
@@ -20,7 +21,7 @@ from nearkin.workflows.dedup.files import Found
 from nearkin.workflows.dedup.reporting import first_problems
 from nearkin.workflows.families.comparing import COPY, ShownDifference
 from nearkin.workflows.families.relations import RELATIONS, RULES
-from nearkin.workflows.families.table import Kin
+from nearkin.workflows.families.tables import Kin
 
 N_SHOWN = 6
 N_FAMILIES = 200
@@ -47,15 +48,13 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(
-    path: Path, written: Mapping[str, object], page: PageKin, found: Found, progress: Progress
-) -> dict[str, str]:
+def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: Found, progress: Progress) -> dict[str, str]:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     places = found.result.places
 
     def render() -> str:
         return render_families_report(
-            written,
+            manifest,
             cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
             rules=RULES,
             problems=first_problems(places),

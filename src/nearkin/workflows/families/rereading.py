@@ -16,7 +16,7 @@ from nearkin.runs.spool import Chunk, Spool, texts_of
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.files import Found
-from nearkin.workflows.dedup.sourcing import CHANGED_WHILE_READ
+from nearkin.workflows.dedup.inputs import CHANGED_WHILE_READ
 from nearkin.workflows.reading.rereading import Reread
 
 _AS_IT_CAME = Normalisation.parse("none")

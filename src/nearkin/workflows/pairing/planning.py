@@ -7,10 +7,12 @@ What a search finds must not depend on the machine: costs measured here only say
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pair_calibration import Prefix, calibrated
 from nearkin.planning.pair_costs import Costs
@@ -64,20 +66,18 @@ class Planned:
         """Whether the recall that was asked for is predicted, if only just."""
         return self.prediction.recall >= self.wanted
 
-    def as_stored(self) -> dict[str, object]:
+    def record(self) -> PairPlanRecord:
         """For the manifest."""
-        return {
-            "search": asdict(self.search),
-            "in_words": self.search.describe(),
-            "why": self.why,
-            "predicted": _rounded(self.prediction),
-            "reaches_recall": self.reaches,
-            "alternatives": [
-                {"search": asdict(way), "predicted": _rounded(prediction)} for way, prediction in self.alternatives
-            ],
-            "sampled_documents": self.n_sampled,
-            "sampled_pairs": self.n_sample_pairs,
-        }
+        return PairPlanRecord(
+            self.search,
+            _rounded(self.prediction),
+            in_words=self.search.describe(),
+            why=self.why,
+            reaches_recall=self.reaches,
+            alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in self.alternatives),
+            sampled_documents=self.n_sampled,
+            sampled_pairs=self.n_sample_pairs,
+        )
 
 
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
@@ -267,7 +267,7 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
     return planned
 
 
-def _rounded(prediction: Prediction) -> dict[str, float]:
-    return {
-        name: value if isinstance(value, int) else float(f"{value:.6g}") for name, value in asdict(prediction).items()
-    }
+def _rounded(prediction: Prediction) -> Prediction:
+    numbers = asdict(prediction).items()
+    rounded: dict[str, Any] = {name: n if isinstance(n, int) else float(f"{n:.6g}") for name, n in numbers}
+    return Prediction(**rounded)

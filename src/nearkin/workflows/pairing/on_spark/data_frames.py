@@ -36,7 +36,7 @@ from nearkin.workflows.pairing.on_spark.streams import READ
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources

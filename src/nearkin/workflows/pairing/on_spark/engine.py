@@ -77,7 +77,7 @@ class ClusterEngine:
     @property
     def about(self) -> Mapping[str, object]:
         """What the manifest is to say of it."""
-        return {"engine": self.stages.about}
+        return self.stages.about
 
     @property
     def collecting(self) -> Collecting | None:
