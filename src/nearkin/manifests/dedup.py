@@ -144,7 +144,7 @@ class DedupManifest(Stored):
         return {name: n for name, value in self.plan.items() if (n := _number(value)) is not None}
 
     @property
-    def options_in_words(self) -> dict[str, Any]:
+    def options_in_words(self) -> Mapping[str, Any]:
         """The parameters, the preset that some are from left out.
 
         Raises

@@ -71,7 +71,7 @@ def _record(kind: type[DataclassInstance], stored: object) -> Any:
 
 
 @functools.cache
-def _hints(kind: type[DataclassInstance]) -> dict[str, Any]:
+def _hints(kind: type[DataclassInstance]) -> Mapping[str, Any]:
     """The kind of each field."""
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in fields(kind)}

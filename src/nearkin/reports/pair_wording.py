@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import Prediction
-from nearkin.reports.quantities import parameter_text, percent_text, share_text
+from nearkin.reports.quantities import (
+    PERCENT,
+    elapsed_text,
+    magnitude_text,
+    parameter_text,
+    percent_text,
+    recall_text,
+    share_text,
+)
 from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
@@ -20,7 +27,6 @@ WAYS = {
     "unknown": ("untranslated", "nothing is known of the word; it plays no part"),
 }
 _NBSP = "\N{NO-BREAK SPACE}"
-_PERCENT = f"{_NBSP}%"
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
 _MEANINGS = {
     "threshold": "the least cosine of a pair",
@@ -158,7 +164,7 @@ def _searched(told: PairsManifest) -> Iterator[str]:
     way = plan.in_words
     yield f"{way[:1].upper()}{way[1:]} ({plan.why})."
     n_all = told.left.n_vectors * told.right.n_vectors
-    compared = f"{many_text(counts.comparisons)} comparisons, where there are {many_text(n_all)} pairs"
+    compared = f"{magnitude_text(counts.comparisons)} comparisons, where there are {magnitude_text(n_all)} pairs"
     cost = f"{100 * plan.predicted.relative_cost:,.1f} %"
     is_sorted = plan.search.method == "window"
     yield f"{compared}: a relative cost of {cost}{', the time for sorting counted in' if is_sorted else ''}."
@@ -180,9 +186,9 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
         WayRow(
             way.search.describe(),
             band_text(way.predicted),
-            many_text(way.predicted.n_comparisons),
+            magnitude_text(way.predicted.n_comparisons),
             f"{100 * way.predicted.relative_cost:,.1f} %",
-            time_text(way.predicted.elapsed_s),
+            elapsed_text(way.predicted.elapsed_s),
             is_chosen,
         )
         for way, is_chosen in [(plan, True), *((other, False) for other in plan.alternatives)]
@@ -274,7 +280,7 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
     """What each stage took."""
     longest = max((stage.elapsed_s for stage in told.stages), default=0.0) or 1.0
     return tuple(
-        StageRow(stage.name, time_text(stage.elapsed_s), stage.elapsed_s / longest, stage.peak_memory_bytes)
+        StageRow(stage.name, elapsed_text(stage.elapsed_s), stage.elapsed_s / longest, stage.peak_memory_bytes)
         for stage in told.stages
     )
 
@@ -282,45 +288,4 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 def band_text(predicted: Prediction) -> str:
     """A predicted recall, with its band where there is one."""
     low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
-    return middle if low == high else f"{middle} ({low.removesuffix(_PERCENT)}{_NBSP}to{_NBSP}{high})"
-
-
-def recall_text(value: float) -> str:
-    r"""A recall in per cent, never rounded up.
-
-    Examples
-    --------
-    >>> [recall_text(value).replace("\N{NO-BREAK SPACE}", " ") for value in (0.91999, 0.9999, 1)]
-    ['91.9 %', '99.9 %', '100 %']
-    """
-    return ("100" if value >= 1 else f"{math.floor(round(value * 1000, 6)) / 10:.1f}") + _PERCENT
-
-
-def many_text(n: float) -> str:
-    r"""A count of which the size matters: whole up to a million, in millions and more beyond.
-
-    Examples
-    --------
-    >>> [many_text(n).replace("\N{NO-BREAK SPACE}", " ") for n in (15_129, 383_667_000, 5.0568e12)]
-    ['15,129', '383.7 million', '5.1 trillion']
-    """
-    for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if n >= least:
-            return f"{n / least:,.1f}{_NBSP}{name}"
-    return f"{n:,.0f}"
-
-
-def time_text(elapsed_s: float) -> str:
-    r"""A time as people read it.
-
-    Examples
-    --------
-    >>> [time_text(s).replace("\N{NO-BREAK SPACE}", " ") for s in (0.00007, 0.34, 75, 9000)]
-    ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
-    """
-    if elapsed_s < 0.01:
-        return f"<{_NBSP}0.01{_NBSP}s"
-    for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
-        if elapsed_s >= least:
-            return f"{elapsed_s / size:,.1f}{_NBSP}{unit}"
-    return f"{elapsed_s:.2f}{_NBSP}s"
+    return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{_NBSP}to{_NBSP}{high})"

@@ -29,7 +29,7 @@ from nearkin.workflows.resources import Resources
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
-__all__ = ["Delivery", "Ending", "Found", "Written", "dedup_files", "run_files"]
+__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files", "run_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunResult:
     """A result, its tables written, with what it was made from.
 
     Parameters
@@ -107,10 +107,10 @@ class Ending(Protocol):
     def check(self, sourced: Sourced) -> None:
         """Refuse input of which what is wanted cannot be written."""
 
-    def write(self, found: Found) -> Written:
+    def write(self, found: RunResult) -> Written:
         """Write what is wanted from the input."""
 
-    def report(self, found: Found, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
         """Write the page, from the manifest so far; why it could not be drawn, if so."""
 
 
@@ -162,7 +162,7 @@ def run_files(
             job.write(result, out, meter)
             with _opened(saved, asked) as stdin:
                 inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
-                found = Found(result, options, sourced, inputs, saved, directory, resources, meter)
+                found = RunResult(result, options, sourced, inputs, saved, directory, resources, meter)
                 more = ending.write(found)
             sourced.check_unchanged()
             told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
@@ -236,7 +236,7 @@ class DedupEnding:
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
 
-    def write(self, found: Found) -> Written:
+    def write(self, found: RunResult) -> Written:
         """The cleaned corpus."""
         if not self.delivery.kept:
             return Written()
@@ -251,7 +251,7 @@ class DedupEnding:
         )
         return Written(kept=written)
 
-    def report(self, found: Found, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)

@@ -9,11 +9,11 @@ from pathlib import Path
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, Found, Written, run_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, run_files
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.families.comparing import COPY, Comparison, compare
+from nearkin.workflows.families.comparing import COPY, MemberComparison, compare
 from nearkin.workflows.families.members import Members
 from nearkin.workflows.families.particulars import Original
 from nearkin.workflows.families.relations import RELATIONS
@@ -38,7 +38,7 @@ class FamiliesEnding:
     def check(self, sourced: Sourced) -> None:
         """Any input can be compared."""
 
-    def write(self, found: Found) -> Written:
+    def write(self, found: RunResult) -> Written:
         """``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
         originals = reread(found, members.to_read())
@@ -56,7 +56,7 @@ class FamiliesEnding:
         by_relation: dict[str, int] = {relation: n_by_relation[relation] for relation in RELATIONS}
         return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
 
-    def report(self, found: Found, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             return write_page(found.directory.path / "report.html", manifest, self._page, found, progress)
@@ -97,20 +97,20 @@ def families_files(
     )
 
 
-def _all_kin(found: Found, members: Members, originals: Originals) -> Iterator[Kin]:
+def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
     """Every document of every family, the largest family first, its principal first."""
     with found.meter.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, originals, number, progress)
 
 
-def _family(found: Found, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
+def _family(found: RunResult, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
     places, outcome = found.result.places, found.result.judged.outcome
     principal = int(members.principals[number])
     rows = members.rows_of(number)
     ids, names = places.id_at(rows).to_pylist(), places.names_at(rows)
     inside, holding = members.containments(rows, principal)
-    compared: dict[str, Comparison] = {}
+    compared: dict[str, MemberComparison] = {}
     text: Original | None = None
     for i, row in enumerate(rows.tolist()):
         comparison = None if row == principal else COPY

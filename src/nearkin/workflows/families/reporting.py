@@ -17,9 +17,9 @@ from nearkin.reports.families import (
     render_families_report,
 )
 from nearkin.runs.progress import Progress
-from nearkin.workflows.dedup.files import Found
+from nearkin.workflows.dedup.files import RunResult
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.comparing import COPY, ShownDifference
+from nearkin.workflows.families.comparing import COPY, DifferenceInContext
 from nearkin.workflows.families.relations import RELATIONS, RULES
 from nearkin.workflows.families.tables import Kin
 
@@ -48,7 +48,9 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: Found, progress: Progress) -> dict[str, str]:
+def write_page(
+    path: Path, manifest: DedupManifest, page: PageKin, found: RunResult, progress: Progress
+) -> dict[str, str]:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     places = found.result.places
 
@@ -107,7 +109,7 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
     )
 
 
-def _marked(one: ShownDifference) -> MarkedDifference:
+def _marked(one: DifferenceInContext) -> MarkedDifference:
     return MarkedDifference(
         one.before,
         one.principal.text,

@@ -29,7 +29,7 @@ from nearkin.workflows.pairing.tables import (
     write_known,
     write_pairs,
 )
-from nearkin.workflows.pairing.translated import Translation
+from nearkin.workflows.pairing.translated import TranslatedDocuments
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import SourceSnapshot
 from nearkin.workflows.reading.texts import Texts
@@ -149,7 +149,7 @@ def _searched(
     known = _known(beside, given, prepared, meter)
     translation = None
     if beside.translated is not None:
-        translation = Translation.read(
+        translation = TranslatedDocuments.read(
             beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
         )
     planned = plan_search(vectors, options, resources=resources, meter=meter)

@@ -7,7 +7,6 @@ What a search finds must not depend on the machine: costs measured here only say
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
 from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
-from nearkin.reports.pair_wording import time_text
+from nearkin.reports.quantities import elapsed_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
@@ -97,7 +96,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     if is_asked or (is_open and exact_is_quick(question)):
         every = PairSearch("vectors")
         exact = predict(every, question)
-        why = "asked for" if is_asked else f"exact search, estimated {time_text(exact.elapsed_s)}"
+        why = "asked for" if is_asked else f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
         return _told(Planned(every, exact, (), why), options, meter)
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
@@ -269,5 +268,5 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
 
 def _rounded(prediction: Prediction) -> Prediction:
     numbers = asdict(prediction).items()
-    rounded: dict[str, Any] = {name: n if isinstance(n, int) else float(f"{n:.6g}") for name, n in numbers}
-    return Prediction(**rounded)
+    rounded = {name: n if isinstance(n, int) else float(f"{n:.6g}") for name, n in numbers}
+    return Prediction(**rounded)  # type: ignore[arg-type]  # memory is the whole number that it was

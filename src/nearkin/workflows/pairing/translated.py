@@ -30,7 +30,7 @@ from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
+class TranslatedDocuments:
     """Documents on the left as the user had them translated.
 
     Parameters
@@ -54,7 +54,7 @@ class Translation:
         *,
         resources: Resources,
         meter: Meter,
-    ) -> Translation:
+    ) -> TranslatedDocuments:
         """Before the search: what is wrong with them is better told early.
 
         Raises

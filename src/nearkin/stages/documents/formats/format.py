@@ -17,7 +17,7 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Sample
+    from nearkin.stages.documents.columns import ColumnSample
     from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
 
@@ -98,7 +98,7 @@ class Format(ABC):
         """Whether not even the first record is whole: columns may come later."""
         return False
 
-    def sample(self, head: Head, delimiter: str | None) -> Sample | None:
+    def sample(self, head: Head, delimiter: str | None) -> ColumnSample | None:
         """The columns of the first records; None where there are none."""
         from nearkin.stages.documents.columns import sample_of_records
 
