@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
-_CLUSTER = frozenset(("cluster", "spark"))
+_CLUSTER = frozenset(("cluster", "connect_url", "spark"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every machine and every day: a failure in CI is a failure here. Timings vary, so no deadline.
@@ -95,6 +95,13 @@ def spark(cluster: spark_cluster.Standalone) -> Iterator[SparkSession]:
 
     with session(Cluster(cluster.url, cluster.settings), Silent(), name="tests") as spark:
         yield spark
+
+
+@pytest.fixture(scope="session")
+def connect_url(cluster: spark_cluster.Standalone) -> Iterator[str]:
+    """The URL of a server of Spark Connect."""
+    with cluster.connect_server() as url:
+        yield url
 
 
 class ByFile(LoadFileScheduling):

@@ -118,7 +118,7 @@ class Standalone:
             "spark.ui.enabled": "false",
         }
         server = self._start(
-            "SparkSubmit", "--master", "local[1]",
+            "SparkSubmit", "--master", "local[1]", "--driver-java-options", _SMALL,
             *(part for pair in settings.items() for part in ("--conf", "=".join(pair))),
             "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal",
             name="connect", memory="600m",

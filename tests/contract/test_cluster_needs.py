@@ -1,4 +1,4 @@
-"""What `nearkin plan --engine spark` foretells, beside what tasks then send."""
+"""What `nearkin plan corpus --engine spark` foretells, beside what tasks then send."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import pytest
 from nearkin.collection import similar as similar_module
 from nearkin.collection.segment_files import MANIFEST, Segment, load, save
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
+from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.range_segment import RangeSegment
 
@@ -34,13 +35,14 @@ def groups_of(grouping) -> dict[int, set[str]]:
 
 
 @pytest.fixture
-def peak_bytes(tmp_path):
+def peak_bytes(tmp_path, monkeypatch):
     from nearkin import Collection
 
-    # kernels are compiled first: while memory is watched, that takes minutes
+    # kernels are compiled before memory is watched, while it takes minutes
+    monkeypatch.setattr(choosing, "ALWAYS", "compiled")
     with Collection.open(tmp_path / "first", create=True) as collection:
-        collection.add(texts(40))
-        collection.conflicts([("d0000", "A"), ("d0001", "B")], gamma=0.3)
+        collection.add(texts(1_500))
+        collection.conflicts({f"d{i:04}": "AB"[i % 2] for i in range(1_500)}, gamma=0.3, limit=1)
         collection.groups(gamma=0.3)
     tracemalloc.start()
 

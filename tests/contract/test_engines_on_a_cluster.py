@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -268,12 +267,11 @@ def kept_stages(out: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in out.glob(".work/stages/*/_SUCCESS")}
 
 
-@pytest.mark.slow
-def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
-    """The run goes on where it was, though the cluster has grown; on another engine it does not."""
+@pytest.fixture
+def cut(tmp_path, cluster, monkeypatch) -> Case:
+    """The case of a run in ``spark`` whose driver was killed after its first stages."""
     monkeypatch.setattr(homes, "LEAST_HOME_BYTES", 1)
     case = in_many_files(cases()["of every kind"], 9)  # so that there could be more homes than there were
-    expected = found(case, tmp_path, tmp_path / "local")
     out = tmp_path / "spark"
     process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
     try:
@@ -282,28 +280,38 @@ def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
     finally:
         process.kill()
         process.communicate()
-    before = kept_stages(out)
+    assert {"read", "texts"} <= kept_stages(out).keys()
+    assert "matches" not in kept_stages(out)
+    assert not (out / "manifest.json").exists()
+    return case
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed(tmp_path, spark, cut):
+    """The run goes on where it was, though the cluster has grown; on another engine it does not."""
+    out = tmp_path / "spark"
     n_homes = len(list((out / ".work/texts").iterdir()))
     assert n_homes < 9, "as many as on the larger cluster"
-    assert {"read", "texts"} <= before.keys()
-    assert "matches" not in before
-    assert not (out / "manifest.json").exists()
-
-    mine, _ = written(case, tmp_path)
+    mine, _ = written(cut, tmp_path)
     arguments = ["dedup", *mine, "--shingle", "words:3", "--threshold", "0.8", "--no-report", "--resume", "--out", out]
     refused = nearkin_here(*arguments)
     assert refused.code == 5
     assert 'engine was "spark"' in refused.err
     refused.assert_clean()
 
-    # in another place, with more tasks at a time
-    assert spark.sparkContext.defaultParallelism == 4
-    shutil.copytree(out, tmp_path / "again")
+    before = kept_stages(out)
+    assert spark.sparkContext.defaultParallelism == 4, "with more tasks at a time"
     stages = Stages()
-    assert found(case, tmp_path, tmp_path / "again", cluster=Cluster(), delivery=RESUME, progress=stages) == expected
+    went_on = found(cut, tmp_path, out, cluster=Cluster(), delivery=RESUME, progress=stages)
     assert not before.keys() & set(stages.begun)
+    assert went_on == found(cut, tmp_path, tmp_path / "local")
 
-    process = subprocess.Popen(command(case, tmp_path, cluster, "--resume"), stderr=subprocess.PIPE)
+
+@pytest.mark.soak
+def test_the_command_goes_on_where_it_was(tmp_path, cluster, cut):
+    out = tmp_path / "spark"
+    before = kept_stages(out)
+    process = subprocess.Popen(command(cut, tmp_path, cluster, "--resume"), stderr=subprocess.PIPE)
     seen: dict[str, int] = {}
     while process.poll() is None:
         seen |= kept_stages(out)
@@ -311,17 +319,17 @@ def test_a_driver_that_is_killed(tmp_path, cluster, spark, monkeypatch):
     assert process.stderr.read() == b""
     assert process.returncode == 0
     assert {name: seen[name] for name in before} == before
-    assert left_in(out) == expected
+    assert left_in(out) == found(cut, tmp_path, tmp_path / "local")
 
 
 def test_a_run_of_one_machine_does_not_go_on_on_a_cluster(tmp_path, spark, monkeypatch):
-    def cut(*asked: object) -> None:
+    def interrupted(*asked: object) -> None:
         raise KeyboardInterrupt
 
     case = cases()["files without documents"]
     mine, _ = written(case, tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(dedup_of_files.job, "write", cut)
+        patched.setattr(dedup_of_files.job, "write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             found(case, tmp_path, tmp_path / "out")
     refused = nearkin_here("dedup", *mine, "--out", tmp_path / "out", "--engine", "spark", "--resume",

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from in_process import InProcess
-from nearkin import kernels
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import DocumentError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
 from nearkin.planning.pair_search import PairSearch
@@ -135,7 +135,7 @@ def assert_same(found: FoundPairs, expected: FoundPairs) -> None:
 @pytest.mark.parametrize("top", [None, 1, 3])
 @pytest.mark.parametrize("way", [VECTORS, SIGNATURES, WINDOW], ids=lambda way: way.method)
 def test_tasks_find_what_one_machine_finds(way, top, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     vectors = pair_vectors(tmp_path, documents(1, 40, n_kinds=9), documents(2, 33, n_kinds=9))
     expected = by_local(vectors, way, top=top)
     assert len(expected) > 20

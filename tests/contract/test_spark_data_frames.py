@@ -270,13 +270,12 @@ print("files", local == connected)
 
 
 @pytest.mark.slow
-def test_spark_connect(cluster, tmp_path):
+def test_spark_connect(connect_url, tmp_path):
     """A process that spoke to its server can open no other session, so it is one of its own."""
-    with cluster.connect_server() as url:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", CONNECTED, url, str(tmp_path)],
-            env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONNECTED, connect_url, str(tmp_path)],
+        env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
     assert done.stdout.splitlines() == [
         "documents True",
         "pairs True kept True",

@@ -73,9 +73,9 @@ COMMANDS: dict[str, Callable[[Path, Path], list[object]]] = {
         "pairs", "--left", write_jsonl(out / "fine.jsonl", RECORDS), "--right", path, "--out", out / "o", "-q",
         "--no-report",
     ],
-    "plan": lambda path, out: ["plan", "--sample", path, "--json"],
+    "plan": lambda path, out: ["plan", "corpus", path, "--json"],
     "plan of pairs": lambda path, out: [
-        "plan", "--sample-left", path, "--sample-right", write_jsonl(out / "fine.jsonl", RECORDS), "--json"
+        "plan", "pairs", "--sample-left", path, "--sample-right", write_jsonl(out / "fine.jsonl", RECORDS), "--json"
     ],
     "lab minhash": lambda path, out: ["lab", "minhash", path, "--documents", "300", "--out", out / "o", "-q"],
     "lab signatures": lambda path, out: ["lab", "signatures", path, "--documents", "300", "--out", out / "o", "-q"],

@@ -1,4 +1,4 @@
-"""``nearkin plan``, from the outside."""
+"""``nearkin plan pairs``, ``corpus`` and ``paper``, from the outside."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def planned(*arguments: object) -> dict:
 
 
 def test_the_quickest_way_to_the_recall_and_the_two_others():
-    told = planned(*WIKIPEDIA, "--recall", "0.9", "--machine", "cores=128")
+    told = planned("pairs", *WIKIPEDIA, "--recall", "0.9", "--machine", "cores=128")
     ways = [told["chosen"], *told["alternatives"]]
     assert {way["method"] for way in ways} == {"vectors", "signatures", "window"}
     assert all(way["recall_low"] >= 0.9 for way in ways)
@@ -36,7 +36,7 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
 
 
 def test_what_is_printed():
-    ended = nearkin_here("plan", *WIKIPEDIA, "--machine", "cores=128,speed=2")
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128,speed=2")
     assert ended.code == 0, ended.err
     assert "5.06 trillion pairs" in ended.out
     rows = [line.split("  ")[0].strip() for line in ended.out.splitlines()]
@@ -47,42 +47,44 @@ def test_what_is_printed():
 
 
 def test_a_faster_machine_and_more_cores():
-    slow, fast = (planned(*WIKIPEDIA, "--machine", machine)["chosen"] for machine in ("cores=1", "cores=4,speed=2"))
+    slow, fast = (
+        planned("pairs", *WIKIPEDIA, "--machine", machine)["chosen"] for machine in ("cores=1", "cores=4,speed=2")
+    )
     assert fast["elapsed_s"] == pytest.approx(slow["elapsed_s"] / 8)
 
 
 def test_this_machine_is_measured():
-    told = planned("--left", "10k", "--right", "10k", "--machine", "this", "--terms", "20")
+    told = planned("pairs", "--left", "10k", "--right", "10k", "--machine", "this", "--terms", "20")
     assert told["cores"] >= 1
     assert told["costs_ns"]["comparison_word"] > 0
 
 
 def test_fixed_values_stay_and_a_shortfall_is_said():
-    told = planned(*WIKIPEDIA, "--bits", "1000", "--distance", "400")
+    told = planned("pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
-    ended = nearkin_here("plan", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
     assert "With what is fixed, 0.9 is not reached: 76.0 %" in ended.out
 
 
 def test_the_figure(tmp_path: Path):
     pytest.importorskip("altair")
     out = tmp_path / "plan.svg"
-    ended = nearkin_here("plan", *WIKIPEDIA, "--figure", out)
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
     assert ended.code == 0, ended.err
     words = "".join(ElementTree.fromstring(out.read_text(encoding="utf-8")).itertext())
     assert "window of" in words
     assert "Predicted recall" in words
-    again = nearkin_here("plan", *WIKIPEDIA, "--figure", out)
+    again = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
     assert again.code == 5
-    assert nearkin_here("plan", "--paper", "--figure", out, "--overwrite").code == 0
+    assert nearkin_here("plan", "paper", "--figure", out, "--overwrite").code == 0
     assert "Sorted orders" in out.read_text(encoding="utf-8")
 
 
 def test_the_paper():
-    ended = nearkin_here("plan", "--paper")
+    ended = nearkin_here("plan", "paper")
     assert ended.code == 0, ended.err
     assert "recall 0.76; the article measured 0.76" in ended.out
-    told = planned("--paper")
+    told = planned("paper")
     assert [(row["cost"], row["published"]) for row in told["text"]] == [
         (0.35, 0.93),
         (0.4, 0.95),
@@ -93,44 +95,44 @@ def test_the_paper():
 
 
 def test_a_plan_is_quick():
-    planned(*WIKIPEDIA)
+    planned("pairs", *WIKIPEDIA)
     start = time.perf_counter()
-    planned(*WIKIPEDIA)
+    planned("pairs", *WIKIPEDIA)
     assert time.perf_counter() - start < 5  # an interpreter included, on a busy machine
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--left", "5"), "--left and --right"),
-        (("--left", "some", "--right", "5"), "such as 1,470,000"),
-        (("--left", "0", "--right", "5"), "from 1 to"),
-        (("--left", "5", "--right", "5", "--threshold", "0"), "threshold"),
-        (("--left", "5", "--right", "5", "--recall", "1.5"), "recall"),
-        (("--left", "5", "--right", "5", "--machine", "fast"), "cores=N,speed=X"),
-        (("--left", "5", "--right", "5", "--machine", "cores=many"), "numbers after"),
-        (("--left", "5", "--right", "5", "--machine", "cores=0"), "machine"),
-        (("--left", "5", "--right", "5", "--machine", "this,speed=2"), "speed="),
-        (("--left", "5", "--right", "5", "--terms", "none"), "--terms"),
-        (("--left", "5", "--right", "5", "--method", "magic"), "method"),
-        (("--left", "5", "--right", "5", "--bits", "13"), "bits"),
-        (("--left", "5", "--right", "5", "--method", "vectors", "--window", "9"), "method"),
-        (("--paper", "--left", "5"), "--paper"),
-        (("--left", "5", "--right", "5", "--engine", "flink"), "local or spark"),
-        (("--documents", "5"), "--sample is needed"),
-        (("--documents", __file__, "--sample", __file__), "documents to go by are given as --sample."),
-        (("--documents", "", "--sample", __file__), "such as 1,470,000"),
-        (("--left", "5", "--right", "5", "--machine", "cores=1000000000"), "from 1 to 1,000,000"),
-        (("--documents", "5", "--left", "5"), "--documents is of a corpus to clean, --left of pairs"),
-        (("--shingle", "words:5", "--paper"), "--shingle is of a corpus to clean, --paper of pairs"),
-        (("--sample", __file__, "--documents", "many"), "such as 1,470,000"),
-        (("--sample", __file__, "--machine", "cores=4"), "Of a corpus --machine is cores=N"),
-        (
-            ("--sample", __file__, "--engine", "spark", "--machine", "cores=4,speed=2"),
-            "Of a corpus --machine is cores=N",
-        ),
-        (("--sample", __file__, "--overwrite"), "--sample is of a corpus to clean, --overwrite of pairs"),
-        (("--paper", "--engine", "spark"), "--left, --right and --engine"),
+        (("pairs", "--left", "5"), "--left and --right"),
+        (("pairs", "--left", "some", "--right", "5"), "such as 1,470,000"),
+        (("pairs", "--left", "0", "--right", "5"), "from 1 to"),
+        (("pairs", "--left", "5", "--right", "5", "--threshold", "0"), "threshold"),
+        (("pairs", "--left", "5", "--right", "5", "--recall", "1.5"), "recall"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "fast"), "cores=N,speed=X"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "cores=many"), "numbers after"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "cores=0"), "machine"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "this,speed=2"), "speed="),
+        (("pairs", "--left", "5", "--right", "5", "--terms", "none"), "--terms"),
+        (("pairs", "--left", "5", "--right", "5", "--method", "magic"), "method"),
+        (("pairs", "--left", "5", "--right", "5", "--bits", "13"), "bits"),
+        (("pairs", "--left", "5", "--right", "5", "--method", "vectors", "--window", "9"), "method"),
+        (("pairs", "--left", "5", "--right", "5", "--engine", "flink"), "local or spark"),
+        (("corpus", "--documents", "5"), "Missing argument 'SAMPLE...'"),
+        (("corpus", __file__, "--documents", __file__), "documents to go by are given as SAMPLE."),
+        (("corpus", __file__, "--documents", ""), "such as 1,470,000"),
+        (("corpus", __file__, "--documents", "many"), "such as 1,470,000"),
+        (("corpus", __file__, "--cores", "4"), "--cores is the size of a cluster"),
+        (("corpus", __file__, "--engine", "spark", "--cores", "0"), "--cores"),
+        (("corpus", __file__, "--engine", "flink"), "local or spark"),
+        (("corpus", __file__, "--overwrite"), "--overwrite"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "cores=1000000000"), "from 1 to 1,000,000"),
+        (("pairs", "--left", __file__, "--right", "5"), "documents to go by are given as --sample-left."),
+        (("pairs", "--left", "5", "--right", "5", "--left-language", "de"), "add --sample-left and --sample-right"),
+        (("pairs", "--left", "5", "--right", "5", "--text", "body"), "add --sample-left and --sample-right"),
+        (("paper", "--figure", "plan.png"), "must end in .svg"),
+        (("paper", "--left", "5"), "--left"),
+        (("--left", "5", "--right", "5"), "--left"),
     ],
 )
 def test_wrong_usage(arguments, said):
@@ -142,15 +144,15 @@ def test_wrong_usage(arguments, said):
 def test_documents_calibrate_the_plan(tmp_path):
     own = translated_corpus(tmp_path, n=150)
     given = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
-    told = planned(*given, "--left", "1M", "--right", "2M", "--method", "window")
+    told = planned("pairs", *given, "--left", "1M", "--right", "2M", "--method", "window")
     assert (told["left"], told["right"]) == (1_000_000, 2_000_000)
     assert told["sample"]["left"] == told["sample"]["compared"] == 150
     assert told["sample"]["is_calibrated"]
     assert told["pairs_sought"] == pytest.approx(1e6 * 2e6 * told["sample"]["pairs"] / 150**2, rel=0.02)
-    alone = planned(*given)
+    alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
-    assert "--sample-left and --sample-right are needed" in nearkin_here("plan", *given[:2]).err
-    assert "--terms is measured" in nearkin_here("plan", *given, "--terms", "3,3").err
+    assert "--sample-left and --sample-right are needed" in nearkin_here("plan", "pairs", *given[:2]).err
+    assert "--terms is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
 
 
 @pytest.mark.parametrize("quick_s", [QUICK_S, 0.0], ids=["quick", "long"])
@@ -170,7 +172,7 @@ def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, m
     fixed = asked.split()
     own = translated_corpus(tmp_path, n=60)
     samples = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
-    told = planned(*samples, *fixed, "--machine", machine)
+    told = planned("pairs", *samples, *fixed, "--machine", machine)
     sides = ["--left", own.left, "--right", own.right, "--table", own.table]
     ended = nearkin_here("pairs", *sides, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
@@ -183,35 +185,35 @@ def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, m
 def test_samples_in_the_other_direction_of_the_table(tmp_path):
     own = translated_corpus(tmp_path, n=60)
     swapped = ["--sample-left", own.right, "--sample-right", own.left, "--table", own.table]
-    refused = nearkin_here("plan", *swapped)
+    refused = nearkin_here("plan", "pairs", *swapped)
     assert refused.code == 3
     advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", refused.err)[1].split()
-    told = planned(*swapped, *advice)
-    straight = planned("--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
+    told = planned("pairs", *swapped, *advice)
+    straight = planned("pairs", "--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
     assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
 
 
 def test_exact_search_is_chosen_while_it_is_quick():
-    few = planned("--left", "40k", "--right", "40k")
+    few = planned("pairs", "--left", "40k", "--right", "40k")
     assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
     assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
-    assert "takes less than 20 s of one core" in nearkin_here("plan", "--left", "40k", "--right", "40k").out
-    slow = planned("--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
+    assert "takes less than 20 s of one core" in nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k").out
+    slow = planned("pairs", "--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
     assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
     assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
-    assert planned("--left", "400k", "--right", "400k")["chosen"]["method"] != "vectors"
+    assert planned("pairs", "--left", "400k", "--right", "400k")["chosen"]["method"] != "vectors"
 
 
 def test_pairs_on_a_cluster():
-    told = planned(*WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    told = planned("pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
     sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
     orders, bits = told["chosen"]["permutations"], told["chosen"]["bits"]
     assert sent["signatures, into each order"] == (3_440_000 + 1_470_000) * orders * (4 + bits // 8)
     assert told["spark"]["shuffled_bytes"] == sum(sent.values())
-    every = planned(*WIKIPEDIA, "--engine", "spark", "--method", "vectors")["spark"]
+    every = planned("pairs", *WIKIPEDIA, "--engine", "spark", "--method", "vectors")["spark"]
     assert [one["stage"] for one in every["shuffles"]] == ["pairs"]
-    assert "spark" not in planned(*WIKIPEDIA)
-    ended = nearkin_here("plan", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    assert "spark" not in planned("pairs", *WIKIPEDIA)
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
     assert "On Spark, 128 cores, before Spark compresses it, is shuffled:" in ended.out
     assert (
         "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead="
@@ -223,19 +225,19 @@ def test_a_corpus_to_clean(tmp_path):
     prose = Prose(1)
     path = tmp_path / "some.jsonl"
     path.write_text("".join(json.dumps({"text": prose.text(300)}) + "\n" for _ in range(400)), encoding="utf-8")
-    told = planned("--sample", path, "--documents", "1M", "--engine", "spark", "--machine", "cores=64")
+    told = planned("corpus", path, "--documents", "1M", "--engine", "spark", "--cores", "64")
     assert (told["documents"], told["distinct_texts"], told["sample"]["documents"]) == (1_000_000, 1_000_000, 400)
     assert told["sample"]["mean_shingles"] == pytest.approx(296, abs=1)
     assert told["plan"]["kind"] == "bands"
     sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
     assert sent["digests of texts and of ids"] == 1_000_000 * 56
     assert sent["keys of bands"] == 1_000_000 * 17 * told["plan"]["bands"]
-    alone = planned("--sample", path)
+    alone = planned("corpus", path)
     assert alone["documents"] == 400
     assert alone["plan"]["bands"] < told["plan"]["bands"]
-    sampled = planned("--sample", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
+    sampled = planned("corpus", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
     assert sampled["plan"]["kind"] == "sampling"
-    ended = nearkin_here("plan", "--sample", path, "--documents", "20M", "--engine", "spark")
+    ended = nearkin_here("plan", "corpus", path, "--documents", "20M", "--engine", "spark")
     assert "20,000,000 documents like the 400 of the sample" in ended.out
     assert "Near-duplicates are not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
@@ -244,11 +246,11 @@ def test_a_corpus_to_clean(tmp_path):
 def test_a_sample_without_documents(tmp_path):
     path = tmp_path / "none.jsonl"
     path.write_text("{}\n", encoding="utf-8")
-    ended = nearkin_here("plan", "--sample", path, "--text", "text")
+    ended = nearkin_here("plan", "corpus", path, "--text", "text")
     assert ended.code == 3
     assert "Traceback" not in ended.err
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
-    ended = nearkin_here("plan", "--sample", tmp_path / "empty.jsonl")
+    ended = nearkin_here("plan", "corpus", tmp_path / "empty.jsonl")
     assert ended.code == 3
     assert "holds no documents, and the plan needs some" in ended.err
 
@@ -256,7 +258,7 @@ def test_a_sample_without_documents(tmp_path):
 def test_a_small_sample_and_too_many_documents(tmp_path):
     path = tmp_path / "one.jsonl"
     path.write_text('{"text": "one"}\n', encoding="utf-8")
-    assert "The sample is too small for a good estimate" in nearkin_here("plan", "--sample", path).out
-    ended = nearkin_here("plan", "--sample", path, "--documents", "5B")
+    assert "The sample is too small for a good estimate" in nearkin_here("plan", "corpus", path).out
+    ended = nearkin_here("plan", "corpus", path, "--documents", "5B")
     assert ended.code == 3
     assert "at most 4,294,967,294 documents" in ended.err

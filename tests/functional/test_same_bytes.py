@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
-from nearkin import kernels
+from nearkin.kernels import choosing
 from nearkin.workflows.dedup import band_search, searching, verifying
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
@@ -73,7 +73,7 @@ def test_order_of_the_files(expected, corpus, tmp_path):
 
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
 def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
     run_here(corpus, tmp_path / "out")
     same_bytes(tmp_path / "out", expected)

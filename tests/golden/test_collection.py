@@ -9,7 +9,7 @@ import pytest
 
 from golden.collection import DOCUMENTS, RUNS, collection
 from golden.golden import TEXTS, made
-from nearkin import kernels
+from nearkin.kernels import choosing
 from oracles.brute_force import Collection, normalised, shingles, words
 
 FOLDERS = sorted(Path(__file__).parent.glob("v*"))
@@ -18,7 +18,7 @@ FOLDERS = sorted(Path(__file__).parent.glob("v*"))
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_whichever_kernels_serve(folder, kind, monkeypatch):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     assert json.loads(json.dumps(made())) == json.loads((folder / "signatures.json").read_text("utf-8"))
     pinned = json.loads((folder / "collection.json").read_text("ascii"))
     found = collection()

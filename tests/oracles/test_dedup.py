@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import nearkin
-from nearkin import kernels
+from nearkin.kernels import choosing
 from oracles.brute_force import Collection, GroupRow, Judged, Verdict
 from oracles.texts import any_texts, families, few_word_texts, marked_texts, named, odd_texts
 
@@ -29,11 +29,11 @@ odd_collections = st.lists(st.one_of(few_word_texts, odd_texts, marked_texts, an
 @contextmanager
 def served_by(floor: str):
     """Have all inputs served by one of the twins; "as they come" lets the size decide."""
-    kernels.ALWAYS = None if floor == "as they come" else floor
+    choosing.ALWAYS = None if floor == "as they come" else floor
     try:
         yield
     finally:
-        kernels.ALWAYS = None
+        choosing.ALWAYS = None
 
 
 def collection_of(texts: list[str], shingle: str) -> Collection:

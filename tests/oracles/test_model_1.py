@@ -91,12 +91,12 @@ def test_the_house_and_the_book():
 
 
 def test_both_twins_learn_the_same(monkeypatch):
-    from nearkin import kernels
+    from nearkin.kernels import choosing
 
     rng = np.random.default_rng(0)
     corpus = [tuple(tuple(rng.choice(list("abcdefgh"), rng.integers(1, 9))) for _ in "st") for _ in range(200)]
     tables = []
     for kind in ("plain", "compiled"):
-        monkeypatch.setattr(kernels, "ALWAYS", kind)
+        monkeypatch.setattr(choosing, "ALWAYS", kind)
         tables.append(learned_table(corpus, 4))
     assert tables[0] == tables[1]

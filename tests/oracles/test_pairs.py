@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels import choosing
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.pairing import searching, vectors, verifying
@@ -110,7 +110,7 @@ def corpus(tmp_path_factory):
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("kind", ["plain", "compiled"])
 def test_pairs_by_the_definition(corpus, kind, side, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     expected = by_definition(corpus, 0.15, translated=side)
     found = searched(corpus, tmp_path / "out", translate=side)
     assert 120 < len(expected) < 2_000

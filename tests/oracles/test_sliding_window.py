@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels import choosing
 from nearkin.records import BitSignatures
 from nearkin.stages.search import sliding_window, stretches
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
@@ -52,7 +52,7 @@ def by_definition(window: SlidingWindow, sides: list[BitSignatures], distance: i
 @pytest.mark.parametrize("n_sides", [1, 2])
 @pytest.mark.parametrize(("permutations", "width", "distance"), [(1, 1, 40), (4, 7, 20), (3, 500, 90), (6, 70, 0)])
 def test_what_is_found(kind, n_sides, permutations, width, distance, monkeypatch):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     sides = [signatures(1, 150), signatures(2, 90)][:n_sides]
     if n_sides == 2:
         sides[1].packed[:20] = sides[0].packed[:20]  # the same documents on both sides
@@ -82,7 +82,7 @@ def test_neither_threads_nor_chunks_change_anything(monkeypatch):
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
 @pytest.mark.parametrize("n_bits", [8, 200, 1000, 2048])
 def test_a_scan_finds_every_pair(kind, n_bits, monkeypatch):
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     left, right = signatures(6, 150, n_bits), signatures(7, 131, n_bits)
     right.packed[:10], right.has_features[:10] = left.packed[:10], left.has_features[:10]
     for sides in ([left, right], [left]):

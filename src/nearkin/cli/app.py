@@ -20,7 +20,6 @@ from nearkin.cli import (
     groups,
     neighbours,
     pairs,
-    plan,
     regroup,
     sign,
     similar,
@@ -29,6 +28,9 @@ from nearkin.cli import (
 )
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lab import cross_lingual, minhash, range_search, signatures, similarity_index
+from nearkin.cli.plan import corpus as plan_corpus
+from nearkin.cli.plan import pairs as plan_pairs
+from nearkin.cli.plan import paper as plan_paper
 
 app = CommandLine(
     name="nearkin",
@@ -39,6 +41,7 @@ app = CommandLine(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+plan = CommandLine(help="Predict what a search will find and take, before it is run.", no_args_is_help=True)
 lab = CommandLine(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
 
 
@@ -82,7 +85,10 @@ app.command(help=neighbours.HELP)(neighbours.neighbours)
 app.add_typer(align.align, name="align")
 app.command(help=pairs.HELP)(pairs.pairs)
 # measure
-app.command(help=plan.HELP)(plan.plan)
+plan.command("pairs", help=plan_pairs.HELP)(plan_pairs.plan_pairs)
+plan.command("corpus", help=plan_corpus.HELP)(plan_corpus.plan_corpus)
+plan.command("paper", help=plan_paper.HELP)(plan_paper.plan_paper)
+app.add_typer(plan, name="plan")
 app.command(help=audit.HELP)(audit.audit)
 lab.command(help=minhash.HELP)(minhash.minhash)
 lab.command("range-search", help=range_search.HELP)(range_search.range_search)

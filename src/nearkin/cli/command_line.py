@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 
-_OUTPUTS = ("out", "html", "missed", "cache")
+_OUTPUTS = ("out", "html", "missed", "cache", "figure")
 _NO_FILES = ("ids", "conf")
 """Lists of strings that do not name files. All others do, and so do all paths."""
 _COLLECTIONS = ("postgresql://", "postgres://")

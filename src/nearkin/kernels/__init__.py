@@ -1,82 +1,11 @@
 """Hot loops: arrays in, arrays out.
 
-``compiled`` holds the numba kernels, ``plain`` their twins in Python and numpy, module for module and function for
-function. Both give the same bits: the twin is the oracle of the kernel, and it serves inputs so small that starting
-numba would cost more than the work.
+Each module here is the front of a family of kernels: typed and documented functions, which check, allocate and choose
+the loops. ``compiled`` holds the loops for numba, ``plain`` their twins in Python and numpy, module for module and
+function for function. Both give the same bits: the twin is the oracle of the loop, and it serves inputs so small that
+starting numba would cost more than the work.
 """
 
-from __future__ import annotations
+from nearkin.kernels.choosing import loops as twin
 
-import importlib
-import sys
-from types import ModuleType
-from typing import Literal
-
-TINY_BYTES = 4096
-"""Inputs up to this size never start numba by themselves, which takes about 0.5 s; the twins take milliseconds."""
-ALWAYS: Literal["plain", "compiled"] | None = None
-"""For tests: have all inputs served by one of the twins."""
-_COLD_BYTES = {
-    "letters": 1 << 20,
-    "text": 1 << 20,
-    "shingles": 1 << 18,
-    "features": 1 << 18,
-    "units": 1 << 18,
-    "word_ids": 1 << 19,
-    "java_hash": 1 << 17,
-    "fingerprint_sketches": 1 << 22,
-    "sketch": 1 << 20,
-}
-"""As much as the twins of these kernels do in about 0.25 s: half of what it takes to start numba."""
-_COLD_BYTES_OF_OTHERS = 1 << 18
-_COLD_S = 0.25
-_START_S = 0.5
-_LOAD_S = 0.05  # one kernel more, when numba is there
-_spent_s = 0.0
-_spent_on: dict[str, float] = {}
-
-
-def is_worth_starting(work_s: float) -> bool:
-    """Whether numba is to serve what twins would take so long for: if it is loaded, or is worth loading by now.
-
-    A command about one document ends before numba would have started; a process that goes on asking soon starts it.
-    At the worst twins and the start take twice as long together as the better of the two alone.
-
-    Parameters
-    ----------
-    work_s : float
-        Seconds that the twins take; they are added up over all calls.
-    """
-    global _spent_s
-    if "numba" in sys.modules:
-        return True
-    _spent_s += work_s
-    return _spent_s > _START_S
-
-
-def twin(name: str, size_bytes: int) -> ModuleType:
-    """The module ``name`` of kernels that serves an input of this size.
-
-    The compiled one if it is started; else the plain twin while the input is tiny, or numba is not worth starting yet
-    for what came so far.
-
-    Examples
-    --------
-    >>> twin("identity", 100).__name__ in ("nearkin.kernels.plain.identity", "nearkin.kernels.compiled.identity")
-    True
-    """
-    kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
-    return importlib.import_module(f"nearkin.kernels.{kind}.{name}")
-
-
-def _is_for_compiled(name: str, size_bytes: int) -> bool:
-    if f"nearkin.kernels.compiled.{name}" in sys.modules:
-        return True
-    is_tiny = size_bytes <= TINY_BYTES
-    if not is_tiny and name not in _COLD_BYTES:
-        return True
-    work_s = _COLD_S * size_bytes / _COLD_BYTES.get(name, _COLD_BYTES_OF_OTHERS)
-    if not is_worth_starting(work_s):
-        return False
-    _spent_on[name] = _spent_on.get(name, 0.0) + work_s
-    return not is_tiny or _spent_on[name] > _LOAD_S
+__all__ = ["twin"]  # for families that have no front yet

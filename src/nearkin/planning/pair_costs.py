@@ -23,7 +23,7 @@ class Costs:
     """Nanoseconds on one core.
 
     The defaults were measured once, on one core of an AMD EPYC of 2.6 GHz, and are constants, so that a plan depends on
-    nothing but its question. ``nearkin plan --machine this --json`` prints those of another machine.
+    nothing but its question. ``nearkin plan pairs --machine this --json`` prints those of another machine.
 
     Parameters
     ----------

@@ -10,19 +10,17 @@ from typing import Any, get_args
 
 import pytest
 
-from nearkin.cli.align import align
-from nearkin.cli.app import app, lab
+from nearkin.cli.app import app
 from nearkin.cli.command_line import CommandLine, take_every_character
-from nearkin.cli.sql import sql
 from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {("remove", "ids"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")}
 """Lists of strings that are not names of files."""
-OUTPUTS = ("out", "html", "missed", "cache")
+OUTPUTS = ("out", "html", "missed", "cache", "figure")
 
 
 def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for group in (app, lab, sql, align):
+    for group in (app, *(one.typer_instance for one in app.registered_groups)):
         assert isinstance(group, CommandLine)
         for one in group.registered_commands:
             assert one.callback is not None

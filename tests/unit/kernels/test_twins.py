@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels import compiled, plain  # noqa: F401  (named here so that both are seen to be covered)
+from nearkin.kernels import compiled, plain, sketch  # noqa: F401  (named here so that both are seen to be covered)
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.compiled import (
     chains,
@@ -18,7 +18,6 @@ from nearkin.kernels.compiled import (
     overlap,
     prefixes,
     shingles,
-    sketch,
     text,
 )
 from nearkin.kernels.plain import chains as plain_chains
@@ -29,8 +28,8 @@ from nearkin.kernels.plain import marks as plain_marks
 from nearkin.kernels.plain import overlap as plain_overlap
 from nearkin.kernels.plain import prefixes as plain_prefixes
 from nearkin.kernels.plain import shingles as plain_shingles
-from nearkin.kernels.plain import sketch as plain_sketch
 from nearkin.kernels.plain import text as plain_text
+from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
 texts = st.lists(st.one_of(st.text(st.sampled_from(ODD), max_size=90), st.text(max_size=40)), max_size=6)
@@ -97,12 +96,10 @@ def test_a_shingle_that_is_zero_is_one_like_any_other():
 @given(sets, st.integers(1, 40), st.integers(0, 2**64 - 1))
 def test_sketch_and_band_keys(values, size, seed):
     hashes, offsets = flatten(values)
-    slots = sketch.sketch(hashes, offsets, size=size, seed=seed)
-    same([slots], [plain_sketch.sketch(hashes, offsets, size=size, seed=seed)])
-    same([sketch.round_constants(size, seed)], [plain_sketch.round_constants(size, seed)])
+    slots = agreed(sketch.sketch, hashes, offsets, size=size, seed=seed)
+    agreed(sketch.round_constants, size, seed)
     rows = max(1, size // 3)
-    bands = size // rows
-    same([sketch.band_keys(slots, bands=bands, rows=rows)], [plain_sketch.band_keys(slots, bands=bands, rows=rows)])
+    agreed(sketch.band_keys, slots, bands=size // rows, rows=rows)
 
 
 @given(st.lists(st.tuples(st.one_of(few_hashes, st.integers(0, 2**64 - 1)), st.integers(0, 9)), max_size=60))

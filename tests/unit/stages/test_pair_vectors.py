@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.records import TermCounts
 from nearkin.stages.features.bm25 import BM25, sums_of
@@ -55,7 +55,7 @@ def test_the_bits_of_words_never_change():
 @pytest.mark.parametrize("kind", ["plain", "compiled"])
 def test_large_weights_and_small_ones_give_the_same_bits(kind, monkeypatch):
     """Small sums are added in 32 bits, large ones in 64."""
-    monkeypatch.setattr(kernels, "ALWAYS", kind)
+    monkeypatch.setattr(choosing, "ALWAYS", kind)
     chance = np.random.default_rng(1)
     hashes, offsets = chance.integers(0, 2**63, 900, dtype=np.uint64), np.arange(0, 901, 90)
     weights = chance.integers(1, 64, 900) / 64.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin import kernels
+from nearkin.kernels import choosing
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.preparing import PREPARED_SCHEMA
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, READABLE, UNREADABLE, survey
@@ -45,11 +45,11 @@ def test_nodes_are_the_distinct_digests_in_order_of_first_occurrence(tmp_path_fa
         (f"d{i}", "" if kind == "empty" else "t", digest, "bad" if kind == "bad" else None)
         for i, (digest, kind) in enumerate(documents)
     ]
-    kernels.ALWAYS = kind
+    choosing.ALWAYS = kind
     try:
         corpus = corpus_of(tmp_path_factory.mktemp("corpus"), rows)
     finally:
-        kernels.ALWAYS = None
+        choosing.ALWAYS = None
     first: dict[tuple[int, ...], int] = {}
     for i, (digest, kind) in enumerate(documents):
         if kind == "readable":

@@ -1,44 +1,30 @@
-"""The twin of ``compiled.sketch``."""
+"""The plain twins of the loops of `nearkin.kernels.sketch`."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+from nearkin.kernels.sketch import EMPTY
 
-_EMPTY = 0xFFFFFFFFFFFFFFFF
-EMPTY = np.uint64(_EMPTY)
-"""What every slot of the empty set holds; it must never be compared."""
-
-
-def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int, seed: int) -> NDArray[np.uint64]:
-    """See ``compiled.sketch.sketch``.
-
-    Examples
-    --------
-    >>> sets = np.array([1, 2, 3, 1, 2, 3], np.uint64)
-    >>> slots = sketch(sets, np.array([0, 3, 6]), size=4, seed=0)
-    >>> bool((slots[0] == slots[1]).all())
-    True
-    """
-    constants = [int(c) for c in round_constants(size, seed)]
-    rows = [_sketch_one([int(h) for h in hashes[a:b]], constants) for a, b in pairwise(offsets)]
-    return np.array(rows, np.uint64).reshape(len(rows), size)
+_EMPTY = int(EMPTY)
 
 
-def round_constants(size: int, seed: int) -> NDArray[np.uint64]:
-    """See ``compiled.sketch.round_constants``."""
-    base = mix((seed + GOLDEN) & MASK)
-    return np.array([mix((base + i * GOLDEN) & MASK) for i in range(2 * size)], np.uint64)
+def fill_round_constants(seed, constants):
+    base = mix((int(seed) + GOLDEN) & MASK)
+    constants[:] = [mix((base + i * GOLDEN) & MASK) for i in range(len(constants))]
 
 
-def band_keys(slots: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np.uint64]:
-    """See ``compiled.sketch.band_keys``."""
-    keys = [[_key_one([int(s) for s in row], band, rows) for row in slots] for band in range(bands)]
-    return np.array(keys, np.uint64).reshape(bands, len(slots))
+def sketch_many(hashes, offsets, constants, slots):
+    rounds = [int(c) for c in constants]
+    for row, (start, end) in zip(slots, pairwise(offsets)):
+        row[:] = _sketch_one([int(h) for h in hashes[start:end]], rounds)
+
+
+def keys_many(slots, rows, keys):
+    for i, row in enumerate(slots):
+        own = [int(slot) for slot in row]
+        keys[:, i] = [_key_one(own, band, rows) for band in range(len(keys))]
 
 
 def _sketch_one(elements: list[int], constants: list[int]) -> list[int]:

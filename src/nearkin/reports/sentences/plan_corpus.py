@@ -1,4 +1,4 @@
-"""What ``nearkin plan`` says of a corpus to clean."""
+"""What ``nearkin plan corpus`` says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin plan`` says of a search for pairs: what was asked, and why one way was chosen."""
+"""What ``nearkin plan pairs`` says: what was asked, and why one way was chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin plan --paper`` says of the published experiment."""
+"""What ``nearkin plan paper`` says of the published experiment."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol
 
 import zstandard
 
@@ -82,134 +84,91 @@ def unpacked(pull: Pull, compression: Compression) -> Pull:
     StreamFault
         From the pull: the stream is truncated or damaged, or needs too much memory to unpack.
     """
-    if compression == "gzip":
-        return _gunzipped(pull)
-    if compression == "zstd":
-        return _unzstd(pull)
-    if compression == "bzip2":
-        return _unblocked(pull, "bzip2", bz2.BZ2Decompressor)
-    if compression == "xz":
-        return _unblocked(pull, "xz", _xz_decoder)
-    return pull
+    return pull if compression == "none" else _unframed(pull, compression)
 
 
-def _truncated(compression: str) -> StreamFault:
-    return StreamFault(f"the {compression} stream is truncated")
+@dataclass(frozen=True, slots=True)
+class _Frames:
+    """How the frames of a compression are unpacked, of which a file may have thousands.
+
+    Parameters
+    ----------
+    new : function
+        Returns the decoder of a frame.
+    step : function
+        Takes a decoder, packed bytes and how many bytes to hand out; returns those, and the packed bytes it left.
+    is_padded : bool
+        Whether zero bytes between frames are padding, as for gzip and xz themselves.
+    """
+
+    new: Callable[[], Any]
+    step: Callable[[Any, memoryview, int], tuple[bytes, memoryview]]
+    is_padded: bool = True
 
 
-def _empty(compression: str) -> StreamFault:
-    return StreamFault(f"the file is empty, not even an empty {compression} stream")
+def _step_gzip(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
+    piece = decoder.decompress(packed, n_bytes)
+    return piece, memoryview(b"" if decoder.eof else decoder.unconsumed_tail)
 
 
-def _gunzipped(pull: Pull) -> Pull:
-    """Gzip members one after another; zero bytes after the last are padding, as for gzip itself."""
-    decoder = zlib.decompressobj(wbits=31)
-    packed = b""
-    between_members, is_empty = True, True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_members, is_empty
-        while True:
-            if not packed:
-                packed = pull(READ_BYTES)
-                if not packed:
-                    if is_empty:
-                        raise _empty("gzip")
-                    if between_members:
-                        return b""
-                    raise _truncated("gzip")
-            is_empty = False
-            if between_members:
-                packed = packed.lstrip(b"\0")
-                if not packed:
-                    continue
-                decoder = zlib.decompressobj(wbits=31)
-                between_members = False
-            try:
-                piece = decoder.decompress(packed, n_bytes)
-            except zlib.error as error:
-                raise StreamFault(f"the gzip stream is damaged: {error}") from error
-            between_members = decoder.eof
-            packed = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
-            if piece:
-                return piece
-
-    return pull_out
+def _step_zstd(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
+    return decoder.decompress(packed[:_ZSTD_PIECE_BYTES]), packed[_ZSTD_PIECE_BYTES:]
 
 
-def _unzstd(pull: Pull) -> Pull:
-    """Zstandard frames one after another."""
+def _step_blocks(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
+    """It keeps what it has not unpacked yet."""
+    return decoder.decompress(packed, n_bytes), memoryview(b"")
+
+
+def _new_zstd() -> Any:
     # Not stream_reader: it takes a file that is cut short for a whole one.
-    factory = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
-    decoder = factory.decompressobj()
-    packed = memoryview(b"")
-    between_frames, is_empty = True, True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_frames, is_empty
-        while True:
-            if not packed:
-                packed = memoryview(pull(READ_BYTES))
-                if not packed:
-                    if is_empty:
-                        raise _empty("zstd")
-                    if between_frames:
-                        return b""
-                    raise _truncated("zstd")
-            is_empty = False
-            if between_frames:
-                decoder = factory.decompressobj()
-                between_frames = False
-            head, packed = packed[:_ZSTD_PIECE_BYTES], packed[_ZSTD_PIECE_BYTES:]
-            try:
-                piece = decoder.decompress(head)
-            except zstandard.ZstdError as error:
-                raise StreamFault(f"the zstd stream is damaged: {error}") from error
-            if decoder.eof:
-                between_frames = True
-                packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
-            if piece:
-                return piece
-
-    return pull_out
+    return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
 
-def _xz_decoder() -> lzma.LZMADecompressor:
+def _new_xz() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
 
 
-def _unblocked(
-    pull: Pull, compression: str, new_decoder: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
-) -> Pull:
-    """Streams one after another, of which dumps have thousands; zero bytes between are padding, as for xz itself."""
-    decoder = new_decoder()
-    packed = b""
-    between_streams, is_empty = True, True
+_FRAMES: dict[Compression, _Frames] = {
+    "gzip": _Frames(partial(zlib.decompressobj, wbits=31), _step_gzip),
+    "zstd": _Frames(_new_zstd, _step_zstd, is_padded=False),
+    "bzip2": _Frames(bz2.BZ2Decompressor, _step_blocks),
+    "xz": _Frames(_new_xz, _step_blocks),
+}
+
+
+def _unframed(pull: Pull, compression: Compression) -> Pull:
+    """The bytes of frames one after another."""
+    frames = _FRAMES[compression]
+    decoder: Any = None  # between frames
+    packed = memoryview(b"")
+    is_empty = True
 
     def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, between_streams, is_empty
+        nonlocal decoder, packed, is_empty
         while True:
-            if not packed and (between_streams or decoder.needs_input):
-                packed = pull(READ_BYTES)
+            if not packed and (decoder is None or getattr(decoder, "needs_input", True)):
+                packed = memoryview(pull(READ_BYTES))
                 if not packed:
                     if is_empty:
-                        raise _empty(compression)
-                    if between_streams:
-                        return b""
-                    raise _truncated(compression)
+                        raise StreamFault(f"the file is empty, not even an empty {compression} stream")
+                    if decoder is not None:
+                        raise StreamFault(f"the {compression} stream is truncated")
+                    return b""
             is_empty = False
-            if between_streams:
-                packed = packed.lstrip(b"\0")
-                if not packed:
-                    continue
-                decoder = new_decoder()
-                between_streams = False
+            if decoder is None:
+                if frames.is_padded and packed[0] == 0:
+                    packed = memoryview(bytes(packed).lstrip(b"\0"))
+                    if not packed:
+                        continue
+                decoder = frames.new()
             try:
-                piece = decoder.decompress(packed, n_bytes)
-            except (OSError, lzma.LZMAError, MemoryError) as error:
+                piece, packed = frames.step(decoder, packed, n_bytes)
+            except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstandard.ZstdError) as error:
                 raise StreamFault(_why(compression, error)) from error
-            between_streams = decoder.eof
-            packed = decoder.unused_data if decoder.eof else b""
+            if decoder.eof:
+                packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
+                decoder = None
             if piece:
                 return piece
 

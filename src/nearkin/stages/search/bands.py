@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.sketch import band_keys
 from nearkin.records import F64, U64, Signatures
 
 
@@ -66,6 +66,4 @@ class Bands:
                 f"of at least {self.size} slots ({self.bands} bands of {self.rows})",
                 signatures.slots.shape[1],
             )
-        kernel = kernels.twin("sketch", signatures.slots.nbytes)
-        keys: U64 = kernel.band_keys(signatures.slots, bands=self.bands, rows=self.rows)
-        return keys
+        return band_keys(signatures.slots, bands=self.bands, rows=self.rows)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels import choosing
 from nearkin.kernels.plain.range_blocks import FAN_OUT
 from nearkin.records import F64, I64, U32, LetterVectors
 from nearkin.stages.search.range_directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
@@ -126,7 +127,7 @@ class RangeSegment:
         """
         if not len(self.rows):
             return
-        is_worth_it = kernels.is_worth_starting(_TWIN_S * len(queries))
+        is_worth_it = choosing.is_worth_starting(_TWIN_S * len(queries))
         kernel = kernels.twin("range_scan", self.counts.nbytes if is_worth_it else 0)
         points, reaches = self._learnt.points(queries), self._learnt.reaches(lengths, limits)
         found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)

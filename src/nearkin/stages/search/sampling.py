@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_sample
+from nearkin.kernels.sketch import round_constants
 from nearkin.records import F64, I64, U64, ShingleSets
 
 _SALT = np.uint64(0xA0761D6478BD642F)
@@ -60,7 +60,7 @@ class Sampling:
         """An odd number: that of all samples ever stored for seed 0, a random one for any other."""
         if not self.seed:
             return _SALT
-        return np.uint64(int(kernels.twin("sketch", 0).round_constants(1, self.seed)[0]) | 1)
+        return np.uint64(int(round_constants(1, self.seed)[0]) | 1)
 
     def keys(self, sets: ShingleSets) -> tuple[U64, I64]:
         """The sampled shingles, and the set each comes from; shapes (n_keys,)."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels.sketch import sketch
 from nearkin.records import F64, Bool, ShingleSets, Signatures
 
 
@@ -57,8 +57,7 @@ class MinHash:
 
         An empty set is like nothing, not even another empty set: leave such rows out of any comparison.
         """
-        kernel = kernels.twin("sketch", sets.hashes.nbytes)
-        slots = kernel.sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
+        slots = sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
         return Signatures(slots, f"{sets.fingerprint};{self.fingerprint}")
 
     def similarity(self, a: Signatures, b: Signatures) -> F64:

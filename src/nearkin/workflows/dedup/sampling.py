@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
+from nearkin.kernels.sketch import round_constants
 from nearkin.planning.search import Sample
 from nearkin.records import I64, U64, Bool
 from nearkin.runs.spool import texts_of
@@ -91,6 +91,5 @@ def _spread(n_nodes: int, n_texts: int) -> U64:
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)
     bounds = np.arange(n + 1, dtype=np.uint64) * np.uint64(n_nodes) // np.uint64(n)
-    hashes = kernels.twin("sketch", 0).round_constants(n, 0)[:n]
-    chosen: U64 = bounds[:-1] + hashes % (bounds[1:] - bounds[:-1])
-    return chosen
+    hashes = round_constants(n, 0)[:n]
+    return bounds[:-1] + hashes % (bounds[1:] - bounds[:-1])

@@ -1,6 +1,6 @@
 """Which way a search for pairs goes: by a sample of the documents, the model, and what steps cost on one machine.
 
-``nearkin pairs`` and ``nearkin plan`` choose by the same steps and the same costs, so that they choose the same way.
+``nearkin pairs`` and ``nearkin plan pairs`` choose by the same steps and costs, so that they choose the same way.
 What a search finds must not depend on the machine: costs measured here only say how long it will take.
 """
 

@@ -228,11 +228,10 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.slow
-def test_spark_connect(cluster, tmp_path):
-    with cluster.connect_server() as url:
-        ended = run(
-            tmp_path,
-            f"""
+def test_spark_connect(connect_url, tmp_path):
+    ended = run(
+        tmp_path,
+        f"""
 def bad(batches):
     from nearkin.errors import DocumentError
     list(batches)
@@ -245,11 +244,13 @@ def work(spark):
     with engine_errors():
         spark.range(2).mapInArrow(bad, "id long").toArrow()
 
-attempt(Cluster({url!r}, {{"spark.sql.shuffle.partitions": "3"}}), work)
-attempt(Cluster({url!r}, {{"spark.executor.memory": "3g"}}), work)
+attempt(Cluster({connect_url!r}, {{"spark.sql.shuffle.partitions": "3"}}), work)
+attempt(Cluster({connect_url!r}, {{"spark.executor.memory": "3g"}}), work)
 """,
-        )
+    )
     lines = ended.out.splitlines()
     assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: not valid JSON"], ended
-    assert lines[2] == f"EngineError: spark.executor.memory is set where the server at {url} is started: omit it."
+    assert (
+        lines[2] == f"EngineError: spark.executor.memory is set where the server at {connect_url} is started: omit it."
+    )
     assert (ended.err, ended.code) == ("", 0)

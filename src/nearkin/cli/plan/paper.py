@@ -1,9 +1,11 @@
-"""``nearkin plan --paper``: the model at the parameters of the published experiment."""
+"""``nearkin plan paper``: the model at the parameters of the published experiment."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.plan.options import Figure, check_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,14 +14,27 @@ if TYPE_CHECKING:
     from nearkin.planning.pair_tradeoff import Point
 
 
-def tell_paper(figure: Path | None, *, as_json: bool) -> None:
-    """The estimates of figure 6, then the four relative costs of the text."""
+HELP = """
+Compare the model of nearkin plan pairs with a published experiment: the estimates of its figure 6, then the costs \
+that its text gives (Ture, Elsayed, Lin, "No free lunch", SIGIR 2011).
+
+[bold]Examples[/]
+
+  nearkin plan paper
+
+  nearkin plan paper --figure figure-6.svg
+"""
+
+
+def plan_paper(figure: Figure = None, as_json: JsonSummary = False, overwrite: Overwrite = False) -> None:
+    """Print the estimates of figure 6, then the four relative costs of the text."""
     from nearkin.cli.printing import tell
     from nearkin.planning.pair_tradeoff import PUBLISHED_BITS, PUBLISHED_DISTANCE, published_question, tradeoff
 
+    check_figure(figure, overwrite=overwrite)
     points = tradeoff(published_question(), PUBLISHED_BITS, PUBLISHED_DISTANCE)
     if figure is not None:
-        from nearkin.cli.plan_figure import orders_up_to, write_orders_chart
+        from nearkin.cli.plan.figure import orders_up_to, write_orders_chart
 
         orders, widths = (
             [one for one in orders_up_to(1000) if one <= 1000] + [1000],

@@ -1,4 +1,4 @@
-"""The chart of ``nearkin plan``: recall against cost, a line for each window."""
+"""The chart of ``nearkin plan pairs``: recall against cost, a line for each window."""
 
 from __future__ import annotations
 

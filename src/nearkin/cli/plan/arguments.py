@@ -7,8 +7,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from nearkin.errors import ParameterError
 
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
@@ -45,13 +43,13 @@ def parse_count(text: str, option: str) -> int:
     """
     read = _COUNT.fullmatch(text.strip())
     if read is None and Path(text).is_file():
-        sample = "--sample" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
-        raise typer.BadParameter(f"{option} is a number of documents; documents to go by are given as {sample}.")
+        sample = "SAMPLE" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
+        raise ParameterError(f"{option} is a number of documents; documents to go by are given as {sample}.")
     if read is None:
-        raise typer.BadParameter(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
+        raise ParameterError(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
     n = round(float(read[1].replace(",", "")) * _TIMES[read[2].lower()])
     if not 1 <= n <= _MOST:
-        raise typer.BadParameter(f"{option} must be from 1 to {_MOST:,}. Got {text!r} instead.")
+        raise ParameterError(f"{option} must be from 1 to {_MOST:,}. Got {text!r} instead.")
     return n
 
 
@@ -68,7 +66,7 @@ def parse_terms(text: str) -> tuple[float, float]:
     except ValueError:
         numbers = []
     if not 1 <= len(numbers) <= 2 or not all(0 < number < 1e6 for number in numbers):
-        raise typer.BadParameter(f"--terms must be LEFT,RIGHT, two numbers above 0. Got {text!r} instead.")
+        raise ParameterError(f"--terms must be LEFT,RIGHT, two numbers above 0. Got {text!r} instead.")
     return numbers[0], numbers[-1]
 
 
@@ -87,19 +85,17 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     for part in parts:
         name, _, value = part.partition("=")
         if part != "this" and (name not in told or not value):
-            raise typer.BadParameter(f"--machine must be this, or cores=N,speed=X. Got {text!r} instead.")
+            raise ParameterError(f"--machine must be this, or cores=N,speed=X. Got {text!r} instead.")
         if part != "this":
             told[name] = value
     is_this = "this" in parts
     if is_this and told["speed"]:
-        raise typer.BadParameter("--machine this measures the speed: leave speed= away.")
+        raise ParameterError("--machine this measures the speed: leave speed= away.")
     try:
         cores = int(told["cores"]) if told["cores"] else cores_here if is_this else 1
         speed = float(told["speed"] or 1)
     except ValueError:
-        raise typer.BadParameter(
-            f"--machine must have numbers after cores= and speed=. Got {text!r} instead."
-        ) from None
+        raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.") from None
     if not 1 <= cores <= _MOST_CORES or not 0 < speed < math.inf:
         raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MOST_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)

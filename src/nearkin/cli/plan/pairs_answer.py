@@ -1,4 +1,4 @@
-"""``nearkin plan`` of a search for pairs: the ways beside each other, and why one was chosen."""
+"""The answer of ``nearkin plan pairs``: the methods beside each other, and why one was chosen."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.cli.plan_words import Machine
+    from nearkin.cli.plan.arguments import Machine
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pair_forecast import PairForecast
     from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question
     from nearkin.workflows.pairing.options import PairOptions
 
 
-def plan_pairs(
+def answer(
     asked: Question | PairForecast,
     options: PairOptions,
     machine: Machine,
@@ -24,8 +24,8 @@ def plan_pairs(
     *,
     as_json: bool,
 ) -> None:
-    """Choose the way as nearkin pairs does, by the default costs, and tell it with those of the machine."""
-    from nearkin.cli.plan_cluster import summary_of
+    """Choose the method as nearkin pairs does, by the default costs, and print it with those of the machine."""
+    from nearkin.cli.plan.cluster import summary_of
     from nearkin.cli.printing import tell
     from nearkin.planning.pair_forecast import PairForecast
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
@@ -35,7 +35,7 @@ def plan_pairs(
     question = asked.question if isinstance(asked, PairForecast) else asked
     planned = asked.plan if isinstance(asked, PairForecast) else plan_without_documents(asked, options)
     if figure is not None:
-        from nearkin.cli.plan_figure import write_figure
+        from nearkin.cli.plan.figure import write_figure
 
         write_figure(question, planned, figure)
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
@@ -87,7 +87,7 @@ def _show(
     needs: ClusterNeeds | None,
 ) -> None:
     """The question, the ways side by side, then why."""
-    from nearkin.cli.plan_cluster import show_needs
+    from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say, shown
     from nearkin.reports.sentences.plan_pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import LEAST_PAIRS

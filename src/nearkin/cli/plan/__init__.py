@@ -1,0 +1,1 @@
+"""``nearkin plan``: what a search will find and what it will take, before it is run."""

@@ -1,0 +1,140 @@
+"""``nearkin plan corpus``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.engine_options import check_engine
+from nearkin.cli.options import JsonSummary, Measure, Recall, Shingle, Text, Threshold
+from nearkin.cli.plan.options import PlanEngine
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
+from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.planning.cluster_needs import ClusterNeeds
+    from nearkin.planning.corpus_forecast import CorpusForecast
+    from nearkin.workflows.dedup.options import DedupOptions
+
+_corpus = partial(typer.Option, rich_help_panel="The corpus", show_default=False)
+
+Sample = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SAMPLE...",
+        help="Some thousands of documents, drawn from the whole corpus: files, as for nearkin dedup.",
+        show_default=False,
+    ),
+]
+CorpusSize = Annotated[
+    str | None,
+    _corpus("--documents", help="Number of documents in the corpus, for example 1B. [dim]default: as in the sample[/]"),
+]
+ClusterCores = Annotated[
+    int | None,
+    typer.Option(
+        "--cores",
+        min=1,
+        max=10**6,
+        rich_help_panel="The engine",
+        help="With --engine spark: cores of the cluster. [dim]default: 1[/]",
+        show_default=False,
+    ),
+]
+
+HELP = """
+Plan the search of nearkin dedup for a corpus like SAMPLE before it is run: how it will be searched, and with \
+--engine spark what a cluster needs.
+
+[bold]Examples[/]
+
+  nearkin plan corpus some.parquet --documents 200M
+
+  nearkin plan corpus some.parquet --documents 1B --engine spark --cores 512
+"""
+
+
+def plan_corpus(
+    sample: Sample,
+    documents: CorpusSize = None,
+    text: Text = None,
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    threshold: Threshold = None,
+    measure: Measure = None,
+    recall: Recall = None,
+    shingle: Shingle = None,
+    engine: PlanEngine = "local",
+    cores: ClusterCores = None,
+    as_json: JsonSummary = False,
+) -> None:
+    """Plan the cleaning of a corpus by a sample of it."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.plan.arguments import parse_count
+    from nearkin.cli.plan.cluster import summary_of
+    from nearkin.cli.printing import tell
+    from nearkin.workflows.dedup.forecast import forecast
+    from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
+    from nearkin.workflows.dedup.options import DedupOptions
+    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.resources import Resources
+
+    check_engine(engine)
+    if cores is not None and engine == "local":
+        raise ParameterError("--cores is the size of a cluster: add --engine spark.")
+    n_documents = None if documents is None else parse_count(documents, "--documents")
+    options = DedupOptions.of(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
+    request = ReadingRequest(sample, text=text, rules=rules_of(on_error, max_unreadable, max_document_size))
+    with bars_shown(is_quiet=as_json) as bars:
+        told = forecast(request, options, n_documents=n_documents, resources=Resources(), progress=bars)
+    n_cores = cores or 1
+    needs = cluster_needs(told, options, n_cores) if engine == "spark" else None
+    tell(
+        lambda: _summary(told, options) | summary_of(needs),
+        lambda console: _show(console, told, options, needs, n_cores),
+        as_json=as_json,
+    )
+
+
+def _summary(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
+    from nearkin.workflows.dedup.plans import plan_as_stored
+
+    return {
+        "documents": told.n_documents,
+        "distinct_texts": told.n_texts,
+        "parameters": options.in_words(),
+        "plan": plan_as_stored(told.plan),
+        "keys_of_bands_a_text": told.n_band_keys,
+        "other_keys_a_text": told.n_other_keys,
+        "sample": {
+            "documents": told.n_sampled,
+            "compared": len(told.sample.sizes),
+            "mean_shingles": told.sample.mean_size,
+            "document_bytes": told.document_bytes,
+        },
+    }
+
+
+def _show(
+    console: Console, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
+) -> None:
+    from nearkin.cli.plan.cluster import show_needs
+    from nearkin.cli.printing import say
+    from nearkin.reports.sentences.plan_corpus import corpus_plan_sentences
+    from nearkin.workflows.dedup.plans import describe_plan
+
+    say(console, corpus_plan_sentences(told, describe_plan(told.plan, options)))
+    show_needs(console, needs, n_cores, told.n_documents)

@@ -1,0 +1,228 @@
+"""``nearkin plan pairs``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.engine_options import check_engine
+from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.plan.options import Figure, PlanEngine, check_figure
+from nearkin.cli.reading_rules import (
+    LARGEST_DOCUMENT,
+    MOST_UNREADABLE,
+    SKIP_DOCUMENTS,
+    MaxDocumentSize,
+    MaxUnreadable,
+    OnError,
+    rules_of,
+)
+from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from nearkin.cli.plan.arguments import Machine
+    from nearkin.planning.pair_forecast import PairForecast
+    from nearkin.planning.pair_search import Question
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.options import PairOptions
+
+_sought = partial(typer.Option, rich_help_panel="The search", show_default=False)
+_fixed = partial(typer.Option, rich_help_panel="Fixed instead of chosen", show_default=False)
+_sample = partial(typer.Option, rich_help_panel="Samples to measure", show_default=False)
+
+Left = Annotated[
+    str | None,
+    _sought(
+        help="Number of documents in the left collection: 3.44M, 200k or 1,470,000. [dim]default: as in the sample[/]"
+    ),
+]
+Right = Annotated[str | None, _sought(help="Number of documents in the right collection.")]
+MinCosine = Annotated[
+    float, _sought("--threshold", help="Minimum cosine of a pair, above 0 and up to 1.", show_default=True)
+]
+WantedRecall = Annotated[
+    float,
+    _sought("--recall", help="Minimum share of the pairs at or above the threshold to find.", show_default=True),
+]
+Terms = Annotated[
+    str | None,
+    _sought(help="Mean number of terms of a vector: LEFT,RIGHT. [dim]default: 100,100, or as in the sample[/]"),
+]
+MachineText = Annotated[
+    str,
+    _sought(
+        "--machine",
+        help="cores=N,speed=X, where X is the speed relative to the machine on which the costs were measured. this: "
+        "measure the costs on this machine, which takes a second.",
+        show_default=True,
+    ),
+]
+SampleLeft = Annotated[
+    list[str] | None,
+    _sample("--sample-left", metavar="INPUT", help="Some thousands of documents of the left collection: files, as for "
+            "nearkin pairs. The spread of cosines is then measured instead of assumed. May be repeated."),
+]  # fmt: skip
+SampleRight = Annotated[
+    list[str] | None,
+    _sample("--sample-right", metavar="INPUT", help="Some thousands of documents of the right collection."),
+]
+SampleTable = Annotated[
+    Path | None,
+    _sample("--table", help="Translation table, if the collections are in two languages; see nearkin pairs."),
+]
+SampleLeftLanguage = Annotated[
+    str | None,
+    _sample("--left-language", metavar="LANG", help="Language of the left sample. [dim]default: the table's first[/]"),
+]
+SampleRightLanguage = Annotated[
+    str | None,
+    _sample(
+        "--right-language", metavar="LANG", help="Language of the right sample. [dim]default: the table's second[/]"
+    ),
+]
+SampleText = Annotated[str | None, _sample("--text", help="Column with the text. [dim]default: guessed and printed[/]")]
+LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
+RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
+SearchMethod = Annotated[str | None, _fixed("--method", help="vectors, signatures or window.")]
+SignatureBits = Annotated[int | None, _fixed("--bits", help="Length of a signature, a multiple of 8.")]
+WithinDistance = Annotated[int | None, _fixed("--distance", help="Bits in which the signatures of a pair may differ.")]
+Permutations = Annotated[int | None, _fixed(help="Number of sorted orders of the signatures.")]
+Window = Annotated[int | None, _fixed(help="Number of signatures before and after each that it is compared with.")]
+
+HELP = """
+Plan the search of nearkin pairs before it is run: which method reaches the wanted recall soonest, what it will find \
+and what it will take.
+
+There are three methods: compare every pair of vectors, by an inverted index; compare every pair of signatures of \
+random projections; compare each signature with those near it in sorted orders. After signatures the true cosine \
+decides, so nothing below the threshold is reported. Without samples the plan assumes how cosines are spread; with \
+samples it measures that.
+
+[bold]Examples[/]
+
+  nearkin plan pairs --left 3.44M --right 1.47M --threshold 0.3 --recall 0.9 --machine cores=128
+
+  nearkin plan pairs --left 200k --right 300k --threshold 0.5 --method window --figure plan.svg
+
+  nearkin plan pairs --left 3.44M --right 1.47M --sample-left some.de.parquet --sample-right some.en.parquet
+"""
+
+Sizes = tuple[str | None, str | None]
+"""Numbers of documents of the left and the right collection, as they were given."""
+
+
+def plan_pairs(
+    left: Left = None,
+    right: Right = None,
+    threshold: MinCosine = 0.3,
+    recall: WantedRecall = 0.9,
+    terms: Terms = None,
+    machine: MachineText = "cores=1",
+    sample_left: SampleLeft = None,
+    sample_right: SampleRight = None,
+    table: SampleTable = None,
+    left_language: SampleLeftLanguage = None,
+    right_language: SampleRightLanguage = None,
+    text: SampleText = None,
+    left_text: LeftText = None,
+    right_text: RightText = None,
+    on_error: OnError = SKIP_DOCUMENTS,
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    method: SearchMethod = None,
+    bits: SignatureBits = None,
+    distance: WithinDistance = None,
+    permutations: Permutations = None,
+    window: Window = None,
+    engine: PlanEngine = "local",
+    figure: Figure = None,
+    as_json: JsonSummary = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Plan a search for pairs."""
+    from nearkin.cli.plan.arguments import parse_machine
+    from nearkin.cli.plan.pairs_answer import answer
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.resources import Resources
+
+    check_engine(engine)
+    rules = rules_of(on_error, max_unreadable, max_document_size)
+    planned_for = parse_machine(machine, Resources(0).n_threads)
+    check_figure(figure, overwrite=overwrite)
+    options = PairOptions(
+        threshold=threshold, recall=recall, bits=bits, distance=distance, permutations=permutations, window=window,
+        method=method or "auto",  # type: ignore[arg-type]  # it checks the method
+    )  # fmt: skip
+    asked: Question | PairForecast
+    if sample_left and sample_right:
+        if terms is not None:
+            raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
+        samples = PairInput(
+            ReadingRequest(sample_left, text=left_text or text, rules=rules),
+            ReadingRequest(sample_right, text=right_text or text, rules=rules), table, left_language, right_language,
+        )  # fmt: skip
+        asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
+    else:
+        _check_no_samples(sample_left, sample_right, table, left_language, right_language, text, left_text, right_text)
+        asked = _question((left, right), options, terms, planned_for)
+    answer(asked, options, planned_for, figure, engine, as_json=as_json)
+
+
+def _check_no_samples(
+    sample_left: list[str] | None, sample_right: list[str] | None, table: Path | None, *of_samples: str | None
+) -> None:
+    """Refuse half of the samples, and what is said of samples that are not given."""
+    if sample_left or sample_right or table is not None:
+        raise ParameterError("--sample-left and --sample-right are needed together, and --table needs both.")
+    if any(one is not None for one in of_samples):
+        raise ParameterError("Columns and languages are those of samples: add --sample-left and --sample-right.")
+
+
+def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:
+    """What is asked of the planner where there are no samples to go by."""
+    from nearkin.cli.plan.arguments import parse_count, parse_terms
+    from nearkin.planning.pair_costs import Costs
+    from nearkin.planning.pair_measuring import measured_costs
+    from nearkin.planning.pair_search import Question
+
+    left, right = counts
+    if left is None or right is None:
+        raise ParameterError("--left and --right are needed: how many documents each collection has.")
+    left_terms, right_terms = parse_terms(terms or "100,100")
+    is_this = machine.is_this
+    costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
+    n_left, n_right = parse_count(left, "--left"), parse_count(right, "--right")
+    return Question(
+        n_left, n_right, options.threshold, options.recall, machine.cores, left_terms, right_terms, costs=costs
+    )
+
+
+def _forecast(
+    samples: PairInput, counts: Sizes, options: PairOptions, machine: Machine, *, is_quiet: bool
+) -> PairForecast:
+    """The plan by samples of the documents."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.plan.arguments import parse_count
+    from nearkin.planning.pair_costs import Costs
+    from nearkin.workflows.pairing.forecast import forecast
+    from nearkin.workflows.resources import Resources
+
+    n_left, n_right = (
+        None if count is None else parse_count(count, name) for count, name in zip(counts, ("--left", "--right"))
+    )
+    with bars_shown(is_quiet=is_quiet) as bars:
+        return forecast(
+            samples,
+            options,
+            n_left=n_left,
+            n_right=n_right,
+            cores=machine.cores,
+            costs=None if machine.is_this else Costs().scaled(machine.speed),
+            resources=Resources(),
+            progress=bars,
+        )
