@@ -31,6 +31,7 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("line", pa.int64(), nullable=False),  # counted from 1; in Parquet and tables the row
         pa.field("problem", pa.large_string()),  # why the text could not be had; null: all is well
         pa.field("keep_value", pa.float64()),  # the column that chooses survivors; null where it has none
+        pa.field("parent", pa.large_string()),  # id of the document or container it is inside of; null: of none
     ]
 )
 """A batch of documents as a reader hands it on."""

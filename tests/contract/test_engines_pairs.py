@@ -21,6 +21,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import DocumentError, OutputExistsError, ParameterError, ResumeError, SourceError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
+from nearkin.manifests.pairs import SideFacts
 from nearkin.planning.pair_search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
@@ -35,7 +36,7 @@ from nearkin.workflows.pairing.on_spark import comparing, engine, searching, wei
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
+from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import vector_place
 from nearkin.workflows.reading.request import ReadingRequest

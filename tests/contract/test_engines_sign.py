@@ -42,9 +42,9 @@ from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import collect, save
+from nearkin.workflows.signing.job import sign_files
 from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions
-from nearkin.workflows.signing.sign import sign_files
 
 PROSE = wikipedia_dumps.PROSE
 WEIGHTED = {"method": "weighted-topsig", "bits": 64}

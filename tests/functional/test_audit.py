@@ -17,6 +17,7 @@ from functional.conftest import nearkin, nearkin_here, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RunError, SourceError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import inverted
 from nearkin.stages.search.linking import CrowdedRuns
@@ -119,9 +120,8 @@ def test_something_is_missed_and_predicted(lossy):
 
 def test_a_pair_of_two_sampled_documents_counts_once(documents, lossy):
     truth = true_pairs(documents, threshold=0.6, shingle="words:3", measure="jaccard")
-    run = auditing_run.StoredRun.load(
-        lossy, json.loads((lossy / "manifest.json").read_text()), threads=1, progress=Silent()
-    )
+    manifest = DedupManifest.of(json.loads((lossy / "manifest.json").read_text()))
+    run = auditing_run.StoredRun.load(lossy, manifest, threads=1, progress=Silent())
     for seed, n in ((0, 30), (1, 60)):
         options = AuditOptions(sample=n, seed=seed, threads=2)
         sampled = set(run.names.take(pa.array(options.drawn(run.rows))).to_pylist())

@@ -57,7 +57,7 @@ def audit(
     from nearkin.collection.tolerance import Tolerance as Alike
     from nearkin.workflows.auditing.audit import audit as measure
     from nearkin.workflows.auditing.audited import AuditOptions
-    from nearkin.workflows.collection.result_tables import check_format, write_table
+    from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
 
     if missed is not None:

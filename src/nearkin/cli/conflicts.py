@@ -59,7 +59,7 @@ def conflicts(
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
     from nearkin.workflows.collection.labels import read_labels
-    from nearkin.workflows.collection.result_tables import check_format, table_of_conflicts, write_table
+    from nearkin.workflows.collection.tables import check_format, table_of_conflicts, write_table
     from nearkin.workflows.resources import Resources
 
     if out is not None:

@@ -44,7 +44,7 @@ def groups(
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.principal import groups_with_principal
-    from nearkin.workflows.collection.result_tables import check_format, write_table
+    from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
 
     if out is not None:

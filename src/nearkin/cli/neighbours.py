@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
 
-    from nearkin.workflows.signing.neighbours import Found
+    from nearkin.workflows.signing.neighbours import NeighboursFound
 
 HELP = """
 Find all pairs of documents whose signatures differ in few bits: none is missed. How they are searched is chosen from \
@@ -98,7 +98,7 @@ def neighbours(
     tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
 
 
-def _show_pairs(console: Console, found: Found, out: Path) -> None:
+def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import shown
 
     written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""

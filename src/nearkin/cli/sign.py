@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from nearkin.workflows.signing.sign import Signed
+    from nearkin.workflows.signing.job import Signed
 
 HELP = """
 Make a signature of bits for every document: documents alike differ in few bits. nearkin neighbours finds them.
@@ -93,8 +93,8 @@ def sign(
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
+    from nearkin.workflows.signing.job import sign_files
     from nearkin.workflows.signing.options import SigningOptions
-    from nearkin.workflows.signing.sign import sign_files
 
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports import wording
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
+from nearkin.reports.criterion import measure_name
 from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
-from nearkin.reports.facts import RunFacts, measure_name
 from nearkin.reports.pages import report_environment
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
 
@@ -109,7 +106,7 @@ class ShownPair:
 
 
 def render_dedup_report(
-    manifest: Mapping[str, object],
+    manifest: DedupManifest,
     *,
     similarity_bin_edges: Sequence[float],
     similarity_counts: Sequence[int],
@@ -124,8 +121,8 @@ def render_dedup_report(
 
     Parameters
     ----------
-    manifest : Mapping
-        As ``manifest.json`` has it. What it lacks is left out of the page.
+    manifest : DedupManifest
+        What it lacks is left out of the page.
     similarity_bin_edges : sequence of float, shape (n_bins + 1,)
         Rising.
     similarity_counts : sequence of int, shape (n_bins,)
@@ -149,28 +146,27 @@ def render_dedup_report(
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    facts = RunFacts.of(manifest)
     try:
         environment = report_environment()
-        reasons = reasons_figure(facts)
-        similarities = similarity_figure(facts, similarity_bin_edges, similarity_counts)
-        recall = recall_figure(facts, similarity_bin_edges, similarity_counts, curve)
+        reasons = reasons_figure(manifest)
+        similarities = similarity_figure(manifest, similarity_bin_edges, similarity_counts)
+        recall = recall_figure(manifest, similarity_bin_edges, similarity_counts, curve)
         sizes = size_figure(group_size_counts)
         shown = tuple(_shown(samples))
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
     return environment.get_template("dedup.html.j2").render(
-        facts=facts,
-        headline=wording.headline(facts),
-        promises=tuple(wording.promises(facts)),
-        reason_rows=tuple(wording.reason_rows(facts)),
-        parameter_rows=tuple(wording.parameter_rows(facts)),
-        normalisation_steps=wording.normalisation_steps(facts),
+        facts=manifest,
+        headline=wording.headline(manifest),
+        promises=tuple(wording.promises(manifest)),
+        reason_rows=tuple(wording.reason_rows(manifest)),
+        parameter_rows=tuple(wording.parameter_rows(manifest)),
+        normalisation_steps=wording.normalisation_steps(manifest),
         glossary=wording.GLOSSARY,
         figures={"reasons": reasons, "similarities": similarities, "recall": recall, "sizes": sizes},
         largest_groups=largest_groups,
         n_groups=sum(group_size_counts.values()),
-        groups_told=wording.groups_told(facts, sum(group_size_counts.values())),
+        groups_told=wording.groups_told(manifest, sum(group_size_counts.values())),
         samples=shown,
         problems=problems,
         n_problems=n_problems,

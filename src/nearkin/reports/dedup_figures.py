@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
-from nearkin.reports.facts import RunFacts
+from nearkin.reports.criterion import measure_of
 from nearkin.reports.quantities import parameter_text
 
 _WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
@@ -35,7 +36,7 @@ class Figure:
     rows: tuple[tuple[str, str], ...] = ()
 
 
-def reasons_figure(facts: RunFacts) -> Figure | None:
+def reasons_figure(facts: DedupManifest) -> Figure | None:
     """Documents by reason; none where there are no documents. Its numbers stand in a table of the page."""
     from nearkin.reports.figures import reasons_bar
 
@@ -46,7 +47,7 @@ def reasons_figure(facts: RunFacts) -> Figure | None:
     return Figure(wide, narrow, "Documents by what happened to them.")
 
 
-def similarity_figure(facts: RunFacts, bin_edges: Sequence[float], counts: Sequence[int]) -> Figure | None:
+def similarity_figure(facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int]) -> Figure | None:
     """The histogram of similarities; none where there are no pairs."""
     from nearkin.reports.figures import similarity_histogram
 
@@ -57,15 +58,15 @@ def similarity_figure(facts: RunFacts, bin_edges: Sequence[float], counts: Seque
     bin_edges, counts = bin_edges[first:], counts[first:]
     wide, narrow = (
         similarity_histogram(
-            bin_edges, counts, threshold, measure=facts.measure, name=f"similarities-{tag}", width=width
+            bin_edges, counts, threshold, measure=measure_of(facts), name=f"similarities-{tag}", width=width
         )
         for tag, width in (("w", _WIDE), ("n", _NARROW))
     )
     return Figure(
         wide,
         narrow,
-        f"Verified pairs by {facts.measure} similarity. Exact copies count as pairs of similarity 1.",
-        (f"{facts.measure} similarity", "Pairs"),
+        f"Verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1.",
+        (f"{measure_of(facts)} similarity", "Pairs"),
         tuple(_bin_rows(bin_edges, counts)),
     )
 
@@ -89,20 +90,20 @@ def _bin_rows(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tup
 
 
 def recall_figure(
-    facts: RunFacts, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
+    facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
 ) -> Figure | None:
     """The curve of the search; none where the run has no plan of its own."""
     from nearkin.reports.figures import recall_curve, s_curve
 
     threshold = facts.threshold
-    bands, rows = int(facts.plan.get("bands", 0)), int(facts.plan.get("rows", 0))
+    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
     if threshold is None or (curve is None and not (bands and rows)):
         return None
     # what was asked for was asked at the threshold of the search, where no other dot stands
     asked = facts.recall if threshold == facts.searched_threshold else None
     drawn = []
     for tag, width in (("w", _WIDE - 24), ("n", _NARROW - 24)):
-        name, measure = f"curve-{tag}", facts.measure
+        name, measure = f"curve-{tag}", measure_of(facts)
         if curve is None:
             drawn.append(
                 s_curve(bands, rows, threshold, asked, bin_edges, counts, measure=measure, name=name, width=width)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from nearkin.errors import MissingExtraError
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
+from nearkin.reports.criterion import criterion_of
 from nearkin.reports.dedup import DocId, ProblemRow
-from nearkin.reports.facts import RunFacts, counts_of
 from nearkin.reports.pages import report_environment
 from nearkin.stages.differences.comparison import Piece
 
@@ -123,7 +124,7 @@ class RuleRow:
 
 
 def render_families_report(
-    manifest: Mapping[str, object],
+    manifest: DedupManifest,
     *,
     cards: Sequence[FamilyCard],
     rules: Mapping[str, str],
@@ -134,8 +135,8 @@ def render_families_report(
 
     Parameters
     ----------
-    manifest : Mapping
-        As ``manifest.json`` has it. What it lacks is left out of the page.
+    manifest : DedupManifest
+        What it lacks is left out of the page.
     cards : sequence of FamilyCard
         The families to be shown, in their order.
     rules : Mapping
@@ -150,22 +151,20 @@ def render_families_report(
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    facts = RunFacts.of(manifest)
-    found = manifest.get("families")
-    totals = counts_of(found)
-    by_relation = counts_of(found.get("relations")) if isinstance(found, Mapping) else {}
+    totals = manifest.families or FamilyCounts()
     try:
         environment = report_environment()
         environment.filters["marked"] = _marked
         script = files("nearkin.reports").joinpath("templates", "families.js").read_text(encoding="utf-8")
         template = environment.get_template("families.html.j2")
         return template.render(
-            facts=facts,
+            facts=manifest,
+            criterion=criterion_of(manifest),
             totals=totals,
-            headline=_headline(facts, totals),
+            headline=_headline(manifest, totals),
             cards=cards,
             n_open=_OPEN_FAMILIES,
-            rule_rows=[RuleRow(name, rule, by_relation.get(name, 0)) for name, rule in rules.items()],
+            rule_rows=[RuleRow(name, rule, totals.relations.get(name, 0)) for name, rule in rules.items()],
             problems=problems,
             n_problems=n_problems,
             script=script,
@@ -175,12 +174,12 @@ def render_families_report(
         raise MissingExtraError.of("report.html", "report") from error
 
 
-def _headline(facts: RunFacts, totals: Mapping[str, int]) -> str:
-    n_families = totals.get("families", 0)
+def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:
+    n_families = totals.families
     if not n_families:
-        return f"{counted(facts.count('documents'), 'document')}: no two of them are a family"
+        return f"{counted(manifest.count('documents'), 'document')}: no two of them are a family"
     families = counted(n_families, "family", "families")
-    return f"{totals.get('documents', 0):,} of {counted(facts.count('documents'), 'document')} are in {families}"
+    return f"{totals.documents:,} of {counted(manifest.count('documents'), 'document')} are in {families}"
 
 
 def _marked(one: MarkedDifference) -> ShownDifference:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from nearkin.manifests.pairs import PairsManifest
 from nearkin.nouns import counted
 from nearkin.reports.dedup_figures import Figure
-from nearkin.reports.pair_facts import PairsTold
 from nearkin.reports.quantities import parameter_text
 
 _WIDTHS = (("w", 684), ("n", 262))
@@ -18,50 +18,48 @@ _WIDTHS = (("w", 684), ("n", 262))
 ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
 
 
-def cosine_figure(told: PairsTold) -> Figure | None:
+def cosine_figure(told: PairsManifest) -> Figure | None:
     """The histogram of the cosines of the pairs that were found; none where there are none."""
-    counts, threshold = told["histogram"]["counts"], told["parameters"]["threshold"]
+    counts, threshold = told.histogram.counts, told.threshold
     if not sum(counts):
         return None
-    first, step = told["histogram"]["from"], told["histogram"]["step"]
+    first, step = told.histogram.start, told.histogram.step
     edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
     start = next(i for i, n in enumerate(counts) if n or edges[i + 1] > threshold)
-    of = " at the threshold, before the best of each document were taken" if told["parameters"]["top"] else ""
+    of = " at the threshold, before the best of each document were taken" if told.parameters["top"] else ""
     return _histogram("cosines", edges[start:], counts[start:], threshold, f"Pairs by cosine{of}.")
 
 
-def known_figure(told: PairsTold) -> Figure | None:
+def known_figure(told: PairsManifest) -> Figure | None:
     """The histogram of the cosines of known pairs, found or not; none where no two of them could be compared."""
-    known = told.get("known")
-    if known is None or not sum(known["histogram"]):
+    known = told.known
+    if known is None or not sum(known.histogram):
         return None
     caption = (
         f"Known pairs by cosine, whether they were found or not; those below the threshold cannot be found. Compare"
         f" {ARTICLE}."
     )
-    return _histogram(
-        "known", _tenths(known["histogram"]), known["histogram"], told["parameters"]["threshold"], caption
-    )
+    return _histogram("known", _tenths(known.histogram), known.histogram, told.threshold, caption)
 
 
-def translated_figure(told: PairsTold) -> Figure | None:
+def translated_figure(told: PairsManifest) -> Figure | None:
     """The cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
     from nearkin.reports.charts import Series, line_chart
 
-    found = told.get("translated")
-    if found is None or not found["n_pairs"]:
+    found = told.translated
+    if found is None or not found.n_pairs:
         return None
     both = {
-        "by the translation table": found["histogram_by_table"],
-        "by the translated documents": found["histogram_by_translation"],
+        "by the translation table": found.histogram_by_table,
+        "by the translated documents": found.histogram_by_translation,
     }
-    edges = _tenths(found["histogram_by_table"])
+    edges = _tenths(found.histogram_by_table)
     series = [Series(label, *_outline(edges, counts)) for label, counts in both.items()]
     top = max(max(counts) for counts in both.values())
     drawn = [
         line_chart(
             series, name=f"translated-{tag}", title="Pairs by cosine, by the table and by the translation",
-            description=f"Outlines of two histograms of the same {counted(found['n_pairs'], 'pair')}", x_title="cosine",
+            description=f"Outlines of two histograms of the same {counted(found.n_pairs, 'pair')}", x_title="cosine",
             y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05),
             width=width, height=220,
         )
@@ -70,7 +68,7 @@ def translated_figure(told: PairsTold) -> Figure | None:
     rows = tuple(
         (step, f"{table:,} · {translation:,}")
         for (step, table), translation in zip(
-            _steps(edges, found["histogram_by_table"]), found["histogram_by_translation"], strict=True
+            _steps(edges, found.histogram_by_table), found.histogram_by_translation, strict=True
         )
     )
     caption = f"The same pairs by both, in steps of 0.1, as in {ARTICLE}."

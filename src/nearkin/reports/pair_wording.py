@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import PairSearch
-from nearkin.reports.pair_facts import SIDES, KnownTold, PairsTold, PredictedTold, Side
-from nearkin.reports.quantities import parameter_text, percent_text, share_text
+from nearkin.planning.pair_search import Prediction
+from nearkin.reports.quantities import (
+    PERCENT,
+    elapsed_text,
+    magnitude_text,
+    parameter_text,
+    percent_text,
+    recall_text,
+    share_text,
+)
 from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
@@ -20,7 +27,6 @@ WAYS = {
     "unknown": ("untranslated", "nothing is known of the word; it plays no part"),
 }
 _NBSP = "\N{NO-BREAK SPACE}"
-_PERCENT = f"{_NBSP}%"
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
 _MEANINGS = {
     "threshold": "the least cosine of a pair",
@@ -86,33 +92,33 @@ class StageRow:
     memory_bytes: int
 
 
-def headline(told: PairsTold) -> str:
+def headline(told: PairsManifest) -> str:
     """How many pairs there are, in one sentence."""
-    n, top = told["counts"]["pairs"], told["parameters"]["top"]
-    left, right = (f"{told[side]['n_documents']:,}" for side in SIDES)
-    threshold = parameter_text(told["parameters"]["threshold"])
+    n, top = told.counts.pairs, told.parameters["top"]
+    left, right = (f"{told.side(side).n_documents:,}" for side in SIDES)
+    threshold = parameter_text(told.threshold)
     if not n:
         return f"No pair of {left} × {right} documents was found with a cosine of {threshold} or more"
     best = "" if top is None else f", the {'best one' if top == 1 else f'{top:,} best'} of each document on the left"
     return f"{counted(n, 'pair')} of {left} × {right} documents with a cosine of {threshold} or more{best}"
 
 
-def languages(told: PairsTold) -> str:
+def languages(told: PairsManifest) -> str:
     """In which languages the sides are, as far as it is known."""
-    table = told["table"]
+    table = told.table
     if table is None:
         return "Both sides were compared word by word, without a translation table."
-    source, target = table["source"], table["target"]
-    if table["translated"] == "right":
+    source, target = table.source, table.target
+    if table.translated == "right":
         source, target = target, source
-    return f"The words of the {table['translated']} side were translated by a table, from {source} to {target}."
+    return f"The words of the {table.translated} side were translated by a table, from {source} to {target}."
 
 
-def notes(told: PairsTold) -> Iterator[Note]:
+def notes(told: PairsManifest) -> Iterator[Note]:
     """What a reader may rely on, and what not."""
-    plan, asked = told["plan"], told["parameters"]["recall"]
-    yield Note(f"Predicted recall: {band_text(plan['predicted'])}", " ".join(_missed(told)))
-    if (low := plan["predicted"]["recall_low"]) < asked:
+    plan, asked = told.plan, told.parameters["recall"]
+    yield Note(f"Predicted recall: {band_text(plan.predicted)}", " ".join(_missed(told)))
+    if (low := plan.predicted.recall_low) < asked:
         yield Note(
             "Less may have been found than was asked for",
             f"A recall of {recall_text(asked)} was asked for; the prediction goes down to {recall_text(low)}. Another"
@@ -125,7 +131,7 @@ def notes(told: PairsTold) -> Iterator[Note]:
         " estimate decides.",
     )
     yield Note("How it was searched", " ".join(_searched(told)))
-    unread = sum(told[side]["n_unreadable"] + told[side]["n_few_terms"] for side in SIDES)
+    unread = sum(told.side(side).n_unreadable + told.side(side).n_few_terms for side in SIDES)
     if unread:
         yield Note(
             f"{counted(unread, 'document')} {'was' if unread == 1 else 'were'} compared with nothing",
@@ -134,106 +140,106 @@ def notes(told: PairsTold) -> Iterator[Note]:
         )
 
 
-def _missed(told: PairsTold) -> Iterator[str]:
+def _missed(told: PairsManifest) -> Iterator[str]:
     """What was probably not found."""
-    predicted, found = told["plan"]["predicted"], told["counts"]["pairs_at_threshold"]
-    if predicted["recall_low"] >= 1:
+    predicted, found = told.plan.predicted, told.counts.pairs_at_threshold
+    if predicted.recall_low >= 1:
         yield "Every pair of documents that can be compared was compared: of these pairs none is missing."
         return
     yield "So much of all pairs at the threshold is found, as the model predicts, with its band."
     if found is None:  # the best of each document alone were kept
         return
     low, middle, high = (
-        round(found * (1 - predicted[name]) / max(predicted[name], 1e-9))
-        for name in ("recall_high", "recall", "recall_low")
+        round(found * (1 - recall) / max(recall, 1e-9))
+        for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
     )
     if found:
         between = "" if low == high else f" ({low:,} to {high:,})"
         yield f"By that, beside the {counted(found, 'pair')} found, about {middle:,}{between} were missed."
 
 
-def _searched(told: PairsTold) -> Iterator[str]:
+def _searched(told: PairsManifest) -> Iterator[str]:
     """The way in words, and what it took."""
-    plan, counts = told["plan"], told["counts"]
-    way = plan["in_words"]
-    yield f"{way[:1].upper()}{way[1:]} ({plan['why']})."
-    n_all = told["left"]["n_vectors"] * told["right"]["n_vectors"]
-    compared = f"{many_text(counts['comparisons'])} comparisons, where there are {many_text(n_all)} pairs"
-    cost = f"{100 * plan['predicted']['relative_cost']:,.1f} %"
-    is_sorted = plan["search"]["method"] == "window"
+    plan, counts = told.plan, told.counts
+    way = plan.in_words
+    yield f"{way[:1].upper()}{way[1:]} ({plan.why})."
+    n_all = told.left.n_vectors * told.right.n_vectors
+    compared = f"{magnitude_text(counts.comparisons)} comparisons, where there are {magnitude_text(n_all)} pairs"
+    cost = f"{100 * plan.predicted.relative_cost:,.1f} %"
+    is_sorted = plan.search.method == "window"
     yield f"{compared}: a relative cost of {cost}{', the time for sorting counted in' if is_sorted else ''}."
-    if plan["search"]["method"] != "vectors":
-        yield f"{counted(counts['candidates'], 'candidate')} got the true cosine."
-    if plan["sampled_documents"]:
+    if plan.search.method != "vectors":
+        yield f"{counted(counts.candidates, 'candidate')} got the true cosine."
+    if plan.sampled_documents:
         yield (
-            f"The plan was made from {counted(plan['sampled_documents'], 'document')} of the left side and their"
-            f" {counted(plan['sampled_pairs'], 'pair')} at the threshold."
+            f"The plan was made from {counted(plan.sampled_documents, 'document')} of the left side and their"
+            f" {counted(plan.sampled_pairs, 'pair')} at the threshold."
         )
 
 
-def way_rows(told: PairsTold) -> tuple[WayRow, ...]:
+def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
     """The way that was gone and the others; empty where there were no others."""
-    plan = told["plan"]
-    if not plan["alternatives"]:
+    plan = told.plan
+    if not plan.alternatives:
         return ()
     return tuple(
         WayRow(
-            PairSearch(**way["search"]).describe(),
-            band_text(way["predicted"]),
-            many_text(way["predicted"]["n_comparisons"]),
-            f"{100 * way['predicted']['relative_cost']:,.1f} %",
-            time_text(way["predicted"]["elapsed_s"]),
+            way.search.describe(),
+            band_text(way.predicted),
+            magnitude_text(way.predicted.n_comparisons),
+            f"{100 * way.predicted.relative_cost:,.1f} %",
+            elapsed_text(way.predicted.elapsed_s),
             is_chosen,
         )
-        for way, is_chosen in [(plan, True), *((other, False) for other in plan["alternatives"])]
+        for way, is_chosen in [(plan, True), *((other, False) for other in plan.alternatives)]
     )
 
 
-def known_sentences(known: KnownTold) -> Iterator[str]:
+def known_sentences(known: KnownFound) -> Iterator[str]:
     """What became of the known pairs."""
-    found = f"{known['n_found']:,} of {counted(known['n_known'], 'known pair')} found"
-    recall = "" if known["recall"] is None else f" (a recall of {recall_text(known['recall'])})"
-    first = f", {known['n_first']:,} of them as the most similar one of their left document" if known["n_found"] else ""
+    found = f"{known.n_found:,} of {counted(known.n_known, 'known pair')} found"
+    recall = "" if known.recall is None else f" (a recall of {recall_text(known.recall)})"
+    first = f", {known.n_first:,} of them as the most similar one of their left document" if known.n_found else ""
     yield f"{found}{recall}{first}."
-    if known["precision_of_all_pairs"] is not None:
-        yield f"Of all {counted(known['n_pairs'], 'pair')} {recall_text(known['precision_of_all_pairs'])} are known."
-    if known["precision_of_known_left"] is not None:
+    if known.precision_of_all_pairs is not None:
+        yield f"Of all {counted(known.n_pairs, 'pair')} {recall_text(known.precision_of_all_pairs)} are known."
+    if known.precision_of_known_left is not None:
         yield (
-            f"Of the {counted(known['n_pairs_of_known_left'], 'pair')} of left documents with a known partner"
-            f" {recall_text(known['precision_of_known_left'])} are known. The others need not be wrong."
+            f"Of the {counted(known.n_pairs_of_known_left, 'pair')} of left documents with a known partner"
+            f" {recall_text(known.precision_of_known_left)} are known. The others need not be wrong."
         )
-    if known["mean_cosine"] is not None:
-        yield f"The mean cosine of known pairs is {share_text(known['mean_cosine'])}."
-    if n_absent := known["n_told"] - known["n_known"]:
+    if known.mean_cosine is not None:
+        yield f"The mean cosine of known pairs is {share_text(known.mean_cosine)}."
+    if n_absent := known.n_told - known.n_known:
         verb = "was" if n_absent == 1 else "were"
         yield f"{counted(n_absent, 'pair')} more {verb} named: twice, or with a document that is not here."
-    if n_bare := known["n_known"] - known["n_comparable"]:
+    if n_bare := known.n_known - known.n_comparable:
         verb = "has" if n_bare == 1 else "have"
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."
 
 
-def translated_sentence(told: PairsTold) -> str:
+def translated_sentence(told: PairsManifest) -> str:
     """The means of the same pairs by the table and by a translation; "" where there was no translation."""
-    found = told.get("translated")
+    found = told.translated
     if found is None:
         return ""
-    of = f"{counted(found['n_pairs'], 'pair')} {found['pairs']}"
-    if found["mean_by_table"] is None or found["mean_by_translation"] is None:
+    of = f"{counted(found.n_pairs, 'pair')} {found.pairs}"
+    if found.mean_by_table is None or found.mean_by_translation is None:
         return f"{of}: none could be compared."
     return (
-        f"{of}: the mean cosine is {share_text(found['mean_by_table'])} by the table and"
-        f" {share_text(found['mean_by_translation'])} by the translated documents."
+        f"{of}: the mean cosine is {share_text(found.mean_by_table)} by the table and"
+        f" {share_text(found.mean_by_translation)} by the translated documents."
     )
 
 
-def translated_side(told: PairsTold) -> Side:
+def translated_side(told: PairsManifest) -> Side:
     """The side whose words were translated."""
-    return "right" if told["table"] is not None and told["table"]["translated"] == "right" else "left"
+    return "right" if told.table is not None and told.table.translated == "right" else "left"
 
 
-def way_shares(told: PairsTold) -> tuple[ShareRow, ...]:
+def way_shares(told: PairsManifest) -> tuple[ShareRow, ...]:
     """How the words of one side were translated; empty without a table."""
-    shares = told[translated_side(told)]["ways"]
+    shares = told.side(translated_side(told)).ways
     return tuple(
         ShareRow(words, None, shares[way], percent_text(shares[way], 1), meaning)
         for way, (words, meaning) in WAYS.items()
@@ -241,86 +247,45 @@ def way_shares(told: PairsTold) -> tuple[ShareRow, ...]:
     )
 
 
-def fates(told: PairsTold) -> tuple[Fates, ...]:
+def fates(told: PairsManifest) -> tuple[Fates, ...]:
     """What became of the documents of both sides."""
     return tuple(_fates(told, side) for side in SIDES)
 
 
-def _fates(told: PairsTold, side: Side) -> Fates:
-    facts = told[side]
-    n_paired = told["counts"]["left_with_pairs" if side == "left" else "right_with_pairs"]
+def _fates(told: PairsManifest, side: Side) -> Fates:
+    facts = told.side(side)
+    n_paired = told.counts.left_with_pairs if side == "left" else told.counts.right_with_pairs
     counts = {
         "with a pair": n_paired,
-        "compared, without a pair": facts["n_vectors"] - n_paired,
-        "too few words to be compared": facts["n_few_terms"],
-        "not readable": facts["n_unreadable"],
+        "compared, without a pair": facts.n_vectors - n_paired,
+        "too few words to be compared": facts.n_few_terms,
+        "not readable": facts.n_unreadable,
     }
-    n_all = facts["n_documents"]
+    n_all = facts.n_documents
     rows = (ShareRow(name, n, n / max(n_all, 1), percent_text(n, n_all)) for name, n in counts.items())
     return Fates(side, n_all, tuple(rows))
 
 
-def parameter_rows(told: PairsTold) -> Iterator[ParameterRow]:
+def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
     """The parameters that played a part, with their meaning."""
     for name, meaning in _MEANINGS.items():
-        value = told["parameters"].get(name)
-        if value is None or (told["table"] is None and name in _OF_TABLE):
+        value = told.parameters.get(name)
+        if value is None or (told.table is None and name in _OF_TABLE):
             continue
         shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
         yield ParameterRow(name.replace("_", "-"), shown, meaning)
 
 
-def stage_rows(told: PairsTold) -> tuple[StageRow, ...]:
+def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
     """What each stage took."""
-    longest = max((stage["elapsed_s"] for stage in told["stages"]), default=0.0) or 1.0
+    longest = max((stage.elapsed_s for stage in told.stages), default=0.0) or 1.0
     return tuple(
-        StageRow(stage["name"], time_text(stage["elapsed_s"]), stage["elapsed_s"] / longest, stage["peak_memory_bytes"])
-        for stage in told["stages"]
+        StageRow(stage.name, elapsed_text(stage.elapsed_s), stage.elapsed_s / longest, stage.peak_memory_bytes)
+        for stage in told.stages
     )
 
 
-def band_text(predicted: PredictedTold) -> str:
+def band_text(predicted: Prediction) -> str:
     """A predicted recall, with its band where there is one."""
-    low, middle, high = (recall_text(predicted[name]) for name in ("recall_low", "recall", "recall_high"))
-    return middle if low == high else f"{middle} ({low.removesuffix(_PERCENT)}{_NBSP}to{_NBSP}{high})"
-
-
-def recall_text(value: float) -> str:
-    r"""A recall in per cent, never rounded up.
-
-    Examples
-    --------
-    >>> [recall_text(value).replace("\N{NO-BREAK SPACE}", " ") for value in (0.91999, 0.9999, 1)]
-    ['91.9 %', '99.9 %', '100 %']
-    """
-    return ("100" if value >= 1 else f"{math.floor(round(value * 1000, 6)) / 10:.1f}") + _PERCENT
-
-
-def many_text(n: float) -> str:
-    r"""A count of which the size matters: whole up to a million, in millions and more beyond.
-
-    Examples
-    --------
-    >>> [many_text(n).replace("\N{NO-BREAK SPACE}", " ") for n in (15_129, 383_667_000, 5.0568e12)]
-    ['15,129', '383.7 million', '5.1 trillion']
-    """
-    for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if n >= least:
-            return f"{n / least:,.1f}{_NBSP}{name}"
-    return f"{n:,.0f}"
-
-
-def time_text(elapsed_s: float) -> str:
-    r"""A time as people read it.
-
-    Examples
-    --------
-    >>> [time_text(s).replace("\N{NO-BREAK SPACE}", " ") for s in (0.00007, 0.34, 75, 9000)]
-    ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
-    """
-    if elapsed_s < 0.01:
-        return f"<{_NBSP}0.01{_NBSP}s"
-    for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
-        if elapsed_s >= least:
-            return f"{elapsed_s / size:,.1f}{_NBSP}{unit}"
-    return f"{elapsed_s:.2f}{_NBSP}s"
+    low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
+    return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{_NBSP}to{_NBSP}{high})"

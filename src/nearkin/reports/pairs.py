@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from nearkin.errors import MissingExtraError
+from nearkin.manifests.pairs import PairsManifest, Side
 from nearkin.reports import pair_wording as wording
 from nearkin.reports.dedup import DocId, ProblemRow
-from nearkin.reports.facts import RunFacts
 from nearkin.reports.pages import report_environment
-from nearkin.reports.pair_facts import PairsTold, Side
 from nearkin.reports.pair_figures import cosine_figure, known_figure, translated_figure
 
 _N_OPEN = 25
@@ -64,7 +62,7 @@ class Remarks:
 
 
 def render_pairs_report(
-    manifest: Mapping[str, object],
+    told: PairsManifest,
     *,
     best: Sequence[PairRow],
     others: Sequence[PairRow],
@@ -74,8 +72,7 @@ def render_pairs_report(
 
     Parameters
     ----------
-    manifest : Mapping
-        As ``manifest.json`` has it.
+    told : PairsManifest
     best : sequence of PairRow
         The most similar pairs, in the order in which they are to be shown.
     others : sequence of PairRow
@@ -88,7 +85,6 @@ def render_pairs_report(
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    told = cast("PairsTold", manifest)
     try:
         environment = report_environment()
         environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
@@ -98,13 +94,13 @@ def render_pairs_report(
             "translated": translated_figure(told),
         }
         return environment.get_template("pairs.html.j2").render(
-            facts=RunFacts.of(manifest),
+            facts=told,
             told=told,
             headline=wording.headline(told),
             languages=wording.languages(told),
             notes=tuple(wording.notes(told)),
             way_rows=wording.way_rows(told),
-            known_sentences=tuple(wording.known_sentences(told["known"])) if "known" in told else (),
+            known_sentences=tuple(wording.known_sentences(told.known)) if told.known else (),
             translated_sentence=wording.translated_sentence(told),
             figures=figures,
             best=best,

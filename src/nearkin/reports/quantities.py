@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+_NBSP = "\N{NO-BREAK SPACE}"
+PERCENT = f"{_NBSP}%"
 
 
 def parameter_text(value: float) -> str:
@@ -97,3 +101,44 @@ def size_text(size_bytes: int) -> str:
         if size < 1024:
             return f"{size:.1f} {unit}"
     return f"{size / 1024:,.1f} TiB"
+
+
+def recall_text(value: float) -> str:
+    r"""A recall in per cent, never rounded up.
+
+    Examples
+    --------
+    >>> [recall_text(value).replace("\N{NO-BREAK SPACE}", " ") for value in (0.91999, 0.9999, 1)]
+    ['91.9 %', '99.9 %', '100 %']
+    """
+    return ("100" if value >= 1 else f"{math.floor(round(value * 1000, 6)) / 10:.1f}") + PERCENT
+
+
+def magnitude_text(n: float) -> str:
+    r"""A count of which the size matters: whole up to a million, in millions and more beyond.
+
+    Examples
+    --------
+    >>> [magnitude_text(n).replace("\N{NO-BREAK SPACE}", " ") for n in (15_129, 383_667_000, 5.0568e12)]
+    ['15,129', '383.7 million', '5.1 trillion']
+    """
+    for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if n >= least:
+            return f"{n / least:,.1f}{_NBSP}{name}"
+    return f"{n:,.0f}"
+
+
+def elapsed_text(elapsed_s: float) -> str:
+    r"""A time as people read it.
+
+    Examples
+    --------
+    >>> [elapsed_text(s).replace("\N{NO-BREAK SPACE}", " ") for s in (0.00007, 0.34, 75, 9000)]
+    ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
+    """
+    if elapsed_s < 0.01:
+        return f"<{_NBSP}0.01{_NBSP}s"
+    for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
+        if elapsed_s >= least:
+            return f"{elapsed_s / size:,.1f}{_NBSP}{unit}"
+    return f"{elapsed_s:.2f}{_NBSP}s"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nearkin.kernels.chances import found_by_bands
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.facts import RunFacts
+from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.normalisation import STEPS
@@ -73,7 +74,7 @@ class ParameterRow:
     meaning: str
 
 
-def headline(facts: RunFacts) -> str:
+def headline(facts: DedupManifest) -> str:
     """What happened, in one sentence."""
     n_read, n_dropped, n_unreadable = (facts.count(name) for name in ("documents", "dropped", "unreadable"))
     if not n_read:
@@ -84,14 +85,14 @@ def headline(facts: RunFacts) -> str:
     unread = f"; {n_unreadable:,} could not be read" if n_unreadable else ""
     if not n_dropped:
         kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"
-        return f"{read}; {kept}: no exact copies and no near-duplicates at {facts.criterion}{unread}."
+        return f"{read}; {kept}: no exact copies and no near-duplicates at {criterion_of(facts)}{unread}."
     parts = []
     if n_copies := facts.count("exact_copy"):
         parts.append(counted(n_copies, "exact copy", "exact copies"))
     if n_near := facts.count("near_duplicate"):
-        parts.append(f"{counted(n_near, 'near-duplicate')} at {facts.criterion}")
+        parts.append(f"{counted(n_near, 'near-duplicate')} at {criterion_of(facts)}")
     if n_overlap := facts.count("overlap"):
-        parts.append(f"{n_overlap:,} that overlap with a document of the other set ({facts.criterion})")
+        parts.append(f"{n_overlap:,} that overlap with a document of the other set ({criterion_of(facts)})")
     for reason in (facts.dropped_reasons or ())[2:]:
         parts.append(f"{facts.by_reason[reason]:,} {reason}")
     if facts.dropped_reasons is None:
@@ -99,7 +100,7 @@ def headline(facts: RunFacts) -> str:
     return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
 
 
-def promises(facts: RunFacts) -> Iterator[Note]:
+def promises(facts: DedupManifest) -> Iterator[Note]:
     """What a reader may rely on, and what not."""
     if n_damaged := facts.problems.get(DAMAGED, 0):
         yield Note(
@@ -119,12 +120,12 @@ def promises(facts: RunFacts) -> Iterator[Note]:
     yield Note(
         "What is reported is verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
-        f" {facts.measure} similarity has been computed exactly, from all shingles of both documents. No estimate"
+        f" {measure_of(facts)} similarity has been computed exactly, from all shingles of both documents. No estimate"
         " decides, and groups are built from verified pairs and exact copies alone.",
     )
     yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
     is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
-    if (n_short := facts.against_counts.get("too_short")) and is_looked_for:
+    if (n_short := (facts.against_counts or {}).get("too_short")) and is_looked_for:
         yield Note(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found",
             "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
@@ -146,7 +147,7 @@ def promises(facts: RunFacts) -> Iterator[Note]:
     )
 
 
-def _reported(facts: RunFacts) -> str:
+def _reported(facts: DedupManifest) -> str:
     """How many pairs are reported, in a sentence."""
     n_pairs, n_copies = facts.count("pairs"), facts.count("pairs_of_exact_copies")
     if not n_pairs and not n_copies:
@@ -156,9 +157,9 @@ def _reported(facts: RunFacts) -> str:
     return f"{counted(n_pairs, 'pair')} of different texts and {counted(n_copies, 'pair')} of exact copies reported."
 
 
-def _missed(facts: RunFacts) -> Iterator[str]:
+def _missed(facts: DedupManifest) -> Iterator[str]:
     """What is known of the pairs that were not found, sentence by sentence."""
-    at_threshold = facts.plan.get("recall_at_threshold")
+    at_threshold = facts.plan_numbers.get("recall_at_threshold")
     if at_threshold is None and facts.estimated_missed_pairs is None:
         if facts.command == "regroup":
             yield "The groups were cut anew from pairs that an earlier run had found; what it may have missed, its own"
@@ -178,13 +179,13 @@ def _missed(facts: RunFacts) -> Iterator[str]:
             f" {estimate_text(facts.estimated_missed_pairs)} more that were not found"
             + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
         )
-    if exact_below := facts.plan.get("exact_below"):
+    if exact_below := facts.plan_numbers.get("exact_below"):
         unless = ", but for the pairs that were not compared" if facts.count("pairs_not_compared") else ""
         few = counted(round(exact_below), "shingle")
         yield f"Documents with fewer than {few} were compared in a way that misses none{unless}."
 
 
-def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterator[str]:
+def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> Iterator[str]:
     """What the plan predicts, at the threshold of the search and, where that differs, at the one of the groups."""
     if facts.threshold is not None and searched != facts.threshold:
         yield f"The groups were cut anew from the pairs of a run with threshold {parameter_text(searched)}."
@@ -192,12 +193,12 @@ def _predicted(facts: RunFacts, searched: float, at_threshold: float) -> Iterato
         f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
         f" probability of at least {share_text(at_threshold)}; a more similar pair with a higher one."
     )
-    if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan.keys():
-        here = found_by_bands(facts.threshold, int(facts.plan["bands"]), int(facts.plan["rows"]))
+    if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
+        here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
         yield f"At {parameter_text(facts.threshold)} it is {share_text(float(here))}."
 
 
-def groups_told(facts: RunFacts, n_groups: int) -> str:
+def groups_told(facts: DedupManifest, n_groups: int) -> str:
     """How many groups there are and what joined them."""
     n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
     made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
@@ -206,7 +207,7 @@ def groups_told(facts: RunFacts, n_groups: int) -> str:
     return f"{counted(n_groups, 'group')} of two documents or more{joined}."
 
 
-def reason_rows(facts: RunFacts) -> Iterator[ReasonRow]:
+def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
     """The table of what happened to the documents."""
     for reason, n in facts.by_reason.items():
         yield ReasonRow(
@@ -214,7 +215,7 @@ def reason_rows(facts: RunFacts) -> Iterator[ReasonRow]:
         )
 
 
-def _outcome(facts: RunFacts, reason: str) -> str:
+def _outcome(facts: DedupManifest, reason: str) -> str:
     """What became of the documents of a reason."""
     if reason in ("unique", "unreadable"):
         return "kept" if reason == "unique" else "could not be read"
@@ -225,17 +226,17 @@ def _outcome(facts: RunFacts, reason: str) -> str:
     return "dropped" if reason in facts.dropped_reasons else "kept"
 
 
-def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
+def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     """The parameters, those that decide the result first and in words, then whatever else the manifest holds."""
     for name in _EXPLAINED:
         if name in facts.parameters:
             value = facts.parameters[name]
             yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
-    if {"bands", "rows"} <= facts.plan.keys():
-        bands, rows = facts.plan["bands"], facts.plan["rows"]
+    if {"bands", "rows"} <= facts.plan_numbers.keys():
+        bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
         text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
         yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
-    if rate := facts.plan.get("rate"):
+    if rate := facts.plan_numbers.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
         yield ParameterRow("sampling", f"{rate:.4g}", meaning)
     for name in sorted(facts.parameters.keys() - set(_EXPLAINED)):
@@ -243,7 +244,7 @@ def parameter_rows(facts: RunFacts) -> Iterator[ParameterRow]:
             yield ParameterRow(name, _spelt(facts.parameters[name]), "")
 
 
-def _chosen_from(facts: RunFacts) -> str:
+def _chosen_from(facts: DedupManifest) -> str:
     """What the plan was chosen from."""
     of_run = (
         f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
@@ -251,13 +252,13 @@ def _chosen_from(facts: RunFacts) -> str:
     return f"chosen from the recall and the threshold{of_run}"
 
 
-def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
+def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
     """What a parameter does, with the value it has."""
     if name == "threshold":
-        return f"the least {facts.measure} similarity at which two documents are near-duplicates"
+        return f"the least {measure_of(facts)} similarity at which two documents are near-duplicates"
     if name == "shingle":
         unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
-        return f"{facts.shingles}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+        return f"{shingles_of(facts)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
     if name == "recall":
         return "the probability asked for, with which a pair at the threshold is found"
     if name == "keep" and value.partition(":")[0] in {"max", "min"}:
@@ -274,7 +275,7 @@ def _parameter_meaning(facts: RunFacts, name: str, value: str) -> str:
     return words.get(name, {}).get(value, "")
 
 
-def normalisation_steps(facts: RunFacts) -> tuple[str, ...]:
+def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
     """What was made equal before comparing, in words, in the order in which it was done."""
     value = facts.parameters.get("normalise")
     names = (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from functional.conftest import nearkin_here, write_jsonl
 from nearkin.formats.delimited import SheetWriter, as_it_was, safe, safe_column
 from nearkin.workflows.collection.labels import read_labels
-from nearkin.workflows.collection.result_tables import write_table
+from nearkin.workflows.collection.tables import write_table
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "'=1", "''=1", '=cmd|"/c calc"!A1', "=1\n=2"]
 PLAIN = ["a=1", "1-2", "'tis", "", "é", "a,b", 'a"b', "#", "'"]

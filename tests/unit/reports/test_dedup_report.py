@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from nearkin.errors import MissingExtraError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
 from nearkin.reports.wording import GLOSSARY
 
@@ -79,7 +80,7 @@ WORDS_ALONE = SOMETHING | {"similarity_counts": [0, 0], "group_size_counts": {}}
 
 def render(manifest: dict[str, object] = MANIFEST, **given: object) -> str:
     """The page with the words of everything, but one figure alone: drawing takes most of the time."""
-    return render_dedup_report(manifest, **(WORDS_ALONE | given))  # type: ignore[arg-type]
+    return render_dedup_report(DedupManifest.of(manifest), **(WORDS_ALONE | given))  # type: ignore[arg-type]
 
 
 def render_whole(manifest: dict[str, object] = MANIFEST, **given: object) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports.families import FamilyCard, MarkedDifference, MemberCard, render_families_report
 
 MANIFEST = {
@@ -15,7 +16,8 @@ def page(principal: str, member: str, *, n_cut: int = 0) -> str:
     one = MarkedDifference("rent of ", principal, n_cut, member, 0, " crowns", True, 3, 4)
     row = MemberCard("b", "in.csv:2", 0.9, 0.95, 0.94, "revised", "", 7, 1, 1, 2, True, (one,))
     card = FamilyCard(1, 4, "a", "in.csv:1", {"revised": 3}, (row,))
-    return render_families_report(MANIFEST, cards=[card], rules={"revised": "the rest"}, problems=[], n_problems=0)
+    manifest, rules = DedupManifest.of(MANIFEST), {"revised": "the rest"}
+    return render_families_report(manifest, cards=[card], rules=rules, problems=[], n_problems=0)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import MissingExtraError
+from nearkin.manifests.pairs import PairsManifest
 from nearkin.reports.dedup import ProblemRow
 from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Silent
@@ -22,7 +23,8 @@ VECTORS = {"method": "vectors", "bits": 0, "distance": 0, "permutations": 0, "wi
 def way(search: dict[str, Any], low: float, recall: float, high: float) -> dict[str, Any]:
     predicted = {
         "recall_low": low, "recall": recall, "recall_high": high, "n_comparisons": 383_667_000.0,
-        "relative_cost": 1.19734, "elapsed_s": 0.397,
+        "relative_cost": 1.19734, "n_candidates": 75_151.0, "n_hits": 75_151.0, "n_pairs": 11_089.0, "memory_bytes": 1,
+        "signing_s": 0.1, "sorting_s": 0.1, "comparing_s": 0.1, "checking_s": 0.097, "elapsed_s": 0.397,
     }  # fmt: skip
     return {"search": search, "predicted": predicted}
 
@@ -60,7 +62,9 @@ def pair(left: str = "a", right: str = "b", cosine: float = 0.5, *terms: TermRow
 
 
 def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = (), remarks: Any = ()) -> str:
-    return render_pairs_report(about, best=best, others=others, remarks=remarks).replace("\N{NO-BREAK SPACE}", " ")
+    return render_pairs_report(PairsManifest.of(about), best=best, others=others, remarks=remarks).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
 
 
 def test_what_the_page_tells() -> None:
@@ -212,7 +216,7 @@ def test_few_pairs_are_all_shown(n: int, n_best: int, n_others: int, tmp_path: P
 
 def test_the_page_is_written(tmp_path: Path) -> None:
     written(tmp_path, np.linspace(0.3, 0.9, 200))
-    reporting.write_report(tmp_path, manifest(), Silent())
+    reporting.write_report(tmp_path, PairsManifest.of(manifest()), Silent())
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "75 more pairs, down to a cosine of" in html
     assert "<bdi>in.csv:2</bdi>" in html
@@ -232,7 +236,7 @@ def test_without_the_extra_it_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 
     written(tmp_path, np.full(3, 0.5))
     monkeypatch.setattr(reporting, "render_pairs_report", missing)
-    reporting.write_report(tmp_path, manifest(), Told())
+    reporting.write_report(tmp_path, PairsManifest.of(manifest()), Told())
     assert said == ["report.html needs the report extra: pip install 'nearkin[report]'. Everything else is written."]
     assert not (tmp_path / "report.html").exists()
 

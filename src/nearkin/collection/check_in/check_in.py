@@ -54,7 +54,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     wave, store, counting = checked_wave(under.wave), collection.store, collection.counting
     started = time.perf_counter()
     query = Query.of(counting, text)  # which refuses what is no text
-    columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None]]
+    columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None], [None]]
     fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
     batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
     incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)

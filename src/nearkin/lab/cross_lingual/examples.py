@@ -9,7 +9,7 @@ import numpy as np
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.finding import cosine_block
 from nearkin.lab.cross_lingual.projecting import CountedTranslations, Projected
-from nearkin.workflows.pairing.results import Ranked, Terms
+from nearkin.workflows.pairing.tables import Ranked, Terms
 
 N_EXAMPLES, N_SIMILAR, N_TERMS = 8, 3, 5
 

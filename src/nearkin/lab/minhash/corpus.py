@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.corpus import BATCH_BYTES, Problems, batches_of, has_text
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.formats import WITHOUT_COLUMNS, StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, has_columns
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
@@ -116,8 +116,8 @@ def _batches(
 
 def _with_titles(sources: Sequence[Source], files: TitledRequest) -> Sequence[Source]:
     """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
-    without = (*WITHOUT_COLUMNS, *get_args(StoredFormat))
-    if any(source.path == STDIN or source.format in without for source in sources):
+    stored = get_args(StoredFormat)
+    if any(s.path == STDIN or s.format in stored or not has_columns(s.format) for s in sources):
         raise ParameterError.of(
             "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
         )

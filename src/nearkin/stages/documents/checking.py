@@ -10,7 +10,7 @@ from typing import BinaryIO
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.formats import FORMATS, TABLES, WITHOUT_COLUMNS
+from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.keeping import RULE, check_keep_records, check_one_kind
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
@@ -23,7 +23,7 @@ def check_has_columns(name: str, file_format: str | None) -> None:
     """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
     if file_format is None:
         raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
-    if file_format in WITHOUT_COLUMNS:
+    if not has_columns(file_format):
         raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 
 
@@ -59,7 +59,7 @@ def check_columns(
     encoding = check_encoding(encoding)
     kinds: dict[str, bool] = {}
     for source in sources:
-        if source.format in WITHOUT_COLUMNS:
+        if not has_columns(source.format):
             if keep_column is not None:
                 check_has_columns(source.name, source.format)
             continue

@@ -50,7 +50,7 @@ _ARE_BINARY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ColumnSample:
     """What the first rows of a source say about its columns.
 
     Parameters
@@ -83,7 +83,7 @@ class Columns:
     guesses: tuple[str, ...]
 
 
-def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> Sample:
+def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> ColumnSample:
     """The columns of a few records from JSON or from Python.
 
     A few values of another type are bad records, not another kind of column.
@@ -106,7 +106,9 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
     n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
     ids = frozenset(name for name in names if n_values[name] > 2 * n_not_ids.get(name, 0))
-    return Sample(tuple(names), mean_length, ids, is_partial, {name: _mean_words(of) for name, of in words.items()})
+    return ColumnSample(
+        tuple(names), mean_length, ids, is_partial, {name: _mean_words(of) for name, of in words.items()}
+    )
 
 
 def _n_words(value: str | bytes) -> float:
@@ -124,7 +126,7 @@ def _mean_words(of_values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def sample_of_table(table: pa.Table) -> Sample:
+def sample_of_table(table: pa.Table) -> ColumnSample:
     """The columns of the first rows of a table.
 
     Columns without a value have no type that tells of texts: they are looked at only where no other column can be it.
@@ -144,7 +146,7 @@ def sample_of_table(table: pa.Table) -> Sample:
         elif pa.types.is_null(type_):
             without_values.append(name)
     lengths = mean_length or dict.fromkeys(without_values, 0.0)
-    return Sample(tuple(table.schema.names), lengths, frozenset(ids), mean_words=mean_words)
+    return ColumnSample(tuple(table.schema.names), lengths, frozenset(ids), mean_words=mean_words)
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
@@ -192,7 +194,7 @@ def holds_characters(type_: pa.DataType) -> bool:
     return type_ in WITHOUT_CHECK or any(check(type_) for check in _ARE_BINARY)
 
 
-def choose_columns(sample: Sample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
     """The columns named, or guessed from their names and, for the text, from what they hold.
 
     Raises
@@ -236,16 +238,16 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
         )
 
 
-def likely_text(sample: Sample, doc_id: str | None) -> str | None:
+def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
     """The column of strings with a likely name."""
     return _first_named(TEXT_NAMES, _strings(sample, doc_id))
 
 
-def _strings(sample: Sample, doc_id: str | None) -> list[str]:
+def _strings(sample: ColumnSample, doc_id: str | None) -> list[str]:
     return [name for name in sample.names if name in sample.mean_length and name != doc_id]
 
 
-def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
+def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     """The column of strings with a likely name, else the only one that holds texts and no ids."""
     named = likely_text(sample, doc_id)
     if named is not None:
@@ -268,7 +270,7 @@ def _guess_text(sample: Sample, label: str, doc_id: str | None) -> str:
     return candidates[0]
 
 
-def _texts(strings: Sequence[str], sample: Sample) -> list[str]:
+def _texts(strings: Sequence[str], sample: ColumnSample) -> list[str]:
     """The columns of strings that may be the text: one is, of several it cannot be told which.
 
     Labels, names and numbers in characters are no texts beside a column of more than a few words.

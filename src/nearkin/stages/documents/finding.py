@@ -12,7 +12,7 @@ from nearkin.errors import SourceError
 from nearkin.paths import check_input
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
 from nearkin.stages.documents.folders import files_of, is_shard, left_out, without_company
-from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS
+from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.own_results import said_of_own, without_own
 from nearkin.stages.documents.source import STDIN
@@ -22,7 +22,7 @@ _FIRST_BYTES = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file before its format is known; ``format`` is set where the place it was found in decides it."""
 
     path: str
@@ -35,22 +35,24 @@ def identity(path: str) -> str:
     return path if path == STDIN else os.path.realpath(path)
 
 
-def find(argument: str, file_format: str | None, guesses: list[str], without: Path | None = None) -> Iterator[Found]:
+def find(
+    argument: str, file_format: str | None, guesses: list[str], without: Path | None = None
+) -> Iterator[FoundFile]:
     """The files that one argument names; none of a folder ``without`` inside of a folder."""
     check_input(argument)
     if argument == STDIN:
-        yield Found(STDIN, STDIN)
+        yield FoundFile(STDIN, STDIN)
     elif os.path.isdir(argument):
         yield from _find_in_folder(argument, file_format, guesses, without)
     elif os.path.lexists(argument) or not glob.has_magic(argument):
-        yield Found(argument, argument)
+        yield FoundFile(argument, argument)
     else:
         yield from _find_by_pattern(argument, file_format, guesses, without)
 
 
 def _find_by_pattern(
     pattern: str, file_format: str | None, guesses: list[str], without: Path | None
-) -> Iterator[Found]:
+) -> Iterator[FoundFile]:
     """The files that match, without those that only accompany tables."""
     matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
     if own:
@@ -65,32 +67,34 @@ def _find_by_pattern(
         raise SourceError(
             f"{pattern}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
         )
-    if file_format != "file":
+    if not is_of_documents(file_format):
         files, company = without_company(pattern, files, _is_table)
         guesses += left_out(pattern, company)
     for match in files:
-        yield Found(match, match)
+        yield FoundFile(match, match)
 
 
-def _find_in_folder(folder: str, file_format: str | None, guesses: list[str], without: Path | None) -> Iterator[Found]:
+def _find_in_folder(
+    folder: str, file_format: str | None, guesses: list[str], without: Path | None
+) -> Iterator[FoundFile]:
     """Every file below a folder: tables, or a document each."""
     found = files_of(folder, file_format, _is_table, without)
     guesses += found.notes
     if found.are_tables:
         for path in found.paths:
-            yield Found(path, path)
+            yield FoundFile(path, path)
         return
     for path in found.paths:
-        named = by_suffix(path)[0] if file_format is None else None
-        is_known = named is not None and FORMATS[named].is_one_document
-        yield Found(path, Path(os.path.relpath(path, folder)).as_posix(), named if is_known else "file")
+        named = file_format or by_suffix(path)[0]
+        told = named if named is not None and is_of_documents(named) else "file"
+        yield FoundFile(path, Path(os.path.relpath(path, folder)).as_posix(), told)
 
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; of a shard without a suffix, whether it holds one."""
     named = by_suffix(path)[0]
     if named is not None:
-        return not FORMATS[named].is_one_document
+        return not is_of_documents(named)
     if not is_shard(path):
         return False
     try:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
+from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.own_results import is_own, said_of_own
 
 _MARKS = re.compile(
@@ -65,7 +66,7 @@ def files_of(
     ----------
     folder : str
     file_format : str or None
-        That the user named: of all files. "file" takes every file as one text.
+        That the user named: of all files. One of documents, such as "file", takes every file for one.
     is_table : callable
         Whether a file has the name of a table, or is a shard that holds one.
     without : Path, optional
@@ -81,7 +82,7 @@ def files_of(
     if not found.paths:
         but = ", and results of Nearkin in it are not read" if found.own else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
-    if file_format == "file":
+    if is_of_documents(file_format):
         return FolderFiles(tuple(found.paths), False, tuple(notes))
     rest = [path for path in found.paths if not _is_in_marks(path, folder)]
     tables = rest if file_format is not None else [path for path in rest if is_table(path)]

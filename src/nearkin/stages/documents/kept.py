@@ -19,7 +19,7 @@ from nearkin.records import I64
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
-from nearkin.stages.documents.formats import FORMATS, TABLES
+from nearkin.stages.documents.formats import FORMATS, TABLES, holding, is_of_documents
 from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import STDIN, Source
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
@@ -40,12 +40,12 @@ def write_kept(
 
     JSON Lines and other lines keep their lines byte for byte, CSV and TSV their header and records, Parquet and Arrow
     their rows with all columns, a dump of Wikipedia the pages of the articles, text files are copied; what was
-    compressed is compressed again. Of a damaged file that is taken, the copy has what comes before the damage, and is
-    whole itself.
+    compressed is compressed again. A file of several documents cannot be cut: its kept texts are written as JSON Lines.
+    Of a damaged file that is taken, the copy has what comes before the damage, and is whole itself.
 
-    A source of which nothing is kept is written too, empty or with its header, except a text file. Under ``out`` the
-    files lie as they do under the folder that all sources share. What is on disk under its own name is whole: each
-    file is written beside it, brought to the disk and renamed.
+    A source of which nothing is kept is written too, empty or with its header, except a file of documents. Under
+    ``out`` the files lie as they do under the folder that all sources share. What is on disk under its own name is
+    whole: each file is written beside it, brought to the disk and renamed.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def write_kept(
     written = []
     for index, (source, name) in enumerate(zip(sources, relative_names(sources), strict=True)):
         mask = kept_lines(index)
-        if (FORMATS[source.format].is_one_document and not mask[1:2].any()) or _is_lost(source):
+        if (is_of_documents(source.format) and not mask.any()) or _is_lost(source):
             progress(source.size_bytes)
             continue
         target = _target(out, name)
@@ -123,6 +123,8 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
             )
         else:
             name = PurePosixPath(path.relative_to(shared).as_posix())
+        if holding(source.format) == "documents":
+            name = name.with_name(f"{name.name}.jsonl")
         unique, n_tried = name, 1
         while str(unique).casefold() in taken:  # two names that some file systems take for one
             n_tried += 1

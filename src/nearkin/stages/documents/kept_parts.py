@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import IO
 
 import numpy as np
@@ -15,6 +16,17 @@ from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.table_columns import RowMask
 
 _BLOCK_BYTES = 8 << 20
+
+
+def json_line(doc_id: str | int | None, text: bytes) -> bytes:
+    r"""A document as a line of JSON Lines.
+
+    Examples
+    --------
+    >>> json_line("a.zip!b", b"It was")
+    b'{"id": "a.zip!b", "text": "It was"}\n'
+    """
+    return (json.dumps({"id": doc_id, "text": text.decode()}, ensure_ascii=False) + "\n").encode()
 
 
 def copy_lines(is_kept: RowMask, stream: ByteStream, sink: IO[bytes], max_line_bytes: int) -> None:

@@ -27,6 +27,9 @@ PREPARED_SCHEMA = pa.schema(
     ]
 )
 
+PARENT = "parent"
+"""A column more, of batches in which some document is inside of another: the id of the latter."""
+
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
     """Check, normalise and digest a batch.
@@ -43,11 +46,11 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     -------
     RecordBatch
         Of `PREPARED_SCHEMA`, a row for each row that came. A document that cannot be read has an empty text and its
-        ``problem`` filled.
+        ``problem`` filled. Where some document is inside of another, there is a column ``parent``, too.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
     normalised = normalisation.apply(texts)
-    return pa.RecordBatch.from_arrays(
+    prepared = pa.RecordBatch.from_arrays(
         [
             _doc_ids(batch, source_name),
             normalised,
@@ -60,6 +63,8 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         ],
         schema=PREPARED_SCHEMA,
     )
+    parent = batch["parent"]
+    return prepared if parent.null_count == len(parent) else prepared.append_column(PARENT, parent)
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:

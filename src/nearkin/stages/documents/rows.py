@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.stages.documents.columns import as_binary
+from nearkin.stages.documents.members import printable_id
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
@@ -26,6 +27,7 @@ class Piece:
     line: I64
     problem: pa.Array
     keep_value: pa.Array
+    parent: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.line)
@@ -40,6 +42,7 @@ class RowList:
     lines: list[int] = field(default_factory=list)
     problems: list[str | None] = field(default_factory=list)
     keep_values: list[float | None] = field(default_factory=list)
+    parents: list[str | None] = field(default_factory=list)
 
     def add(
         self,
@@ -48,6 +51,7 @@ class RowList:
         text: bytes | None = None,
         problem: str | None = None,
         keep_value: float | None = None,
+        parent: str | None = None,
     ) -> None:
         """One row more."""
         self.doc_ids.append(doc_id)
@@ -55,6 +59,7 @@ class RowList:
         self.lines.append(line)
         self.problems.append(problem)
         self.keep_values.append(keep_value)
+        self.parents.append(parent)
 
     def extend(self, piece: Piece) -> None:
         """The rows of a piece."""
@@ -63,6 +68,7 @@ class RowList:
         self.lines += piece.line.tolist()
         self.problems += piece.problem.to_pylist()
         self.keep_values += piece.keep_value.to_pylist()
+        self.parents += [None] * len(piece) if piece.parent is None else piece.parent.to_pylist()
 
     def piece(self) -> Piece:
         """The rows as arrays."""
@@ -72,6 +78,7 @@ class RowList:
             np.asarray(self.lines, np.int64),
             _array(self.problems, pa.large_string()),
             _array(self.keep_values, pa.float64()),
+            _array(self.parents, pa.large_string()),
         )
 
 
@@ -98,19 +105,8 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
         return pa.array(doc_ids, pa.int64())
     if None not in doc_ids:
-        return strings([_printable(str(doc_id)) for doc_id in doc_ids])
-    return pa.array([None if doc_id is None else _printable(str(doc_id)) for doc_id in doc_ids], pa.large_string())
-
-
-def _printable(doc_id: str) -> str:
-    r"""An id as a string of Arrow can hold it: an unpaired surrogate is escaped, as JSON does it.
-
-    Examples
-    --------
-    >>> print(_printable("lone\ud800"))
-    lone\ud800
-    """
-    return doc_id.encode("utf-8", "backslashreplace").decode()
+        return strings([printable_id(str(doc_id)) for doc_id in doc_ids])
+    return pa.array([None if doc_id is None else printable_id(str(doc_id)) for doc_id in doc_ids], pa.large_string())
 
 
 @dataclass(slots=True)
@@ -141,9 +137,14 @@ def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
         integers(np.concatenate([piece.line for piece in pieces])),
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
+        _joined([_parents(piece) for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _parents(piece: Piece) -> pa.Array:
+    return pa.nulls(len(piece), pa.large_string()) if piece.parent is None else piece.parent
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import Sample, choose_columns, likely_text
+from nearkin.stages.documents.columns import ColumnSample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
-from nearkin.stages.documents.finding import Found, by_suffix, find, identity
+from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.folders import is_mark, left_out
-from nearkin.stages.documents.formats import FORMATS, TABLES, sniffed
+from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
@@ -115,7 +115,7 @@ def resolve_sources(
         file_format == "file",
     )  # fmt: skip
     guesses: list[str] = []
-    found: dict[str, Found] = {}
+    found: dict[str, FoundFile] = {}
     repeated: list[str] = []
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
     if len(marks) < len(arguments):  # a shell names all files of a folder
@@ -160,7 +160,7 @@ def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
                 yield f"{name} and {n_more:,} more: {rest}"
 
 
-def _resolve(one: Found, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
+def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
     """The source of one file, and what was guessed about it."""
     named, compression = by_suffix(one.path)
     size_bytes = 0
@@ -173,9 +173,10 @@ def _resolve(one: Found, forced: str | None, asked: _Asked) -> tuple[Source, tup
             _refuse_device(one.name, status.st_mode)
             return _resolve_pipe(one, forced or named, compression, asked), ()
         size_bytes = status.st_size
-        if one.format == "file":
-            # A folder may hold a million of these: they are not opened before they are read.
-            return _source(one, "file", compression, size_bytes, asked, is_forced=asked.is_of_files), ()
+        told = one.format or forced or named
+        if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
+            # A folder, or a pattern, may find a million of these: they are not opened before they are read.
+            return _source(one, told, compression, size_bytes, asked, is_forced=asked.is_of_files), ()
     try:
         return _resolve_seen(one, forced, named, size_bytes, asked)
     except TruncatedInputError:
@@ -185,7 +186,7 @@ def _resolve(one: Found, forced: str | None, asked: _Asked) -> tuple[Source, tup
 
 
 def _resolve_seen(
-    one: Found, forced: str | None, named: str | None, size_bytes: int, asked: _Asked
+    one: FoundFile, forced: str | None, named: str | None, size_bytes: int, asked: _Asked
 ) -> tuple[Source, tuple[str, ...]]:
     """The source of a file by its beginning."""
     if one.path == STDIN:
@@ -214,7 +215,7 @@ def _resolve_seen(
 
 
 def _source(
-    one: Found,
+    one: FoundFile,
     file_format: str,
     compression: Compression,
     size_bytes: int,
@@ -237,7 +238,7 @@ def _refuse_device(name: str, mode: int) -> None:
             raise SourceError(f"{name}: is {what}, not a file of documents. Name a file, or - for standard input.")
 
 
-def _refuse_foreign(one: Found, head: Head, forced: str | None) -> None:
+def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
     """SourceError for a file that is neither plain text nor in a format that is read."""
     kind = head.kind
     if kind is None or (kind.is_text and forced is not None):
@@ -247,7 +248,7 @@ def _refuse_foreign(one: Found, head: Head, forced: str | None) -> None:
     raise SourceError(f"{one.name}: this is {kind.problem}.")
 
 
-def _check_format(one: Found, file_format: str, head: Head) -> None:
+def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
     """SourceError where the content is of another format."""
     form = FORMATS[file_format]
     if isinstance(form, StreamFormat) and (advice := looks_like_utf16(head.data)) is not None:
@@ -261,13 +262,13 @@ def _check_format(one: Found, file_format: str, head: Head) -> None:
 
 
 def _columns(
-    one: Found, file_format: str, head: Head, delimiter: str | None, asked: _Asked
+    one: FoundFile, file_format: str, head: Head, delimiter: str | None, asked: _Asked
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The columns of a source and the sentences about them."""
     form, table = FORMATS[file_format], TABLES.get(file_format)
     if not form.has_columns or asked.has_columns_later:
         return None, None, ()
-    sample: Sample | None
+    sample: ColumnSample | None
     if table is not None:
         sample = None if one.path == STDIN else table.sample_of_file(one.path, one.name)
     else:
@@ -289,7 +290,7 @@ def _columns(
     return columns.text, columns.id, (*said, *columns.guesses)
 
 
-def _resolve_pipe(one: Found, file_format: str | None, compression: Compression, asked: _Asked) -> Source:
+def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compression, asked: _Asked) -> Source:
     """A named pipe: to look at its first line would be to take it."""
     if file_format is None or not FORMATS[file_format].is_pipeable:
         without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from nearkin.errors import ParameterError, RunError
 from nearkin.runs.directory import MANIFEST, WORK, check_results
@@ -17,7 +16,7 @@ from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.pairs import audit_pairs
 from nearkin.workflows.auditing.run import audit_run
 
-Auditor = Callable[[Path, Mapping[str, Any], AuditOptions, Progress], Audited]
+Auditor = Callable[[Path, Mapping[str, object], AuditOptions, Progress], Audited]
 """Audits a finished run, given its directory and its manifest."""
 OF_RUNS: dict[str, Auditor] = {
     "dedup": audit_run,
@@ -69,7 +68,7 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
     return OF_RUNS[str(command)](directory, manifest, options, progress)
 
 
-def _manifest(directory: Path) -> Mapping[str, Any]:
+def _manifest(directory: Path) -> Mapping[str, object]:
     """Of a finished run."""
     try:
         manifest = json.loads(text_of(directory / MANIFEST))

@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
+from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
@@ -33,7 +33,7 @@ from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 
-def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
+def audit_pairs(directory: Path, manifest: Mapping[str, object], options: AuditOptions, progress: Progress) -> Audited:
     """Compare a sample of the left side with the whole right side, and look the pairs up in what was reported.
 
     Raises
@@ -45,20 +45,19 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
     """
     started = time.perf_counter()
     try:
-        chosen = PairOptions.of_words(manifest["parameters"])
-        sides = _texts(manifest["left"]), _texts(manifest["right"])
+        told = PairsManifest.of(manifest)
+        chosen = PairOptions.of_words(told.parameters)
+        sides = _texts(told.left), _texts(told.right)
         reported = _stored_pairs(directory / "pairs.parquet")
-        table = _table(manifest["table"])
-        predicted, low = (float(manifest["plan"]["predicted"][name]) for name in ("recall", "recall_low"))
-        fingerprint = manifest["fingerprint"]
+        table = _table(told.table)
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise damaged(directory, f"{type(error).__name__}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
         resources, meter = Resources(options.threads), Meter(progress)
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
-        if prepared.vectors.fingerprint != fingerprint:
+        if prepared.vectors.fingerprint != told.fingerprint:
             raise FingerprintError(
-                f"{directory} was made in another way than this version of Nearkin goes: {fingerprint!r} and "
+                f"{directory} was made in another way than this version of Nearkin goes: {told.fingerprint!r} and "
                 f"{prepared.vectors.fingerprint!r}. Run it again."
             )
         population = np.flatnonzero(prepared.vectors.left.sizes)
@@ -76,21 +75,21 @@ def audit_pairs(directory: Path, manifest: Mapping[str, Any], options: AuditOpti
         estimate,
         missed.table(),
         round(elapsed_s, 3),
-        predicted_recall=predicted,
-        claims_all=low >= 1,
+        predicted_recall=told.plan.predicted.recall,
+        claims_all=told.plan.predicted.recall_low >= 1,
         is_truncated=missed.is_truncated,
         proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
     )
 
 
-def _texts(side: Mapping[str, Any]) -> Texts:
+def _texts(side: SideRecord) -> Texts:
     """The files of a side, which must be as they were.
 
     Raises
     ------
     SourceError
     """
-    inputs = [SourceSnapshot.from_stored(one) for one in side["inputs"]]
+    inputs = [SourceSnapshot.from_stored(one) for one in side.inputs]
     for one in inputs:
         if one.sha256 is not None:
             continue
@@ -101,19 +100,19 @@ def _texts(side: Mapping[str, Any]) -> Texts:
             )
         if SourceSnapshot.of(one.source) != one:
             raise SourceError(f"{path}: has changed since the pairs were searched. Run nearkin pairs again.")
-    return texts_again(inputs, side["encoding"])
+    return texts_again(inputs, side.encoding)
 
 
-def _table(about: Mapping[str, Any] | None) -> TranslationTable | None:
-    if about is None:
+def _table(told: TableRecord | None) -> TranslationTable | None:
+    if told is None:
         return None
-    table = TranslationTable.read(Path(about["path"]))
-    if (table.origin.target, table.origin.source) == (about["source"], about["target"]):
+    table = TranslationTable.read(Path(told.path))
+    if (table.origin.target, table.origin.source) == (told.source, told.target):
         table = table.turned()
-    if table.fingerprint != about["fingerprint"]:
+    if table.fingerprint != told.fingerprint:
         raise SourceError(
-            f"{about['path']}: is another translation table than the pairs were searched with: {table.fingerprint} and "
-            f"{about['fingerprint']}."
+            f"{told.path}: is another translation table than the pairs were searched with: {table.fingerprint} and "
+            f"{told.fingerprint}."
         )
     return table
 

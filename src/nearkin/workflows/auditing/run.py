@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ import pyarrow.compute as pc
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
 from nearkin.formats import parquet
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
@@ -38,7 +38,6 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions, criterion_text
-from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import Reread, changed, reread
 
@@ -77,7 +76,7 @@ class StoredRun:
     others: Reread | None
 
     @classmethod
-    def load(cls, directory: Path, manifest: Mapping[str, Any], *, threads: int, progress: Progress) -> StoredRun:
+    def load(cls, directory: Path, manifest: DedupManifest, *, threads: int, progress: Progress) -> StoredRun:
         """From its directory.
 
         Raises
@@ -88,14 +87,12 @@ class StoredRun:
             Its input is gone, or changed.
         """
         try:
-            options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
+            options = DedupOptions.of(**manifest.options_in_words)
             table = _documents(directory / "documents.parquet")
-            against, encoding = manifest["against"], manifest.get("encoding", "utf-8")
-            reading = manifest.get("reading", {})
-            again = partial(
-                reread, encoding=encoding, reading=reading, stored=stored_source, threads=threads, progress=progress
-            )
-            inputs, others = again(manifest["inputs"]), again(against) if against else None
+            how = manifest.encoding, manifest.reading
+            again = partial(reread, stored=stored_source, threads=threads, progress=progress)
+            inputs = again(manifest.inputs, *how)
+            others = again(manifest.against, *how) if manifest.against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
@@ -150,7 +147,7 @@ def _documents(path: Path) -> pa.Table:
     return table
 
 
-def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOptions, progress: Progress) -> Audited:
+def audit_run(directory: Path, stored: Mapping[str, object], options: AuditOptions, progress: Progress) -> Audited:
     """Compare a sample of a run's documents with all others, and look the pairs up in what it found.
 
     Raises
@@ -159,13 +156,14 @@ def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOption
         See `audit.audit`.
     """
     started = time.perf_counter()
+    manifest = DedupManifest.of(stored)
     run = StoredRun.load(directory, manifest, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample)), np.zeros(len(sample))
     for part in run.slices(sample):
         counts = _audit_part(run, sample, part, missed, options.threads, progress)
         n_true[part], n_found[part] = counts
-    chosen, command = run.options, manifest["command"]
+    chosen, command = run.options, manifest.command
     across = ", one in each collection" if run.others else ""
     estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(run.rows)), time.perf_counter() - started
     return Audited(
@@ -175,7 +173,7 @@ def audit_run(directory: Path, manifest: Mapping[str, Any], options: AuditOption
         estimate,
         missed.table(),
         round(elapsed_s, 3),
-        manifest.get("estimated_recall"),
+        manifest.estimated_recall,
         is_truncated=missed.is_truncated,
         notes=_notes(manifest),
         proposed=_proposed(run, estimate, sample, elapsed_s),
@@ -198,16 +196,13 @@ def _proposed(run: StoredRun, estimate: AuditEstimate, sample: I64, elapsed_s: f
     return propose_samples(estimate, elapsed_of, share_with_pairs=share)
 
 
-def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    counts = manifest["counts"]
+def _notes(manifest: DedupManifest) -> tuple[str, ...]:
     notes = []
-    if counts.get("exact_copy"):
+    if n_copies := manifest.count("exact_copy"):
+        notes.append(f"{counted(n_copies, 'exact copy', 'exact copies')}, which a run always finds: not counted")
+    if n_skipped := manifest.count("pairs_not_compared"):
         notes.append(
-            f"{counted(counts['exact_copy'], 'exact copy', 'exact copies')}, which a run always finds: not counted"
-        )
-    if counts.get("pairs_not_compared"):
-        notes.append(
-            f"the run did not compare up to {counted(counts['pairs_not_compared'], 'pair')} of texts that share a "
+            f"the run did not compare up to {counted(n_skipped, 'pair')} of texts that share a "
             "key with very many others, and so predicts no recall"
         )
     return tuple(notes)
@@ -264,7 +259,6 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
     side = run.others or run.inputs
     wanted = run.rows if run.others is None else None
     options, text = run.options, pa.large_string()
-    loose = {one.names[0] for one in side.inputs if isinstance(one, LooseFilesInput)}
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> TruePairs:
         rows, batch, name = item
@@ -277,11 +271,10 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
         similarity = options.measure.similarity(shared)
         alike: Bool = options.is_match(shared)
         chosen = prepared.take(pa.array(shared.right[alike]))
-        ids = chosen["doc_id"]
-        source = ids if name in loose else pa.scalar(name, text)
-        places = pc.binary_join_element_wise(source, chosen["line"].cast(text), pa.scalar(":", text))
         left, right = shared.left[alike].astype(np.int64), rows[shared.right[alike]]
-        return TruePairs(left, right, ids, places, chosen["digest"], similarity[alike])
+        lines = chosen["line"].cast(text)
+        places = pc.binary_join_element_wise(side.source_names(right), lines, pa.scalar(":", text))
+        return TruePairs(left, right, chosen["doc_id"], places, chosen["digest"], similarity[alike])
 
     progress.start("compare", side.size_bytes, "bytes")
     yield from map_ordered(compare, side.batches(progress, wanted), threads=threads)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearkin.manifests.dedup import OTHER_RESULTS
 from nearkin.records import F64, U32, Bool, Matches
 from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import (
     NEAR_DUPLICATE,
     NO_ROW,
-    OTHER_RESULTS,
     OVERLAP,
     GroupTable,
     Judged,

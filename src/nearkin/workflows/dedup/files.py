@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
+from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
-from nearkin.workflows.dedup.sourcing import Sourced, describe
 from nearkin.workflows.reading.inputs import Input, file_inputs
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest
@@ -27,7 +29,7 @@ from nearkin.workflows.resources import Resources
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
-__all__ = ["Delivery", "Ending", "Found", "dedup_files", "run_files"]
+__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files", "run_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunResult:
     """A result, its tables written, with what it was made from.
 
     Parameters
@@ -83,6 +85,14 @@ class Found:
     meter: Meter
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a command wrote beside the tables, as the manifest has it."""
+
+    kept: tuple[KeptFile, ...] | None = None
+    families: FamilyCounts | None = None
+
+
 class Ending(Protocol):
     """What a command does with a result beside its tables."""
 
@@ -97,11 +107,11 @@ class Ending(Protocol):
     def check(self, sourced: Sourced) -> None:
         """Refuse input of which what is wanted cannot be written."""
 
-    def write(self, found: Found) -> Mapping[str, object]:
-        """Write what is wanted from the input; what the manifest is to have beside the rest."""
+    def write(self, found: RunResult) -> Written:
+        """Write what is wanted from the input."""
 
-    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
-        """Write the page, from the manifest so far; what the manifest is to have of it."""
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
+        """Write the page, from the manifest so far; why it could not be drawn, if so."""
 
 
 def run_files(
@@ -152,18 +162,22 @@ def run_files(
             job.write(result, out, meter)
             with _opened(saved, asked) as stdin:
                 inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
-                found = Found(result, options, sourced, inputs, saved, directory, resources, meter)
+                found = RunResult(result, options, sourced, inputs, saved, directory, resources, meter)
                 more = ending.write(found)
             sourced.check_unchanged()
             told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
-            written = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            written |= {"encoding": asked.encoding, "reading": asked.as_stored(), **engine, **more}
+            record = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
+            record = replace(
+                record, encoding=asked.encoding, reading=asked.as_read(), engine=engine, kept=more.kept,
+                families=more.families,
+            )  # fmt: skip
             if delivery.report:
-                written |= ending.report(found, written)
-                written["stages"] = manifest.stages(meter.costs)
+                problem = ending.report(found, record).get(PROBLEM)
+                record = replace(record, report_problem=problem, stages=tuple(meter.costs))
             if cluster is None:
                 longest = int(result.corpus.n_characters.max(initial=0))
-                written["memory"] = manifest.memory(resources, meter, longest)
+                record = replace(record, memory=manifest.memory(resources, meter, longest))
+            written = record.as_stored()
             directory.finish(written, kept=delivery.kept)
     return written
 
@@ -177,21 +191,21 @@ def _find(
     resources: Resources,
     meter: Meter,
     cluster: Cluster | None,
-) -> tuple[job.Result, Mapping[str, object]]:
-    """The job on the files; what the manifest is to say of what it ran on."""
+) -> tuple[job.Result, Mapping[str, object] | None]:
+    """The job on the files; what the manifest is to say of the cluster that it ran on."""
     asked = sourced.asked
     with _opened(saved, asked) as stdin:
         inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
         others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
         given = inputs, others if sourced.is_against else None, options, directory.work
         if cluster is None:
-            return job.find(*given, rules=asked.rules, resources=resources, meter=meter), {}
+            return job.find(*given, rules=asked.rules, resources=resources, meter=meter), None
         from nearkin.engines.spark.stages import stages_on
         from nearkin.workflows.dedup.on_spark.job import find
 
         with stages_on(cluster, directory.work, meter) as stages:
             found = find(*given, stages, rules=asked.rules, resources=resources, meter=meter)
-            return found, {"engine": stages.about}
+            return found, stages.about
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
@@ -222,10 +236,10 @@ class DedupEnding:
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
 
-    def write(self, found: Found) -> Mapping[str, object]:
+    def write(self, found: RunResult) -> Written:
         """The cleaned corpus."""
         if not self.delivery.kept:
-            return {}
+            return Written()
         written = write_kept_corpus(
             found.sourced.sources,
             found.result.places,
@@ -235,13 +249,13 @@ class DedupEnding:
             encoding=found.sourced.asked.encoding,
             meter=found.meter,
         )
-        return {"kept": [asdict(one) for one in written]}
+        return Written(kept=written)
 
-    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
-            return write_report(found.directory.path / "report.html", written, told, found.options, progress)
+            return write_report(found.directory.path / "report.html", manifest, told, found.options, progress)
 
 
 def dedup_files(

@@ -32,7 +32,7 @@ from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import Places, locate, write_tables
-from nearkin.workflows.dedup.verifying import SetStore, Verified, verify_all
+from nearkin.workflows.dedup.verifying import SetStore, VerifiedMatches, verify_all
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.resources import Resources
 
@@ -55,7 +55,7 @@ class Result:
     places: Places
     sizes: Sizes
     plan: Plan
-    verified: Verified
+    verified: VerifiedMatches
     judged: Judged
     n_not_compared: int
     estimated_missed: float

@@ -1,44 +1,27 @@
-"""The cleaned corpus: of files in the format they came in, of a collection as JSON Lines of ids and texts."""
+"""The cleaned corpus: of files in the format they came in, of a collection as JSON Lines of ids and texts.
+
+So are the kept ones of the documents that one file holds: an archive or a mail cannot be cut.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.dedup import KeptFile
 from nearkin.records import Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.kept import relative_names, write_kept
+from nearkin.stages.documents.kept_parts import json_line
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.reading.inputs import StoredSource
-
-
-@dataclass(frozen=True, slots=True)
-class KeptFile:
-    """A file of the cleaned corpus, as the manifest tells of it.
-
-    Parameters
-    ----------
-    path : str
-        In the directory of the run.
-    input : int
-        Which of the manifest's inputs its documents are of.
-    size_bytes : int
-    sha256 : str
-    """
-
-    path: str
-    input: int
-    size_bytes: int
-    sha256: str
 
 
 def check_can_be_written(sources: Sequence[Source]) -> None:
@@ -65,7 +48,7 @@ def write_kept_corpus(
     saved_stdin: Path | None,
     encoding: str,
     meter: Meter,
-) -> list[KeptFile]:
+) -> tuple[KeptFile, ...]:
     """Write what is kept of each source below a folder named ``kept``.
 
     Parameters
@@ -106,10 +89,10 @@ def write_kept_corpus(
                 named[i] = _free_name(source, set(named.values()))
                 _write_collection(source, kept_lines(i), out / named[i], progress)
         written = [(i, name) for i, name in sorted(named.items()) if (out / name).is_file()]
-        return [
+        return tuple(
             KeptFile(f"{out.name}/{name}", i, (out / name).stat().st_size, file_sha256(str(out / name)))
             for i, name in written
-        ]
+        )
 
 
 def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath:
@@ -125,9 +108,8 @@ def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath
 def _write_collection(source: StoredSource, is_kept: Bool, target: Path, progress: Progress) -> None:
     """An object with ``id`` and ``text`` a line."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with published(target) as aside, open(aside, "w", encoding="utf-8", newline="\n") as file:
+    with published(target) as aside, open(aside, "wb") as file:
         for batch, _ in source.documents.input(source.name, keep_column=None).batches(progress):
             kept = batch.filter(is_kept[batch["line"].to_numpy()])
             for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
-                line = {"id": doc_id, "text": text.decode()}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.write(json_line(doc_id, text))

@@ -4,40 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, DedupManifest, InputFile, MemoryUse, counted_as
 from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
 from nearkin.workflows.dedup.corpus import UNREADABLE
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import OTHER_RESULTS, REASONS, Judged
+from nearkin.workflows.dedup.outcome import Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 from nearkin.workflows.dedup.readable import damaged_files
 from nearkin.workflows.resources import Resources
-
-
-@dataclass(frozen=True, slots=True)
-class InputFile:
-    """One source as the manifest tells of it; None where there is nothing to tell.
-
-    ``sha256`` is that of a file; of a collection that of the numbers of its documents, of a run that of its manifest.
-    """
-
-    path: str
-    size_bytes: int
-    sha256: str | None
-    format: str
-    text: str | None
-    id: str | None
-    name: str | None = None
-    """By which its documents without an id are called."""
-    end_row: int | None = None
-    """Of a collection: the number in its store that all of its documents are below."""
 
 
 def build(
@@ -49,38 +31,37 @@ def build(
     *,
     preset: str | None,
     command: str = "dedup",
-) -> dict[str, object]:
-    """The manifest of a finished run."""
-    parameters: dict[str, object] = {**options.in_words(), "preset": preset}
+) -> DedupManifest:
+    """The manifest of a run, but for what its command adds."""
     n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
-    files = [{**asdict(file), "n_documents": n} for file, n in zip([*inputs, *others], n_by_source, strict=True)]
+    files = [replace(file, n_documents=n) for file, n in zip([*inputs, *others], n_by_source, strict=True)]
     n_pairs = len(result.verified.matches)
-    return {
-        "nearkin": __version__,
-        "made_with": {
-            "numpy": np.__version__,
-            "pyarrow": pa.__version__,
-        },  # Arrow's C++ does NFKC and lower case beyond ASCII
-        "command": command,
-        "parameters": parameters,
-        "fingerprint": options.fingerprint,
-        "inputs": files[: len(inputs)],
-        "against": files[len(inputs) :],
-        "counts": {
+    n_missed, recall = estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared)
+    return DedupManifest(
+        version=__version__,
+        # Arrow's C++ does NFKC and lower case beyond ASCII
+        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
+        command=command,
+        parameters={**options.in_words(), "preset": preset},
+        fingerprint=options.fingerprint,
+        inputs=tuple(files[: len(inputs)]),
+        against=tuple(files[len(inputs) :]),
+        counts={
             **counts(result.judged, n_pairs=n_pairs),
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
-        **against_counts(result.judged),
-        "plan": plan_as_stored(result.plan),
-        **estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared),
-        "stages": stages(costs),
-        "seeds": {"sketch": options.seed},
-        "problems": dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
-        "damaged_files": damaged_files(result.places),
-        "has_integer_ids": pa.types.is_integer(result.places.own_ids.type),
-        "without_id": _n_without_id(result),
-    }
+        against_counts=_against_counts(result.judged),
+        plan=plan_as_stored(result.plan),
+        estimated_missed_pairs=n_missed,
+        estimated_recall=recall,
+        stages=tuple(costs),
+        seeds={"sketch": options.seed},
+        problems=dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
+        damaged_files=damaged_files(result.places),
+        has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
+        without_id=_n_without_id(result),
+    )
 
 
 def _n_without_id(result: Result) -> int:
@@ -89,32 +70,16 @@ def _n_without_id(result: Result) -> int:
     return int((has_none & (result.corpus.status[: len(has_none)] != UNREADABLE)).sum())
 
 
-def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> dict[str, float | None]:
-    """What was missed; nulls where pairs were not compared, since nobody knows how many of them match."""
+def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> tuple[float | None, float | None]:
+    """Pairs that were missed, and the recall; None where pairs were not compared: nobody knows how many match."""
     if n_not_compared:
-        return {"estimated_missed_pairs": None, "estimated_recall": None}
-    return {
-        "estimated_missed_pairs": round(n_missed, 3),
-        "estimated_recall": round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None,
-    }
+        return None, None
+    return round(n_missed, 3), round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None
 
 
-def memory(resources: Resources, meter: Meter, longest: int) -> dict[str, int]:
-    """What the run took beside what it was allowed: the limit is for the work, on top of the libraries.
-
-    ``longest`` is the number of characters of the longest document: each is shingled whole.
-    """
-    return {
-        "limit_bytes": resources.memory_bytes,
-        "before_bytes": meter.before_bytes,
-        "peak_bytes": meter.peak_bytes,
-        "longest_document_characters": longest,
-    }
-
-
-def stages(costs: Sequence[StageCost]) -> list[dict[str, object]]:
-    """What each stage took."""
-    return [asdict(cost) for cost in costs]
+def memory(resources: Resources, meter: Meter, longest: int) -> MemoryUse:
+    """What the run took; ``longest`` is the number of characters of the longest document: each is shingled whole."""
+    return MemoryUse(resources.memory_bytes, meter.before_bytes, meter.peak_bytes, longest)
 
 
 def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
@@ -124,7 +89,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{reason.replace(" ", "_").replace("-", "_"): n for reason, n in zip(REASONS, by_reason, strict=True)},
+        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True)},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),
@@ -134,13 +99,13 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     }
 
 
-def against_counts(judged: Judged) -> dict[str, dict[str, int]]:
+def _against_counts(judged: Judged) -> dict[str, int] | None:
     """How many documents of the other collection, if there is one, have a match, and how many cannot have one."""
     if judged.others is None:
-        return {}
+        return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
-    named = {result.replace(" ", "_"): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
-    return {"against_counts": {"documents": len(judged.others.result), **named}}
+    named = {counted_as(result): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
+    return {"documents": len(judged.others.result), **named}
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
@@ -154,7 +119,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
     """
     by_reason = []
     for reason in REASONS:
-        if n := counts.get(reason.replace(" ", "_").replace("-", "_"), 0):
+        if n := counts.get(counted_as(reason), 0):
             countable = {"exact copy": "exact copies", "near-duplicate": "near-duplicates"}
             by_reason.append(counted(n, reason, countable.get(reason, reason)))
     told = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"

@@ -12,10 +12,7 @@ from nearkin.workflows.dedup.grouping import Grouping, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
 UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP = range(7)
-OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
-"""What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -32,7 +29,7 @@ class Outcome:
     copy_of : uint32 array
         Row of the document with the same text that stands for all its copies; NO_ROW if this is it.
     reason : uint8 array
-        Index into REASONS.
+        Index into `manifests.dedup.REASONS`.
     keep : bool array
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.errors import DocumentError
+from nearkin.manifests.dedup import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
@@ -46,14 +47,10 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
             rules.check_readable(len(unreadable), end - start, first, of=of)
 
 
-def damaged_files(places: Places) -> list[dict[str, object]]:
-    """The files of which only a part was used: for the manifest, and for whoever reads it."""
-    return [
-        {
-            "path": places.source_names[int(places.source[row])],
-            "line": int(places.line[row]),
-            "problem": fault_of(places.problems[row]),
-        }
+def damaged_files(places: Places) -> tuple[DamagedFile, ...]:
+    """The files of which only a part was used."""
+    return tuple(
+        DamagedFile(places.source_names[int(places.source[row])], int(places.line[row]), fault_of(places.problems[row]))
         for row in sorted(places.problems)
         if is_damage(places.problems[row])
-    ]
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +15,12 @@ from numpy.typing import NDArray
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
+from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.files import text_of
 from nearkin.runs.meter import Meter
@@ -30,7 +31,8 @@ from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, 
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
+from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import Told, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
@@ -44,7 +46,7 @@ class FinishedRun:
 
     Parameters
     ----------
-    manifest : mapping
+    manifest : DedupManifest
     options : DedupOptions
     corpus, sizes, places
         As the run had them.
@@ -53,7 +55,7 @@ class FinishedRun:
     plan : Plan
     """
 
-    manifest: Mapping[str, object]
+    manifest: DedupManifest
     options: DedupOptions
     corpus: Corpus
     sizes: Sizes
@@ -113,13 +115,14 @@ def regroup(
         target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
-        written = _manifest(run, options, judged, matches)
+        record = _manifest(run, options, judged, matches)
         if report:
             with meter.stage("report", 0, "steps") as stage:
                 # without samples: the texts are not read again
                 told = Told(judged, run.places, [], _curve(run))
-                written |= write_report(target.path / "report.html", written, told, options, stage)
-        written["stages"] = manifests.stages(meter.costs)
+                problem = write_report(target.path / "report.html", record, told, options, stage).get(PROBLEM)
+                record = replace(record, report_problem=problem)
+        written = replace(record, stages=tuple(meter.costs)).as_stored()
         target.finish(written)
     return target.path, written
 
@@ -147,11 +150,12 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged
 def load(directory: Path) -> FinishedRun:
     """Read a finished run back."""
     try:
-        manifest = json.loads(text_of(directory / MANIFEST))
-        check_results(directory, manifest)
+        stored = json.loads(text_of(directory / MANIFEST))
+        check_results(directory, stored)
+        manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")
-        if manifest.get("command") in ("dedup", "regroup", "families") and not manifest.get("against"):
+        if manifest.command in ("dedup", "regroup", "families") and not stored.get("against"):
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:
         raise RunError(
@@ -164,13 +168,11 @@ def load(directory: Path) -> FinishedRun:
     raise RunError(f"{directory} has no groups to cut anew: it is not a run of nearkin dedup, or one with --against.")
 
 
-def _understood(manifest: Mapping[str, Any], documents: pa.Table, pairs: pa.Table) -> FinishedRun:
-    options = DedupOptions.of(**{k: v for k, v in manifest["parameters"].items() if k != "preset"})
+def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -> FinishedRun:
+    options = DedupOptions.of(**manifest.options_in_words)
     corpus, sizes = _corpus(documents)
     matches = _matches(documents, pairs, corpus, sizes)
-    return FinishedRun(
-        manifest, options, corpus, sizes, _places(documents), matches, plan_from_stored(manifest["plan"])
-    )
+    return FinishedRun(manifest, options, corpus, sizes, _places(documents), matches, plan_from_stored(manifest.plan))
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
@@ -221,6 +223,10 @@ def _places(documents: pa.Table) -> Places:
     ids = documents["id"].combine_chunks()
     # earlier versions wrote no names: they wrote each id once
     distinct = documents["name"].combine_chunks() if "name" in documents.column_names else ids.cast(pa.large_string())
+    parents = None
+    if "parent" in documents.column_names:
+        rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
+        parents = Parents(documents["parent"].combine_chunks(), rows)
     return Places(
         ids,
         ids,
@@ -229,6 +235,7 @@ def _places(documents: pa.Table) -> Places:
         names.indices.to_numpy().astype(np.int32),
         documents["line"].to_numpy(),
         problems,
+        parents,
     )
 
 
@@ -255,31 +262,31 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
     return matches.where(order[(a != b)[order]])
 
 
-def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> dict[str, object]:
+def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> DedupManifest:
     """As of the run, but for what another cut changes."""
-    names = ["made_with", "inputs", "against", "seeds", "problems", "has_integer_ids", "plan"]
-    # earlier versions wrote none of these
-    names += [name for name in ("encoding", "reading", "damaged_files", "without_id") if name in run.manifest]
-    counts = run.manifest["counts"]
-    n_not_compared, n_candidates = (
-        int(counts.get(name, 0)) if isinstance(counts, dict) else 0 for name in ("pairs_not_compared", "candidates")
-    )
+    of_run = run.manifest
     # a run of an earlier version may have counted a pair once for each of its keys
-    n_not_compared = most_not_compared(n_not_compared, run.corpus, n_candidates=n_candidates)
+    n_not_compared = most_not_compared(
+        of_run.count("pairs_not_compared"), run.corpus, n_candidates=of_run.count("candidates")
+    )
     n_missed = missed(found_probability(matches, run.plan, run.options.threshold))
-    return {
-        **{name: run.manifest[name] for name in names},
-        **manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared),
-        "nearkin": __version__,
-        "command": "regroup",
-        "parameters": {**options.in_words(), "preset": None},
-        "fingerprint": options.fingerprint,
-        "found_at_threshold": run.options.threshold,
-        "counts": {
-            **manifests.counts(judged, n_pairs=len(matches)),
-            "pairs_not_compared": n_not_compared,
-        },
-    }
+    missed_pairs, recall = manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared)
+    return replace(
+        of_run,
+        version=__version__,
+        command="regroup",
+        parameters={**options.in_words(), "preset": None},
+        fingerprint=options.fingerprint,
+        found_at_threshold=run.options.threshold,
+        counts={**manifests.counts(judged, n_pairs=len(matches)), "pairs_not_compared": n_not_compared},
+        estimated_missed_pairs=missed_pairs,
+        estimated_recall=recall,
+        engine=None,
+        kept=None,
+        families=None,
+        memory=None,
+        report_problem=None,
+    )
 
 
 def _curve(run: FinishedRun) -> RecallCurve | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
@@ -18,7 +17,7 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import texts_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, REASONS, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.tables import Places
 
 _N_SAMPLES = 12
@@ -58,7 +57,7 @@ def told_of(result: Result, options: DedupOptions) -> Told:
 
 
 def write_report(
-    path: Path, manifest: Mapping[str, object], told: Told, options: DedupOptions, progress: Progress
+    path: Path, manifest: DedupManifest, told: Told, options: DedupOptions, progress: Progress
 ) -> dict[str, str]:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     groups, outcome = told.judged.groups, told.judged.outcome
@@ -80,12 +79,11 @@ def write_report(
     return write_page(path, render, progress, instead=_instead(path.parent, manifest))
 
 
-def _instead(out: Path, manifest: Mapping[str, object]) -> str:
+def _instead(out: Path, manifest: DedupManifest) -> str:
     """How to get a page later: from the tables, where these say enough."""
-    parameters: Any = manifest["parameters"]
-    if manifest["command"] != "dedup" or manifest["against"]:
+    if manifest.command != "dedup" or manifest.against:
         return "Run the command again with --overwrite to draw it."
-    return f"To draw it without sample texts: nearkin regroup {out} --threshold {parameters['threshold']}"
+    return f"To draw it without sample texts: nearkin regroup {out} --threshold {manifest.threshold}"
 
 
 def _group_sizes(table: GroupTable) -> dict[int, int]:
@@ -144,7 +142,7 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
     return tuple(
         MemberRow(
             name,
-            _where(places, row),
+            places.shown_place(row),
             None if np.isnan(similarity[i]) else float(similarity[i]),
             REASONS[int(outcome.reason[row])],
             bool(outcome.principal[row] == row),
@@ -156,13 +154,7 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
 def first_problems(places: Places) -> list[ProblemRow]:
     """The first documents of which there is something to know."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
-    return [ProblemRow(_where(places, row), places.names[row].as_py(), places.problems[row]) for row in rows]
-
-
-def _where(places: Places, row: int) -> str:
-    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
-    name = places.source_names[int(places.source[row])]
-    return name if places.names[row].as_py() == name else places.where(row)
+    return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
@@ -183,8 +175,8 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
         SamplePair(
             names[i],
             names[len(pairs) + i],
-            _where(result.places, a),
-            _where(result.places, b),
+            result.places.shown_place(a),
+            result.places.shown_place(b),
             similarity[i],
             options.measure.name,
             texts[i],

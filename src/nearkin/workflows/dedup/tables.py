@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearkin.formats import parquet
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
@@ -19,15 +20,8 @@ from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.outcome import (
-    NO_ROW,
-    OTHER_RESULTS,
-    REASONS,
-    GroupTable,
-    Judged,
-    OtherTable,
-    Outcome,
-)
+from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
+from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.reading.distinct_ids import renamed
@@ -54,6 +48,8 @@ class Places:
     line : int64 array, shape (n_documents,)
     problems : dict of row to str
         Only the rows that have one.
+    parents : Parents or None
+        None where no document is inside of another.
     """
 
     own_ids: pa.Array
@@ -63,6 +59,7 @@ class Places:
     source: I32
     line: I64
     problems: dict[int, str]
+    parents: Parents | None = None
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """The ids of rows; null for NO_ROW, and for a document without an id."""
@@ -74,8 +71,28 @@ class Places:
         return names
 
     def where(self, row: int) -> str:
+        """``file:line`` of a row; of a document inside of a file its id."""
+        is_inside = self.parents is not None and self.parents.ids[row].is_valid
+        return str(self.ids[row]) if is_inside else self.file_and_line(row)
+
+    def file_and_line(self, row: int) -> str:
         """``file:line`` of a row."""
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
+
+    def shown_place(self, row: int) -> str:
+        """As `where`; the file alone where a document has its name: a line says nothing there."""
+        name = self.source_names[int(self.source[row])]
+        return name if self.names[row].as_py() == name else self.where(row)
+
+    def parent_fields(self) -> list[pa.Field]:
+        """The columns that tables of documents have where some document is inside of another."""
+        return (
+            [] if self.parents is None else [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]
+        )
+
+    def parent_columns(self, a: int, b: int) -> list[pa.Array]:
+        """The same of rows from one to before another."""
+        return [] if self.parents is None else [self.parents.ids[a:b], row_numbers(self.parents.rows[a:b])]
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -108,11 +125,12 @@ def locate(
     names = came
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
-    places = Places(own_ids, ids, names, source_names, source, line, _problems(chunks))
+    parents = find_parents(chunks, came, source)
+    places = Places(own_ids, ids, names, source_names, source, line, _problems(chunks), parents)
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
             row,
-            f"the id {came[row].as_py()!r} was already used at {places.where(earlier)}; "
+            f"the id {came[row].as_py()!r} was already used at {places.file_and_line(earlier)}; "
             f"this document is called {names[row]}",
         )
     return places
@@ -155,7 +173,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
             pa.field("copy_of_row", pa.int64()), _filled("keep", pa.bool_()), _filled("reason", pa.string()),
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             pa.field("keep_value", pa.float64()), _filled("source", pa.string()), _filled("line", pa.int64()),
-            pa.field("problem", pa.large_string()),
+            pa.field("problem", pa.large_string()), *places.parent_fields(),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
@@ -188,6 +206,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
                 [places.problems.get(row) for row in range(a, b)] if places.problems else [None] * (b - a),
                 pa.large_string(),
             ),
+            *places.parent_columns(a, b),
         ]
 
     _write(path, schema, len(outcome.keep), slice_)
@@ -247,6 +266,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
             pa.field("most_similar_row", pa.int64()), pa.field("similarity", pa.float64()),
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             _filled("source", pa.string()), _filled("line", pa.int64()), pa.field("problem", pa.large_string()),
+            *places.parent_fields(),
         ]
     )  # fmt: skip
     results, names = pa.array(OTHER_RESULTS), pa.array(list(places.source_names), pa.string())
@@ -270,6 +290,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
             names.take(pa.array(places.source[first + a : first + b])),
             pa.array(places.line[first + a : first + b]),
             pa.array([places.problems.get(row) for row in range(first + a, first + b)], pa.large_string()),
+            *places.parent_columns(first + a, first + b),
         ]
 
     _write(path, schema, len(others.result), slice_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
+from nearkin.manifests.dedup import InputFile
 from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -25,7 +25,6 @@ from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MeasureName
 from nearkin.workflows.dedup import job, manifest
-from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset
 from nearkin.workflows.reading.inputs import TableInput
 from nearkin.workflows.resources import Resources
@@ -161,7 +160,7 @@ def dedup(
     return DedupResult(
         **{"against": None, **tables},
         kept=_only(documents, result.judged.outcome.keep),
-        manifest=json.loads(json.dumps(written)),
+        manifest=written.as_stored(),
     )
 
 

@@ -30,7 +30,7 @@ _MOST_PAIRS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedMatches:
     """What verification found.
 
     Parameters
@@ -94,7 +94,7 @@ def store_sets(
 
 def verify_all(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, runs: Runs, work: Path, *, resources: Resources, meter: Meter
-) -> tuple[Verified, SetStore]:
+) -> tuple[VerifiedMatches, SetStore]:
     """Verify every candidate; the sets that were compared stay at hand."""
     folder = work / "verification"
     folder.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def verify_all(
 
         stored = kept_arrays(folder / "matches.npz", make)
     matches = Matches(**{name: stored[name] for name in ("left", "right", "n_common", "n_left", "n_right")})
-    return Verified(matches, int(stored["n_candidates"])), store
+    return VerifiedMatches(matches, int(stored["n_candidates"])), store
 
 
 def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int) -> Iterator[Matches]:

@@ -26,7 +26,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownDifference:
+class DifferenceInContext:
     """A difference with what stands around it.
 
     Parameters
@@ -60,7 +60,7 @@ class FirstLines:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MemberComparison:
     """What a member has to do with its principal.
 
     Parameters
@@ -70,17 +70,17 @@ class Comparison:
         False: the texts were too long to be compared to their ends.
     first : FirstLines or None
         None where nothing differs.
-    shown : tuple of ShownDifference
+    shown : tuple of DifferenceInContext
         The first ones.
     """
 
     judgement: Judgement
     is_whole: bool = True
     first: FirstLines | None = None
-    shown: tuple[ShownDifference, ...] = ()
+    shown: tuple[DifferenceInContext, ...] = ()
 
 
-COPY = Comparison(EXACT_COPY)
+COPY = MemberComparison(EXACT_COPY)
 
 
 def compare(
@@ -90,7 +90,7 @@ def compare(
     containment_in_principal: float,
     containment_of_principal: float,
     n_shown: int,
-) -> Comparison:
+) -> MemberComparison:
     """Compare two texts.
 
     Parameters
@@ -110,7 +110,7 @@ def compare(
         containment_of_principal=containment_of_principal,
     )
     first = next(iter(alignment.differences), None)
-    return Comparison(
+    return MemberComparison(
         judgement,
         alignment.is_whole,
         None if first is None else _first_lines(principal, member, first),
@@ -132,7 +132,7 @@ def _line(wording: Wording, number: int, place: int) -> str:
     return f"{opening}{wording.text[low:high].strip()}{closing}"
 
 
-def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterator[ShownDifference]:
+def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterator[DifferenceInContext]:
     """Every difference, its shared surroundings up to its neighbours."""
     ends = [0, *(_end(one.a, one.at_a) for one in alignment.differences)]
     starts = [*(_start(one.a, one.at_a) for one in alignment.differences), len(principal.text)]
@@ -140,7 +140,7 @@ def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterato
         yield _show(principal, member, one, ends[i], starts[i + 1])
 
 
-def _show(principal: Wording, member: Wording, one: WordDifference, low: int, high: int) -> ShownDifference:
+def _show(principal: Wording, member: Wording, one: WordDifference, low: int, high: int) -> DifferenceInContext:
     text, start, end = principal.text, _start(one.a, one.at_a), _end(one.a, one.at_a)
     before = text[max(low, start - _CONTEXT) : start]
     if start - _CONTEXT > low:
@@ -149,7 +149,7 @@ def _show(principal: Wording, member: Wording, one: WordDifference, low: int, hi
     is_after_cut = end + _CONTEXT < high
     if is_after_cut:
         after = after.rpartition(" ")[0]
-    return ShownDifference(
+    return DifferenceInContext(
         _spaced(before),
         _spaced(after),
         is_after_cut,

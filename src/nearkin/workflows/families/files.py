@@ -6,19 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, Found, run_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, run_files
+from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.dedup.sourcing import Sourced
-from nearkin.workflows.families.comparing import COPY, Comparison, compare
+from nearkin.workflows.families.comparing import COPY, MemberComparison, compare
 from nearkin.workflows.families.members import Members
 from nearkin.workflows.families.particulars import Original
 from nearkin.workflows.families.relations import RELATIONS
 from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
 from nearkin.workflows.families.rereading import Originals, reread
-from nearkin.workflows.families.table import Kin, write_families
+from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -37,7 +38,7 @@ class FamiliesEnding:
     def check(self, sourced: Sourced) -> None:
         """Any input can be compared."""
 
-    def write(self, found: Found) -> Mapping[str, object]:
+    def write(self, found: RunResult) -> Written:
         """``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
         originals = reread(found, members.to_read())
@@ -51,19 +52,14 @@ class FamiliesEnding:
                 yield one
 
         write_families(found.directory.path, counted(), found.result.places.own_ids.type)
-        return {
-            "families": {
-                "families": len(members.principals),
-                "documents": len(members.rows),
-                "alone": int((found.result.corpus.status == READABLE).sum()) - len(members.rows),
-                "relations": {relation: n_by_relation[relation] for relation in RELATIONS},
-            }
-        }
+        n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
+        by_relation: dict[str, int] = {relation: n_by_relation[relation] for relation in RELATIONS}
+        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
 
-    def report(self, found: Found, written: Mapping[str, object]) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
-            return write_page(found.directory.path / "report.html", written, self._page, found, progress)
+            return write_page(found.directory.path / "report.html", manifest, self._page, found, progress)
 
 
 def families_files(
@@ -101,20 +97,20 @@ def families_files(
     )
 
 
-def _all_kin(found: Found, members: Members, originals: Originals) -> Iterator[Kin]:
+def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
     """Every document of every family, the largest family first, its principal first."""
     with found.meter.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, originals, number, progress)
 
 
-def _family(found: Found, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
+def _family(found: RunResult, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
     places, outcome = found.result.places, found.result.judged.outcome
     principal = int(members.principals[number])
     rows = members.rows_of(number)
     ids, names = places.id_at(rows).to_pylist(), places.names_at(rows)
     inside, holding = members.containments(rows, principal)
-    compared: dict[str, Comparison] = {}
+    compared: dict[str, MemberComparison] = {}
     text: Original | None = None
     for i, row in enumerate(rows.tolist()):
         comparison = None if row == principal else COPY
@@ -144,5 +140,6 @@ def _family(found: Found, members: Members, originals: Originals, number: int, p
             float(holding[i]),
             comparison,
             row if outcome.copy_of[row] == NO_ROW else int(outcome.copy_of[row]),
+            places.shown_place(row),
         )
         progress.advance(1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports import page_file
 from nearkin.reports.families import (
     CopyRow,
@@ -16,11 +17,11 @@ from nearkin.reports.families import (
     render_families_report,
 )
 from nearkin.runs.progress import Progress
-from nearkin.workflows.dedup.files import Found
+from nearkin.workflows.dedup.files import RunResult
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.comparing import COPY, ShownDifference
+from nearkin.workflows.families.comparing import COPY, DifferenceInContext
 from nearkin.workflows.families.relations import RELATIONS, RULES
-from nearkin.workflows.families.table import Kin
+from nearkin.workflows.families.tables import Kin
 
 N_SHOWN = 6
 N_FAMILIES = 200
@@ -48,14 +49,14 @@ class PageKin:
 
 
 def write_page(
-    path: Path, written: Mapping[str, object], page: PageKin, found: Found, progress: Progress
+    path: Path, manifest: DedupManifest, page: PageKin, found: RunResult, progress: Progress
 ) -> dict[str, str]:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     places = found.result.places
 
     def render() -> str:
         return render_families_report(
-            written,
+            manifest,
             cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
             rules=RULES,
             problems=first_problems(places),
@@ -71,7 +72,7 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
         principal.family,
         principal.family_size,
         principal.name,
-        _where(principal),
+        principal.place,
         {relation: counts[relation] for relation in RELATIONS if counts[relation]},
         tuple(_rows(members)),
     )
@@ -83,7 +84,7 @@ def _rows(members: list[Kin]) -> Iterator[MemberCard]:
     for one in members:
         by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
     for _, (first, *others) in sorted(by_text.items(), key=lambda item: item[0][0]):
-        yield _member(first, tuple(CopyRow(one.name, _where(one)) for one in others))
+        yield _member(first, tuple(CopyRow(one.name, one.place) for one in others))
 
 
 def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
@@ -92,7 +93,7 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
     found = judgement.measured
     return MemberCard(
         one.name,
-        _where(one),
+        one.place,
         one.similarity,
         one.containment_in_principal,
         one.containment_of_principal,
@@ -108,7 +109,7 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
     )
 
 
-def _marked(one: ShownDifference) -> MarkedDifference:
+def _marked(one: DifferenceInContext) -> MarkedDifference:
     return MarkedDifference(
         one.before,
         one.principal.text,
@@ -120,8 +121,3 @@ def _marked(one: ShownDifference) -> MarkedDifference:
         one.line_principal,
         one.line_member,
     )
-
-
-def _where(one: Kin) -> str:
-    """``file:line``; the file alone where it is one document: such a document has the name of its file."""
-    return one.source if one.name == one.source else f"{one.source}:{one.line}"

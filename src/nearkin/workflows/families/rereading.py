@@ -15,8 +15,8 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk, Spool, texts_of
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
-from nearkin.workflows.dedup.files import Found
-from nearkin.workflows.dedup.sourcing import CHANGED_WHILE_READ
+from nearkin.workflows.dedup.files import RunResult
+from nearkin.workflows.dedup.inputs import CHANGED_WHILE_READ
 from nearkin.workflows.reading.rereading import Reread
 
 _AS_IT_CAME = Normalisation.parse("none")
@@ -43,12 +43,12 @@ class Originals:
         return texts_of(self.chunks, [int(np.searchsorted(self.rows, row))])[0]
 
 
-def reread(found: Found, rows: I64) -> Originals:
+def reread(found: RunResult, rows: I64) -> Originals:
     """Read some documents again.
 
     Parameters
     ----------
-    found : Found
+    found : RunResult
     rows : int64 array
         Rising.
 
@@ -74,10 +74,10 @@ def reread(found: Found, rows: I64) -> Originals:
     return Originals(rows, spool.chunks())
 
 
-def _texts(found: Found, rows: I64, progress: Progress) -> Iterator[pa.LargeStringArray]:
+def _texts(found: RunResult, rows: I64, progress: Progress) -> Iterator[pa.LargeStringArray]:
     """The texts of the rows, some at a time; files without any of them stay closed."""
-    n_sources = np.cumsum([len(one.names) for one in found.inputs])
-    again = Reread(found.inputs, np.searchsorted(found.result.places.source, n_sources))
+    n_sources = sum(len(one.names) for one in found.inputs)
+    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
     for _, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             yield prepare(batch.slice(i, _BATCH_DOCUMENTS), _AS_IT_CAME, source_name=name)["text"]

@@ -30,7 +30,7 @@ class Engine(Protocol):
     """What does the long work of a run."""
 
     @property
-    def about(self) -> Mapping[str, object]:
+    def about(self) -> Mapping[str, object] | None:
         """What the manifest is to say of it."""
 
     @property
@@ -61,9 +61,9 @@ class Threads:
     meter: Meter
 
     @property
-    def about(self) -> Mapping[str, object]:
+    def about(self) -> Mapping[str, object] | None:
         """Nothing."""
-        return {}
+        return None
 
     @property
     def collecting(self) -> Collecting | None:

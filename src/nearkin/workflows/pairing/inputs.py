@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.compiled.cache import is_cold_for_pairs
+from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
@@ -31,7 +32,6 @@ from nearkin.workflows.table_words import TableWords
 
 Collecting = Callable[[Texts, Splitting, str], Collected]
 """Reads the texts of a side."""
-SIDES = ("left", "right")
 _FEW_SHARED = 0.5
 """A guess, for a hint only: two languages share names and numbers, two parts of one collection most of their words."""
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.pairs import PairsManifest
+from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.pairing.about import manifest
+from nearkin.workflows.pairing import manifest
 from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept, resumed_in_words
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import (
+from nearkin.workflows.pairing.tables import (
     KnownPairs,
     Ranked,
     Terms,
@@ -27,7 +29,7 @@ from nearkin.workflows.pairing.results import (
     write_known,
     write_pairs,
 )
-from nearkin.workflows.pairing.translated import Translation
+from nearkin.workflows.pairing.translated import TranslatedDocuments
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import SourceSnapshot
 from nearkin.workflows.reading.texts import Texts
@@ -119,11 +121,12 @@ def pair_files(
                 weighing=engine.weighing,
             )  # fmt: skip
             say_which_side(prepared, options, meter.progress)
-            about = _searched(
+            record = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
             )
             if report:
-                about |= _report(directory, about, meter)
+                record = replace(record, report_problem=_report(directory, record, meter).get(PROBLEM))
+            about = record.as_stored()
             directory.finish(about)
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -140,13 +143,13 @@ def _searched(
     resources: Resources,
     meter: Meter,
     engine: Engine,
-) -> dict[str, object]:
+) -> PairsManifest:
     """Vectors → the tables of their pairs, and what the manifest says of them."""
     vectors, threads = prepared.vectors, resources.n_threads
     known = _known(beside, given, prepared, meter)
     translation = None
     if beside.translated is not None:
-        translation = Translation.read(
+        translation = TranslatedDocuments.read(
             beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
         )
     planned = plan_search(vectors, options, resources=resources, meter=meter)
@@ -155,12 +158,13 @@ def _searched(
     told = None if known is None else told_of(known, pairs, vectors, threads)
     directory.begin_results()
     _write(directory.path, prepared, pairs, told, options, meter)
-    about = {**manifest(given, prepared, planned, found, pairs, options, meter), **engine.about}
-    if known is not None and told is not None:
-        about["known"] = judge(known, told, pairs).to_dict()
-    if translation is not None:
-        about["translated"] = translation.compare(prepared, pairs, known, threads).to_dict()
-    return about
+    record = manifest.build(given, prepared, planned, found, pairs, options, meter)
+    return replace(
+        record,
+        engine=engine.about,
+        known=judge(known, told, pairs) if known is not None and told is not None else None,
+        translated=translation.compare(prepared, pairs, known, threads) if translation is not None else None,
+    )
 
 
 def _check(given: PairInput, beside: Beside) -> None:
@@ -224,9 +228,9 @@ def _write(
             write_known(folder / "known.tsv", known, sides)
 
 
-def _report(directory: RunDirectory, about: Mapping[str, object], meter: Meter) -> dict[str, str]:
+def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> dict[str, str]:
     """``report.html``; what the manifest is to have of it."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:
-        return write_report(directory.path, about, progress)
+        return write_report(directory.path, record, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
+from nearkin.manifests.pairs import KnownFound
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
@@ -23,7 +24,7 @@ from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.stages.documents.rows import as_large_strings
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.results import KnownPairs, Ranked
+from nearkin.workflows.pairing.tables import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of
 
@@ -53,49 +54,6 @@ class Known:
 
     def __len__(self) -> int:
         return len(self.keys)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFound:
-    """What became of the known pairs.
-
-    Parameters
-    ----------
-    told_by : str
-    n_told, n_known, n_comparable : int
-        That were told of; of which both documents are there; of which both have a vector.
-    n_found, n_first : int
-        That are among the reported pairs; as the most similar one of their left document.
-    recall : float or None
-        Found ones of the known ones.
-    n_pairs, precision_of_all_pairs : int, float or None
-        Reported pairs, and the share of these that are known.
-    n_pairs_of_known_left, precision_of_known_left : int, float or None
-        Reported pairs of left documents that have a known partner, and the share of these that are known. It says more
-        where not every left document can have one.
-    mean_cosine : float or None
-        Of the comparable ones.
-    histogram : tuple of int
-        How many of these have a cosine from 0 to under 0.1, and so on.
-    """
-
-    told_by: str
-    n_told: int
-    n_known: int
-    n_comparable: int
-    n_found: int
-    n_first: int
-    recall: float | None
-    n_pairs: int
-    precision_of_all_pairs: float | None
-    n_pairs_of_known_left: int
-    precision_of_known_left: float | None
-    mean_cosine: float | None
-    histogram: tuple[int, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """For the manifest."""
-        return asdict(self)
 
 
 def known_by_id(left: Collected, right: Collected) -> Known:

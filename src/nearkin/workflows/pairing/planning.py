@@ -11,13 +11,14 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pair_calibration import Prefix, calibrated
 from nearkin.planning.pair_costs import Costs
 from nearkin.planning.pair_measuring import measured_costs
 from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
-from nearkin.reports.pair_wording import time_text
+from nearkin.reports.quantities import elapsed_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
@@ -64,20 +65,18 @@ class Planned:
         """Whether the recall that was asked for is predicted, if only just."""
         return self.prediction.recall >= self.wanted
 
-    def as_stored(self) -> dict[str, object]:
+    def record(self) -> PairPlanRecord:
         """For the manifest."""
-        return {
-            "search": asdict(self.search),
-            "in_words": self.search.describe(),
-            "why": self.why,
-            "predicted": _rounded(self.prediction),
-            "reaches_recall": self.reaches,
-            "alternatives": [
-                {"search": asdict(way), "predicted": _rounded(prediction)} for way, prediction in self.alternatives
-            ],
-            "sampled_documents": self.n_sampled,
-            "sampled_pairs": self.n_sample_pairs,
-        }
+        return PairPlanRecord(
+            self.search,
+            _rounded(self.prediction),
+            in_words=self.search.describe(),
+            why=self.why,
+            reaches_recall=self.reaches,
+            alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in self.alternatives),
+            sampled_documents=self.n_sampled,
+            sampled_pairs=self.n_sample_pairs,
+        )
 
 
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
@@ -97,7 +96,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     if is_asked or (is_open and exact_is_quick(question)):
         every = PairSearch("vectors")
         exact = predict(every, question)
-        why = "asked for" if is_asked else f"exact search, estimated {time_text(exact.elapsed_s)}"
+        why = "asked for" if is_asked else f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
         return _told(Planned(every, exact, (), why), options, meter)
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
@@ -267,7 +266,7 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
     return planned
 
 
-def _rounded(prediction: Prediction) -> dict[str, float]:
-    return {
-        name: value if isinstance(value, int) else float(f"{value:.6g}") for name, value in asdict(prediction).items()
-    }
+def _rounded(prediction: Prediction) -> Prediction:
+    numbers = asdict(prediction).items()
+    rounded = {name: n if isinstance(n, int) else float(f"{n:.6g}") for name, n in numbers}
+    return Prediction(**rounded)  # type: ignore[arg-type]  # memory is the whole number that it was

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin.formats import parquet
+from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup import ProblemRow
 from nearkin.reports.page_file import write_page
-from nearkin.reports.pair_facts import SIDES, Side
 from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Progress
 
@@ -26,22 +26,21 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows become the same numbe
 _NONE = np.iinfo(np.uint64).max
 
 
-def write_report(folder: Path, about: Mapping[str, object], progress: Progress) -> dict[str, str]:
+def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> dict[str, str]:
     """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.page_file.write_page`.
 
     Parameters
     ----------
     folder : Path
         With ``pairs.parquet`` and ``documents.parquet``.
-    about : mapping
-        As ``manifest.json`` will have it.
+    manifest : PairsManifest
     progress : Progress
     """
     best, others = shown_pairs(folder)
     remarks = _remarks(folder / "documents.parquet")
     return write_page(
         folder / "report.html",
-        lambda: render_pairs_report(about, best=best, others=others, remarks=remarks),
+        lambda: render_pairs_report(manifest, best=best, others=others, remarks=remarks),
         progress,
         instead="Run the command again with --overwrite to draw it.",
     )

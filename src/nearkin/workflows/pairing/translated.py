@@ -6,13 +6,14 @@ cross-lingual pairwise similarity", SIGIR 2011, section 3.2.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.pairs import TranslatedCosines
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
@@ -21,7 +22,7 @@ from nearkin.workflows.pairing.collecting import collect
 from nearkin.workflows.pairing.inputs import OfSide, Prepared, splitting
 from nearkin.workflows.pairing.known import Known, histogram, shortened
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.results import Ranked
+from nearkin.workflows.pairing.tables import Ranked
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import cosines_of
 from nearkin.workflows.reading.request import ReadingRequest
@@ -29,34 +30,7 @@ from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Cosines of the same pairs, by the table and by the translation.
-
-    Parameters
-    ----------
-    pairs : str
-        Which pairs: the known ones, or those that were reported, which the table has chosen.
-    n_pairs : int
-        Of which all three documents have a vector.
-    mean_by_table, mean_by_translation : float or None
-    histogram_by_table, histogram_by_translation : tuple of int
-        How many have a cosine from 0 to under 0.1, and so on.
-    """
-
-    pairs: str
-    n_pairs: int
-    mean_by_table: float | None
-    mean_by_translation: float | None
-    histogram_by_table: tuple[int, ...]
-    histogram_by_translation: tuple[int, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """For the manifest."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Translation:
+class TranslatedDocuments:
     """Documents on the left as the user had them translated.
 
     Parameters
@@ -80,7 +54,7 @@ class Translation:
         *,
         resources: Resources,
         meter: Meter,
-    ) -> Translation:
+    ) -> TranslatedDocuments:
         """Before the search: what is wrong with them is better told early.
 
         Raises
@@ -110,7 +84,7 @@ class Translation:
         vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
         return cls(vectors, row_of)
 
-    def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> Compared:
+    def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> TranslatedCosines:
         """The cosines of the same pairs, by the table and by the translation."""
         keys = known.keys if known is not None else keys_of(pairs.left, pairs.right)
         left, right = rows_of(keys)
@@ -120,7 +94,7 @@ class Translation:
         by_table = cosines_of(own, keys[is_there], threads)
         translated = keys_of(self.row_of[left[is_there]], right[is_there])
         by_translation = cosines_of(other, translated, threads)
-        return Compared(
+        return TranslatedCosines(
             f"known by {known.told_by}" if known is not None else "reported",
             len(by_table),
             _mean(by_table),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +10,13 @@ import pyarrow.compute as pc
 
 from nearkin.errors import MissingExtraError, SourceError
 from nearkin.kernels.buffers import strings
+from nearkin.manifests.pairs import Side
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
 from nearkin.stages.translation.projection import Projector, Stemming, WordProjection
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
 
-Side = Literal["left", "right"]
 _LEAST_KNOWN = 0.1
 _MARGIN = 0.15
 """By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of the

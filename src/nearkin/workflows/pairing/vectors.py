@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
+from nearkin.manifests.pairs import SideFacts
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.meter import Meter
@@ -24,33 +25,6 @@ from nearkin.workflows.pairing.translating import SideTranslation
 from nearkin.workflows.pairing.weighing import ToWeigh, Weighing, WeighingBoth, weigh_here
 
 _SIGNED_AT_ONCE = 1 << 13
-
-
-@dataclass(frozen=True, slots=True)
-class SideFacts:
-    """What became of a collection.
-
-    Parameters
-    ----------
-    n_documents, n_unreadable, n_few_terms, n_vectors : int
-        That were read; that could not be; with too few terms for a vector, empty ones among them; with a vector.
-    n_words, n_rare_words : int
-        Distinct words; those left out because they occur too rarely.
-    mean_terms : float
-        Of the documents that have a vector.
-    ways : dict of str to float
-        Share of the occurrences of words, those left out aside, that got over in each way; empty where nothing was
-        translated.
-    """
-
-    n_documents: int
-    n_unreadable: int
-    n_few_terms: int
-    n_vectors: int
-    n_words: int
-    n_rare_words: int
-    mean_terms: float
-    ways: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)

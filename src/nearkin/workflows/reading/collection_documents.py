@@ -141,6 +141,7 @@ class CollectionDocuments:
                 pa.array(self.rows[some] + 1),
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
+                pa.nulls(len(rows), pa.large_string()),
             ],
             schema=DOCUMENTS_SCHEMA,
         )

@@ -1,6 +1,6 @@
 """What documents are read from, as the reading step sees it.
 
-It is one file of many documents, many files of one, a table in memory, or what Nearkin itself stored.
+It is one file of many records, many files of a document or a few, a table in memory, or what Nearkin itself stored.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import I64
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.sources import Source
 
 BATCH_BYTES = 8 << 20
@@ -47,7 +49,7 @@ class Input(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileInput:
-    """A file of many documents, or standard input."""
+    """A file of records, or standard input."""
 
     source: Source
     keep_column: str | None = None
@@ -85,7 +87,7 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True)
 class LooseFilesInput:
-    """Files of one document each, many to a batch."""
+    """Files that are a document each or hold a few, many to a batch."""
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
@@ -115,22 +117,21 @@ class LooseFilesInput:
                 held.append(batch)
                 owners += [index] * batch.num_rows
                 held_bytes += batch.nbytes
-            if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
-                yield _joined(held), np.array(owners)
-                held, owners, held_bytes = [], [], 0
+                if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
+                    yield _joined(held), np.array(owners)
+                    held, owners, held_bytes = [], [], 0
         if held:
             yield _joined(held), np.array(owners)
 
-    def _read(self, source: Source, progress: Progress) -> Iterable[pa.RecordBatch]:
+    def _read(self, source: Source, progress: Progress) -> Iterator[pa.RecordBatch]:
         """One file that cannot be opened is one document that cannot be read, not the end of the run."""
         try:
-            return list(
-                read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
-            )
+            yield from read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
         except SourceError as error:
             problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            row = {"doc_id": [source.name], "text": [None], "line": [1], "problem": [problem], "keep_value": [None]}
-            return [pa.RecordBatch.from_pydict(row, schema=DOCUMENTS_SCHEMA)]
+            rows = RowList()
+            rows.add(1, source.name, problem=problem)
+            yield one_batch([rows.piece()], IdType())
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +245,11 @@ class StoredSource(Source):
 def file_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
-    """The sources as inputs, in their order; files of one document that follow one another become one input."""
+    """The sources as inputs, in their order; files of documents that follow one another become one input."""
     inputs: list[Input] = []
     loose: list[Source] = []
     for source in sources:
-        if source.format == "file" and source.path != "-":
+        if is_of_documents(source.format) and source.path != "-":
             loose.append(source)
             continue
         if loose:

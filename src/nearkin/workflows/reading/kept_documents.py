@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,13 @@ import pyarrow as pa
 from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum
+from nearkin.manifests.dedup import DedupManifest, InputFile
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredInput, StoredSource
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
@@ -49,10 +50,12 @@ class KeptDocuments:
         The documents that were kept, in the order of the run.
     ids : Array, shape (n_kept,)
         large_string, or int64.
-    files : sequence of mapping
-        What is read, as a manifest lists it.
+    files : sequence of InputFile
+        What is read.
     wanted : int64 array, shape (n_kept,)
         The kept documents among those of the files.
+    parents : LargeStringArray or None
+        The id of what each kept document is inside of; None where no document is inside of another.
     again : Reread
         The files, found to be what they were.
     is_in_kept : bool
@@ -63,10 +66,11 @@ class KeptDocuments:
     digest: str
     rows: I64
     ids: pa.Array
-    files: Sequence[Mapping[str, Any]]
+    files: Sequence[InputFile]
     wanted: I64
     again: Reread
     is_in_kept: bool
+    parents: pa.LargeStringArray | None = None
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
@@ -79,30 +83,29 @@ class KeptDocuments:
         """
         try:
             data = text_of(directory / MANIFEST)
-            manifest = json.loads(data)
-            if not has_right_checksum(manifest):
+            stored = json.loads(data)
+            if not has_right_checksum(stored):
                 raise SourceError(f"The run in {directory} is damaged: {MANIFEST} is not what the run wrote.")
-            if manifest["command"] not in KEEPING:
+            manifest = DedupManifest.of(stored)
+            if manifest.command not in KEEPING:
                 raise SourceError(
-                    f"{directory} holds the results of nearkin {manifest['command']}, which keep no documents. Those "
+                    f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Those "
                     f"of {', '.join(KEEPING)} do."
                 )
-            table = parquet.read_table(directory / "documents.parquet", columns=["id", "keep"])
+            table = _documents(directory / "documents.parquet")
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
+            parents = table["parent"].combine_chunks().take(pa.array(rows)) if "parent" in table.column_names else None
             files, wanted = _files(directory, manifest, rows)
-            encoding, reading = manifest.get("encoding", "utf-8"), manifest.get("reading", {})
-            is_in_kept = "kept" in manifest
-            again = _reread(directory, files, encoding, reading, progress, is_in_kept=is_in_kept)
-            if again.n_documents != sum(int(one["n_documents"]) for one in files):
-                raise SourceError(f"The run in {directory} is damaged: its manifest and its tables differ.")
+            is_in_kept = manifest.kept is not None
+            again = _reread(directory, files, manifest, progress)
         except NearkinError:
             raise
         except (OSError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
             # whatever damage leads to
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
         digest = hashlib.sha256(data.encode()).hexdigest()
-        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept)
+        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept, parents)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -120,8 +123,8 @@ class KeptDocuments:
     def state(self) -> str:
         """Digest of the manifest, and of the times and sizes of the files as they are now."""
         told = hashlib.sha256()
-        files = [Path(one["path"]) for one in self.files if one["format"] not in get_args(StoredFormat)]
-        runs = [Path(one["path"]) / MANIFEST for one in self.files if one["format"] == "results"]
+        files = [Path(one.path) for one in self.files if one.format not in get_args(StoredFormat)]
+        runs = [Path(one.path) / MANIFEST for one in self.files if one.format == "results"]
         for path in (self.directory / MANIFEST, *files, *runs):  # documents of a collection stay what they are
             try:
                 found = os.stat(path)
@@ -154,9 +157,16 @@ class KeptDocuments:
                 pa.array(self.rows[at] + 1),
                 batch["problem"],
                 batch["keep_value"],
+                pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
             yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _documents(path: Path) -> pa.Table:
+    """What is needed of a table of documents; most have no parents."""
+    with parquet.open_table(path) as file:
+        return file.read(columns=[name for name in ("id", "keep", "parent") if name in file.schema_arrow.names])
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
@@ -168,37 +178,32 @@ def _with_column(one: Input, keep_column: str) -> Input:
     return replace(one, keep_column=keep_column)
 
 
-def _files(directory: Path, manifest: Mapping[str, Any], rows: I64) -> tuple[Sequence[Mapping[str, Any]], I64]:
+def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequence[InputFile], I64]:
     """What is to be read, and the kept documents among those in it."""
-    inputs = manifest["inputs"]
-    if "kept" not in manifest:
+    inputs = manifest.inputs
+    if manifest.kept is None:
         return inputs, rows
-    ends = np.cumsum([int(one["n_documents"]) for one in inputs])
+    ends = np.cumsum([one.n_documents for one in inputs])
     n_kept = np.diff(np.searchsorted(rows, np.concatenate([[0], ends])))
     files = []
-    for one in manifest["kept"]:
-        number = one["input"]
-        of_input = {**inputs[number], "n_documents": int(n_kept[number])}
-        if of_input["format"] in get_args(StoredFormat):  # it was written so
-            of_input |= {"format": "jsonl", "text": "text", "id": "id"}
-        if n_kept[number]:
-            files.append({**of_input, **one, "path": str(directory / one["path"])})
+    for one in manifest.kept:
+        of_input = inputs[one.input]
+        if of_input.format in get_args(StoredFormat) or holding(str(of_input.format)) == "documents":  # written so
+            of_input = replace(of_input, format="jsonl", text="text", id="id")
+        if n := int(n_kept[one.input]):
+            path = str(directory / one.path)
+            files.append(replace(of_input, path=path, size_bytes=one.size_bytes, sha256=one.sha256, n_documents=n))
     return files, np.arange(len(rows))
 
 
-def _reread(
-    directory: Path,
-    files: Sequence[Mapping[str, Any]],
-    encoding: str,
-    reading: Mapping[str, Any],
-    progress: Progress,
-    *,
-    is_in_kept: bool,
-) -> Reread:
+def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest, progress: Progress) -> Reread:
     try:
-        return reread(files, encoding, reading, stored=stored_source, threads=Resources().n_threads, progress=progress)
+        return reread(
+            files, manifest.encoding, manifest.reading, stored=stored_source, threads=Resources().n_threads,
+            progress=progress,
+        )  # fmt: skip
     except InputError as error:
-        hint = "" if is_in_kept or _HINT in str(error) else f" {_HINT}"
+        hint = "" if manifest.kept is not None or _HINT in str(error) else f" {_HINT}"
         raise SourceError(
             f"{directory}: the documents that this run kept cannot be read again. {error}{hint}"
         ) from error
@@ -242,7 +247,7 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
     return StoredSource(str(parsed), name, "collection", "none", None, None, found.size_bytes, documents=found)
 
 
-def stored_source(entry: Mapping[str, Any]) -> StoredSource:
+def stored_source(entry: InputFile) -> StoredSource:
     """What an entry of a manifest names, as it is now; the caller compares the digests.
 
     Raises
@@ -250,9 +255,9 @@ def stored_source(entry: Mapping[str, Any]) -> StoredSource:
     SourceError
         It was a database that asks for a password, which no manifest keeps.
     """
-    path = str(entry["path"])
-    if entry["format"] == "results":
+    path = entry.path
+    if entry.format == "results":
         return source_of_run(Path(path), Silent())
     if _HIDDEN_PASSWORD in path:
         raise SourceError(f"{path} asks for a password, and results store none: it cannot be read again.")
-    return source_of_collection(path, end_row=entry.get("end_row"))
+    return source_of_collection(path, end_row=entry.end_row)

@@ -1,22 +1,28 @@
-"""One file → its text, with the id that adding it would give it."""
+"""One document → its text, with the id that adding it would give it."""
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.formats import is_of_documents
+from nearkin.stages.documents.members import BETWEEN, printable_id
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.request import ReadingRequest
 
+_SHOWN = 5
 _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
 @dataclass(frozen=True, slots=True)
 class OneDocument:
-    """A file that is one document: its id, as `nearkin add` would make it, its text, and the name of the file."""
+    """A document: its id, as `nearkin add` would make it, its text, and the name of its file."""
 
     doc_id: str
     text: str
@@ -24,12 +30,14 @@ class OneDocument:
 
 
 def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
-    """The text of a file that is one document; see `read_one_document`."""
+    """The text of one document; see `read_one_document`."""
     return read_one_document(path, encoding, rules).text
 
 
 def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:
-    """A file that is one document, text with markup too; of the rules, its maximum size counts.
+    """The document of an id: a file that is one, text with markup too, or a document inside of a file.
+
+    Of the rules, the maximum size counts.
 
     Raises
     ------
@@ -38,13 +46,29 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     """
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
-    reading = ReadingRequest([str(path)], file_format="file", encoding=encoding, rules=rules or ReadingRules())
+    file = _file_of(str(path))
+    named = by_suffix(file)[0]
+    file_format = named if named is not None and is_of_documents(named) else "file"
+    reading = ReadingRequest([file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
+    doc_id, others = printable_id(str(path)), list[str]()
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw, _AS_IT_CAME).prepared
-        if prepared.num_rows != 1:
-            break
-        if prepared["problem"][0].is_valid:
-            raise SourceError(f"{path}: {prepared['problem'][0]}")
-        return OneDocument(str(prepared["doc_id"][0]), str(prepared["text"][0]), texts.names[0])
+        at = prepared["doc_id"].index(doc_id).as_py()
+        if at >= 0:
+            if prepared["problem"][at].is_valid:
+                raise SourceError(f"{path}: {prepared['problem'][at]}")
+            return OneDocument(doc_id, str(prepared["text"][at]), texts.names[0])
+        others += prepared["doc_id"].slice(0, _SHOWN).to_pylist()
+    if len(texts.names) == 1 and others:
+        raise SourceError(f"{path}: there is no such document in {file}. It holds {', '.join(others[:_SHOWN])}.")
     raise SourceError(f"{path} is not one file. Name the file that is asked for.")
+
+
+def _file_of(doc_id: str) -> str:
+    """The file that a document is, or is inside of: the shortest beginning of its id that is one."""
+    if not os.path.lexists(doc_id):
+        for place in (found.start() for found in re.finditer(BETWEEN, doc_id)):
+            if os.path.isfile(doc_id[:place]):
+                return doc_id[:place]
+    return doc_id

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from nearkin.errors import DocumentError
+from nearkin.manifests.dedup import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
@@ -62,15 +63,15 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
         rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
 
 
-def damaged_files(documents: Sequence[pa.Table]) -> list[dict[str, object]]:
-    """The files of which only a part was used, by the same columns: for a summary."""
-    found = []
+def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
+    """The files of which only a part was used, by the same columns."""
+    found: list[DamagedFile] = []
     for some in documents:
         if some["problem"].null_count < len(some):
             bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
             found += [
-                {"path": one["source"], "line": one["line"], "problem": fault_of(one["problem"])}
+                DamagedFile(one["source"], one["line"], fault_of(one["problem"]))
                 for one in bad
                 if is_damage(one["problem"])
             ]
-    return found
+    return tuple(found)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from nearkin.manifests.dedup import HowRead
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
@@ -47,9 +48,10 @@ class ReadingRequest:
         """The inputs, without passwords of databases."""
         return [without_password(one) for one in self.inputs]
 
-    def as_stored(self) -> dict[str, object]:
-        """How the files were read, for the manifest: what reading them again depends on, and what was put up with."""
-        return {"format": self.file_format, **asdict(self.rules)}
+    def as_read(self) -> HowRead:
+        """How the files are read, for the manifest."""
+        rules = self.rules
+        return HowRead(self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes)
 
     def resolved(
         self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None

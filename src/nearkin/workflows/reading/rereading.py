@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
+from nearkin.manifests.dedup import HowRead, InputFile
 from nearkin.records import I64
+from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
@@ -31,17 +33,22 @@ class Reread:
     ----------
     inputs : sequence of Input
         In the order of the run.
-    ends : int64 array, shape (n_inputs,)
-        The row after the last document of each.
+    counts : int64 array, shape (n_sources,)
+        How many documents the run read from each source of these inputs.
     """
 
     inputs: Sequence[Input]
-    ends: I64
+    counts: I64
 
     @property
     def n_documents(self) -> int:
         """In all of them."""
-        return int(self.ends[-1]) if len(self.ends) else 0
+        return int(self.counts.sum())
+
+    def source_names(self, rows: I64) -> pa.LargeStringArray:
+        """The name of the source of each of some rows."""
+        names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
+        return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
     @property
     def size_bytes(self) -> int:
@@ -63,36 +70,41 @@ class Reread:
         SourceError
             There are more documents, or fewer, than there were.
         """
-        start = 0
-        for one, end in zip(self.inputs, self.ends.tolist(), strict=True):
-            inside = None if wanted is None else wanted[(wanted >= start) & (wanted < end)]
+        start = first = 0
+        for one in self.inputs:
+            ends = start + np.cumsum(self.counts[first : first + len(one.names)])
+            end, first = int(ends[-1]), first + len(one.names)
+            inside = None if wanted is None else wanted[slice(*np.searchsorted(wanted, [start, end]))]
             if inside is None or len(inside):
-                yield from _of_input(one, start, end, inside, progress)
+                yield from _of_input(one, start, ends, inside, progress)
             else:
                 progress.advance(one.size_bytes)
             start = end
 
 
 def _of_input(
-    one: Input, start: int, end: int, wanted: I64 | None, progress: Progress
+    one: Input, start: int, ends: I64, wanted: I64 | None, progress: Progress
 ) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
-    if isinstance(one, LooseFilesInput) and wanted is not None and len(one.sources) == end - start:
-        # a document is a file: only those that are wanted are opened
-        one = replace(one, sources=tuple(one.sources[i] for i in wanted - start))
-        for batch, _ in one.batches(progress):
-            yield wanted[: batch.num_rows], batch, one.names[0]
-            wanted = wanted[batch.num_rows :]
-        return
-    at = start
+    rows: I64 | range = range(start, int(ends[-1]))
+    if isinstance(one, LooseFilesInput) and wanted is not None:
+        # only files with documents that are wanted are opened
+        starts = np.concatenate([[start], ends[:-1]])
+        opened = np.flatnonzero(np.searchsorted(wanted, starts) < np.searchsorted(wanted, ends)).tolist()
+        one = replace(one, sources=tuple(one.sources[i] for i in opened))
+        rows = np.concatenate([np.arange(starts[i], ends[i]) for i in opened])
+    n_read = 0
     for batch, _ in one.batches(progress):
-        first, at = at, at + batch.num_rows
-        if at > end:
+        if not batch.num_rows:
+            continue
+        here = np.asarray(rows[n_read : n_read + batch.num_rows], np.int64)
+        n_read += batch.num_rows
+        if n_read > len(rows):
             break
         if wanted is None:
-            yield np.arange(first, at), batch, one.names[0]
-        elif len(rows := wanted[(wanted >= first) & (wanted < at)]):
-            yield rows, batch.take(pa.array(rows - first)), one.names[0]
-    if at != end:
+            yield here, batch, one.names[0]
+        elif len(found := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
+            yield found, batch.take(pa.array(np.searchsorted(here, found))), one.names[0]
+    if n_read != len(rows):
         raise changed(one.names[0])
 
 
@@ -102,11 +114,11 @@ def changed(name: str) -> SourceError:
 
 
 def reread(
-    files: Sequence[Mapping[str, Any]],
-    encoding: str,
-    reading: Mapping[str, Any],
+    files: Sequence[InputFile],
+    encoding: str | None,
+    reading: HowRead | None,
     *,
-    stored: Callable[[Mapping[str, Any]], StoredSource],
+    stored: Callable[[InputFile], StoredSource],
     threads: int,
     progress: Progress,
 ) -> Reread:
@@ -114,14 +126,13 @@ def reread(
 
     Parameters
     ----------
-    files : sequence of mapping
-        As the manifest lists them.
-    encoding : str
-        Of the run.
+    files : sequence of InputFile
+    encoding : str or None
+        Of the run; UTF-8 for runs of older versions.
     stored : callable
         Gives the source of an entry that is a collection, or the results of a run.
-    reading : mapping
-        How it read, as the manifest says; empty for runs of older versions.
+    reading : HowRead or None
+        None for runs of older versions.
     threads : int
     progress : Progress
 
@@ -133,22 +144,21 @@ def reread(
     on_disk = [one for one in files if not _is_stored(one)]
     for one in on_disk:
         _check_there(one)
-    progress.start("digest inputs", sum(int(one["size_bytes"]) for one in on_disk), "bytes")
-    digests = map_ordered(lambda one: file_sha256(one["path"]) if one["sha256"] else None, on_disk, threads=threads)
+    encoding = encoding or "utf-8"
+    progress.start("digest inputs", sum(one.size_bytes or 0 for one in on_disk), "bytes")
+    digests = map_ordered(lambda one: file_sha256(one.path) if one.sha256 else None, on_disk, threads=threads)
     for one, digest in zip(on_disk, digests):
-        if digest != one["sha256"]:
-            raise changed(one["path"])
-        progress.advance(int(one["size_bytes"]))
+        if digest != one.sha256:
+            raise changed(one.path)
+        progress.advance(one.size_bytes or 0)
     progress.finish()
     sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
-    n_documents = np.array([one["n_documents"] for one in files], np.int64)
-    inputs = file_inputs(sources, encoding=encoding)
-    last = np.cumsum([len(one.names) for one in inputs], dtype=np.int64)
-    return Reread(inputs, np.cumsum(n_documents)[last - 1] if len(last) else last)
+    counts = np.array([one.n_documents for one in files], np.int64)
+    return Reread(file_inputs(sources, encoding=encoding), counts)
 
 
-def _check_there(one: Mapping[str, Any]) -> None:
-    path = one["path"]
+def _check_there(one: InputFile) -> None:
+    path = one.path
     if path == STDIN:
         raise SourceError(
             "The run read standard input, which does not come again: save what is piped into it to a file, and run on "
@@ -160,37 +170,37 @@ def _check_there(one: Mapping[str, Any]) -> None:
             f"{path} does not exist{here}. The audit reads the input of the run again: restore the file, or start the "
             "command in the directory where the run was started."
         )
-    if one["sha256"] and (not os.path.isfile(path) or os.path.getsize(path) != one["size_bytes"]):
+    if one.sha256 and (not os.path.isfile(path) or os.path.getsize(path) != one.size_bytes):
         raise changed(path)
-    if not one["sha256"] and os.path.exists(path) and not os.path.isfile(path):
+    if not one.sha256 and os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
 
 
-def _is_stored(one: Mapping[str, Any]) -> bool:
-    return one["format"] in get_args(StoredFormat)
+def _is_stored(one: InputFile) -> bool:
+    return one.format in get_args(StoredFormat)
 
 
-def _stored_source(one: Mapping[str, Any], stored: Callable[[Mapping[str, Any]], StoredSource]) -> Source:
+def _stored_source(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> Source:
     source = stored(one)
-    if source.documents.digest != one["sha256"]:
-        raise changed(one["path"])
+    if source.documents.digest != one.sha256:
+        raise changed(one.path)
     return source
 
 
-def _source(one: Mapping[str, Any], encoding: str, reading: Mapping[str, Any]) -> Source:
-    path, name = one["path"], one.get("name") or one["path"]
-    asked = {name: reading[name] for name in ("max_document_bytes",) if name in reading}
-    if reading:
-        asked["is_forced"] = reading["format"] == "file"
-    stored = {
-        "path": path, "name": name, "format": one["format"], "compression": by_suffix(path)[1], "text": one["text"],
-        "id": one["id"], "size_bytes": one["size_bytes"], **asked,
+def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
+    stored: dict[str, object] = {
+        "path": one.path, "name": one.name or one.path, "format": one.format, "compression": by_suffix(one.path)[1],
+        "text": one.text, "id": one.id, "size_bytes": one.size_bytes,
     }  # fmt: skip
+    if reading is not None:
+        stored["is_forced"] = reading.format == "file"
+        if reading.max_document_bytes is not None:
+            stored["max_document_bytes"] = reading.max_document_bytes
     source = Source.stored(stored)
-    if source.format == "file":
+    if is_of_documents(source.format):
         return source
     found = resolve_sources(
-        [path], file_format=one["format"], text=one["text"], doc_id=one["id"], encoding=encoding,
+        [one.path], file_format=one.format, text=one.text, doc_id=one.id, encoding=encoding,
         rules=ReadingRules.of_finished_run(),
     )  # fmt: skip
     (seen,) = found.sources

@@ -16,9 +16,15 @@ from nearkin.stages.search.hamming import MOST_PAIRS, nearest
 from nearkin.stages.search.hamming_pairs import Neighbours
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
-from nearkin.workflows.signing.neighbours import Found, Verification, chosen_distance, pairs_schema, pairs_table
+from nearkin.workflows.signing.neighbours import (
+    NeighboursFound,
+    Verification,
+    chosen_distance,
+    pairs_schema,
+    pairs_table,
+)
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.verifying import Verifier
+from nearkin.workflows.signing.verifying import SignatureVerifier
 
 _BLOCK_PAIRS = 1 << 20
 
@@ -32,7 +38,7 @@ def neighbours_across(
     verification: Verification | None = None,
     resources: Resources,
     progress: Progress | None = None,
-) -> Found:
+) -> NeighboursFound:
     """Write all pairs of a document of ``path`` and one of ``against`` within a Hamming distance to a Parquet file.
 
     The columns are those of `neighbours_of_file`; ``id_a`` and ``row_a`` are of ``path``, ``id_b`` and ``row_b`` of
@@ -59,9 +65,11 @@ def neighbours_across(
     )  # fmt: skip
     verifier = None
     if verification is not None:
-        verifier = Verifier.joined(
+        verifier = SignatureVerifier.joined(
             *(
-                Verifier.read(file, np.unique(rows), verification.shingle, verification.normalise, resources, meter)
+                SignatureVerifier.read(
+                    file, np.unique(rows), verification.shingle, verification.normalise, resources, meter
+                )
                 for file, rows in ((mine, found.query), (theirs, found.row))
             )
         )
@@ -79,7 +87,7 @@ def neighbours_across(
                 n_written += len(table)
                 writer.write_table(table)
     n_signed = int(mine.signatures.has_features.sum())
-    return Found(
+    return NeighboursFound(
         distance,
         len(mine.signatures),
         n_signed,

@@ -27,7 +27,7 @@ from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES, Meas
 from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.verifying import Verifier
+from nearkin.workflows.signing.verifying import SignatureVerifier
 
 MOST_PAIRS = 100_000_000
 Equal = Literal["all", "first"]
@@ -78,7 +78,7 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NeighboursFound:
     """What a search for neighbours found.
 
     Parameters
@@ -123,7 +123,7 @@ def neighbours_of_file(
     equal: Equal = "all",
     resources: Resources,
     progress: Progress | None = None,
-) -> Found:
+) -> NeighboursFound:
     """Write all pairs of documents within a Hamming distance to a Parquet file.
 
     Columns: ``id_a``, ``id_b`` (in reading order), ``row_a``, ``row_b`` (rows of the file of signatures, from 0),
@@ -167,7 +167,7 @@ def neighbours_of_file(
     verifier = None
     if verification is not None:
         rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
-        verifier = Verifier.read(file, rows, verification.shingle, verification.normalise, resources, meter)
+        verifier = SignatureVerifier.read(file, rows, verification.shingle, verification.normalise, resources, meter)
     n_written = 0
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
@@ -178,7 +178,7 @@ def neighbours_of_file(
                 n_written += len(table)
                 writer.write_table(table)
     classes = pairs.classes
-    return Found(
+    return NeighboursFound(
         distance,
         len(file.signatures),
         len(classes.members),
@@ -297,7 +297,7 @@ def pairs_schema(left: pa.DataType, right: pa.DataType, *, is_verified: bool) ->
 def pairs_table(
     block: Neighbours,
     ids: tuple[pa.Array, pa.Array],
-    verifier: Verifier | None,
+    verifier: SignatureVerifier | None,
     verification: Verification | None,
     schema: pa.Schema,
 ) -> pa.Table:

@@ -24,7 +24,7 @@ from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 
 @dataclass(frozen=True, slots=True)
-class Verifier:
+class SignatureVerifier:
     """Shingle sets of some documents.
 
     Parameters
@@ -47,7 +47,7 @@ class Verifier:
         normalise: Normalisation,
         resources: Resources,
         meter: Meter,
-    ) -> Verifier:
+    ) -> SignatureVerifier:
         """Read the documents that were signed again, and keep the shingles of these rows.
 
         Raises
@@ -85,7 +85,7 @@ class Verifier:
         return cls(np.concatenate(hashes), starts, ends)
 
     @classmethod
-    def joined(cls, first: Verifier, second: Verifier) -> Verifier:
+    def joined(cls, first: SignatureVerifier, second: SignatureVerifier) -> SignatureVerifier:
         """The documents of both, those of the second numbered after those of the first."""
         n = len(first.hashes)
         return cls(

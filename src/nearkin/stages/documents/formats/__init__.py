@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from nearkin.stages.documents.formats.delimited import Csv, Tsv
-from nearkin.stages.documents.formats.format import Format
+from nearkin.stages.documents.formats.format import Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
 from nearkin.stages.documents.formats.tables import TABLES
@@ -15,7 +15,10 @@ from nearkin.stages.documents.formats.wikipedia import Wikipedia
 if TYPE_CHECKING:
     from nearkin.stages.documents.head import Head
 
-__all__ = ["FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "WITHOUT_COLUMNS", "StoredFormat", "names_with_hints", "sniffed"]
+__all__ = [
+    "FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "StoredFormat", "has_columns", "holding", "is_of_documents",
+    "names_with_hints", "sniffed",
+]  # fmt: skip
 
 _ALL: tuple[Format, ...] = (
     JsonLines(),
@@ -30,15 +33,34 @@ _ALL: tuple[Format, ...] = (
 FORMATS = {one.name: one for one in _ALL}
 """Every format by its name, in the order in which help texts list them, and in which content is tried."""
 FORMAT_OF_SUFFIX = {suffix: one.name for one in _ALL for suffix in one.suffixes}
-WITHOUT_COLUMNS = tuple(one.name for one in _ALL if not one.has_columns)
-"""Formats whose texts and ids have their places."""
 StoredFormat = Literal["collection", "results"]
 """What Nearkin itself stores documents in: a collection, or the directory of a finished run."""
 
 
+def holding(name: str) -> Holding:
+    """What a file in a format holds; what Nearkin itself stored holds records.
+
+    Examples
+    --------
+    >>> holding("file"), holding("collection")
+    ('one document', 'records')
+    """
+    return FORMATS[name].holds if name in FORMATS else "records"
+
+
+def is_of_documents(name: str | None) -> bool:
+    """Whether a file in a format is a document or holds some, where others hold records; None is no format."""
+    return name is not None and holding(name) != "records"
+
+
+def has_columns(name: str) -> bool:
+    """Whether texts and ids are in columns that have names; a collection and the results of a run have theirs."""
+    return name not in FORMATS or FORMATS[name].has_columns
+
+
 def sniffed(head: Head) -> str | None:
     """The name of the format whose beginning this is, an unmistakable one first; None for a text like any other."""
-    tried = sorted(_ALL, key=lambda one: not one.is_unmistakable)
+    tried = sorted(FORMATS.values(), key=lambda one: not one.is_unmistakable)
     return next((one.name for one in tried if one.is_begun_by(head)), None)
 
 
@@ -50,5 +72,5 @@ def names_with_hints() -> str:
     >>> names_with_hints()[:38]
     'jsonl, parquet, arrow, csv, tsv, lines'
     """
-    *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in _ALL]
+    *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in FORMATS.values()]
     return f"{', '.join(most)} or {last}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, Literal
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream
@@ -17,9 +17,12 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Sample
+    from nearkin.stages.documents.columns import ColumnSample
     from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
+
+
+Holding = Literal["records", "one document", "documents"]
 
 
 class Format(ABC):
@@ -47,8 +50,9 @@ class Format(ABC):
         Whether the suffix tells the format; else `settled` looks at the content.
     is_unmistakable : bool
         Whether `is_begun_by` tells it from all else: it is tried first, and such a file is not refused as foreign.
-    is_one_document : bool
-        Whether a file is one document: a folder of these is a folder of texts.
+    holds : {"records", "one document", "documents"}
+        What is in a file: records or lines; a single document; or some documents, inside of one another, such as a mail
+        with attachments. A folder of the latter two is a folder of documents, not of tables.
     is_pipeable : bool
         Whether it can be read from a pipe.
     """
@@ -63,7 +67,7 @@ class Format(ABC):
     has_types: ClassVar[bool] = False
     is_settled: ClassVar[bool] = True
     is_unmistakable: ClassVar[bool] = False
-    is_one_document: ClassVar[bool] = False
+    holds: ClassVar[Holding] = "records"
     is_pipeable: ClassVar[bool] = True
 
     def is_begun_by(self, head: Head) -> bool:
@@ -94,7 +98,7 @@ class Format(ABC):
         """Whether not even the first record is whole: columns may come later."""
         return False
 
-    def sample(self, head: Head, delimiter: str | None) -> Sample | None:
+    def sample(self, head: Head, delimiter: str | None) -> ColumnSample | None:
         """The columns of the first records; None where there are none."""
         from nearkin.stages.documents.columns import sample_of_records
 

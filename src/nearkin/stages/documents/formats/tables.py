@@ -14,7 +14,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Sample
+    from nearkin.stages.documents.columns import ColumnSample
     from nearkin.stages.documents.head import Head
     from nearkin.stages.documents.streams import Progress
     from nearkin.stages.documents.table_columns import RowMask
@@ -71,7 +71,7 @@ class TableFormat(Format):
             except StreamFault as fault:
                 raise truncated_input(name, fault, 0) from fault
 
-    def sample_of_file(self, path: str, name: str) -> Sample:
+    def sample_of_file(self, path: str, name: str) -> ColumnSample:
         """The columns of the first rows; damage inside of the file is left to whoever reads it. Errors as of `at`."""
         from nearkin.stages.documents.columns import sample_of_table
         from nearkin.stages.documents.streams import StreamFault

@@ -26,7 +26,7 @@ class WholeFile(Format):
     name = "file"
     hint = "a document per file"
     in_words = "one text document"
-    is_one_document = True
+    holds = "one document"
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """One batch of one document; it is decoded when all of it is there."""

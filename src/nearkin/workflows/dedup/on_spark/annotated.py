@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block
+from nearkin.manifests.dedup import REASONS
 from nearkin.records import U8, Bool, Matches
 from nearkin.runs.spool import Chunk
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
@@ -18,7 +19,7 @@ from nearkin.workflows.dedup.on_spark.frames import rows_of_chunk
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.names import Names
 from nearkin.workflows.dedup.on_spark.streams import ROW_PAIRS, VERDICTS
-from nearkin.workflows.dedup.outcome import EMPTY_TEXT, NO_ROW, REASONS, UNREADABLE_TEXT
+from nearkin.workflows.dedup.outcome import EMPTY_TEXT, NO_ROW, UNREADABLE_TEXT
 
 ID = "ID"
 ANNOTATIONS = (

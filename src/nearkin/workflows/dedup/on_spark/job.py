@@ -46,7 +46,7 @@ from nearkin.workflows.dedup.plans import found_probability, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
-from nearkin.workflows.dedup.verifying import Verified
+from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.tasks import split
 from nearkin.workflows.resources import Resources
@@ -136,7 +136,7 @@ def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Co
     return Corpus(chunks, homes.n_inputs, status, n_characters, keep_value, node, first, is_against, tuple(repeated))
 
 
-def _verified(found: Blocks, corpus: Corpus) -> Verified:
+def _verified(found: Blocks, corpus: Corpus) -> VerifiedMatches:
     """The matches as those of nodes, sorted."""
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.of(MATCHES.stream).collected())
     order = np.lexsort((right, left))
@@ -144,7 +144,7 @@ def _verified(found: Blocks, corpus: Corpus) -> Verified:
         corpus.node[left[order]], corpus.node[right[order]], n_common[order], n_left[order], n_right[order]
     )
     (n_pairs,) = CANDIDATES.joined(found.of(CANDIDATES.stream).collected())
-    return Verified(matches, int(n_pairs.sum()))
+    return VerifiedMatches(matches, int(n_pairs.sum()))
 
 
 def _sizes(folder: Path, homes: Homes) -> Sizes:

@@ -20,6 +20,7 @@ from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages, parquet_reader
 from nearkin.formats import parquet
+from nearkin.manifests.pairs import SIDES
 from nearkin.records import I32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -29,14 +30,14 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
-from nearkin.workflows.pairing.inputs import SIDES, Prepared, in_one_space, say_which_side, splitting
+from nearkin.workflows.pairing.inputs import Prepared, in_one_space, say_which_side, splitting
 from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.streams import READ
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.results import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources

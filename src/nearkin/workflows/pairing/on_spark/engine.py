@@ -17,7 +17,7 @@ from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.workflows.pairing.collecting import Collected, Splitting
-from nearkin.workflows.pairing.inputs import SIDES, Collecting, PairInput
+from nearkin.workflows.pairing.inputs import Collecting, PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
@@ -77,7 +77,7 @@ class ClusterEngine:
     @property
     def about(self) -> Mapping[str, object]:
         """What the manifest is to say of it."""
-        return {"engine": self.stages.about}
+        return self.stages.about
 
     @property
     def collecting(self) -> Collecting | None:
@@ -97,7 +97,7 @@ class ClusterEngine:
         )  # fmt: skip
 
     def _collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
-        reading = dict(zip(SIDES, (self.given.left, self.given.right), strict=True))[side]
+        reading = self.given.left if side == "left" else self.given.right
         return collect_all(
             self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
         )

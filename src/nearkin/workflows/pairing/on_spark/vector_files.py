@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.spark.layout import Column
+from nearkin.manifests.pairs import SIDES, SideFacts
 from nearkin.records import I64, WeightedVectors
 from nearkin.runs.arrays import mapped_array, save_array, saved_array
 from nearkin.runs.batches import mapped_batch, save_batch
-from nearkin.workflows.pairing.inputs import SIDES
 from nearkin.workflows.pairing.on_spark.parts import Parts
-from nearkin.workflows.pairing.vectors import PairVectors, SideFacts
+from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.weighing import vector_place
 
 

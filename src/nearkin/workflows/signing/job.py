@@ -145,7 +145,8 @@ def sign_files(
         file.save(aside)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
-    return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, tuple(damaged_files(documents)))
+    damaged = tuple(one.as_stored() for one in damaged_files(documents))
+    return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, damaged)
 
 
 def _check_for_cluster(reading: ReadingRequest, options: SigningOptions) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
+from nearkin.manifests.dedup import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.dedup.manifest import InputFile
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
@@ -121,7 +122,7 @@ def _resolve(
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """The sources but for files of one document each."""
-    return [source for source in sources if source.format != "file"]
+    return [source for source in sources if holding(source.format) != "one document"]
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:

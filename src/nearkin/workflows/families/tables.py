@@ -14,7 +14,7 @@ from nearkin.hidden_characters import reveal
 from nearkin.reports.quantities import share_text
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.workflows.families.comparing import Comparison
+from nearkin.workflows.families.comparing import MemberComparison
 
 _ROWS_AT_ONCE = 1 << 14
 
@@ -38,10 +38,12 @@ class Kin:
     line : int
         Where the document stands in its source.
     similarity, containment_in_principal, containment_of_principal : float
-    comparison : Comparison or None
+    comparison : MemberComparison or None
         None for the principal.
     text_row : int
         Of all documents with the same text once normalised, the row of one.
+    place : str
+        For a person; see `Places.shown_place`.
     """
 
     family: int
@@ -55,8 +57,9 @@ class Kin:
     similarity: float
     containment_in_principal: float
     containment_of_principal: float
-    comparison: Comparison | None
+    comparison: MemberComparison | None
     text_row: int
+    place: str
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:

@@ -1,0 +1,110 @@
+"""Records as JSON has them, and back: what is absent or odd there is absent here."""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_ODD = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A record that JSON can hold: its fields are values, records, mappings from names, and tuples of these.
+
+    ``int`` stands for what counts something, and ``float`` for a finite number.
+    """
+
+    left_out: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are not written where they are None."""
+    names: ClassVar[Mapping[str, str]] = {}
+    """How fields are written whose names Python keeps for itself."""
+
+    @classmethod
+    def of(cls, stored: object) -> Self:
+        """The record in what `as_stored` gave, or what an earlier version did.
+
+        Raises
+        ------
+        TypeError
+            A part that has no default is absent, or of another kind.
+        """
+        record: Self = _record(cls, stored)
+        return record
+
+    def as_stored(self) -> dict[str, object]:
+        """As JSON has it."""
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {
+            self.names.get(name, name): _plain(value)
+            for name, value in values
+            if value is not None or name not in self.left_out
+        }
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Stored):
+        return value.as_stored()
+    if is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _record(kind: type[DataclassInstance], stored: object) -> Any:
+    entry = stored if isinstance(stored, Mapping) else {}
+    written = kind.names if issubclass(kind, Stored) else {}
+    found = {}
+    for name, hint in _hints(kind).items():
+        value = _value(hint, entry.get(written.get(name, name), _ODD))
+        if value is not _ODD:
+            found[name] = value
+    return kind(**found)
+
+
+@functools.cache
+def _hints(kind: type[DataclassInstance]) -> Mapping[str, Any]:
+    """The kind of each field."""
+    hints = get_type_hints(kind)
+    return {one.name: hints[one.name] for one in fields(kind)}
+
+
+def _value(kind: Any, stored: object) -> Any:
+    """What is stored, as a value of a kind; _ODD where it is of another."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if stored is _ODD or kind in (object, Any):
+        return stored
+    if origin in (Union, types.UnionType):
+        return next((value for one in inner if (value := _value(one, stored)) is not _ODD), _ODD)
+    if origin is Literal:
+        return stored if stored in inner else _ODD
+    if origin is tuple:
+        some = [_value(inner[0], one) for one in stored] if isinstance(stored, list | tuple) else [_ODD]
+        return tuple(some) if _ODD not in some else _ODD
+    if origin is Mapping and isinstance(stored, Mapping):
+        entries = ((str(name), _value(inner[1], value)) for name, value in stored.items())
+        return {name: value for name, value in entries if value is not _ODD}
+    if isinstance(kind, type) and is_dataclass(kind) and isinstance(stored, Mapping):
+        try:
+            return _record(kind, stored)
+        except (TypeError, ValueError):  # it lacks a part, or has one that cannot be
+            return _ODD
+    return stored if isinstance(kind, type) and _is_of(kind, stored) else _ODD
+
+
+def _is_of(kind: type, stored: object) -> bool:
+    if kind is type(None):
+        return stored is None
+    if kind in (int, float) and isinstance(stored, bool):
+        return False
+    if kind is float:
+        return isinstance(stored, int | float) and math.isfinite(stored)
+    return isinstance(stored, kind) and not (kind is int and isinstance(stored, int) and stored < 0)

@@ -1,0 +1,45 @@
+"""What makes a near-duplicate, in words."""
+
+from __future__ import annotations
+
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.nouns import counted
+from nearkin.reports.quantities import parameter_text
+from nearkin.stages.verification.measures import MEASURES
+
+_UNITS = {"words": "word", "chars": "character"}
+
+
+def measure_name(measure: str) -> str:
+    """A measure's name as it is written in a sentence.
+
+    Examples
+    --------
+    >>> measure_name("jaccard")
+    'Jaccard'
+    """
+    return MEASURES[measure].title if measure in MEASURES else measure
+
+
+def measure_of(manifest: DedupManifest) -> str:
+    """The name of the measure of a run, as it is written in a sentence."""
+    measure = manifest.parameters.get("measure")
+    return measure_name(measure if isinstance(measure, str) and measure else "jaccard")
+
+
+def shingles_of(manifest: DedupManifest) -> str:
+    """What the shingles of a run are: ``word 5-grams``; "" where the manifest does not say."""
+    shingle = manifest.parameters.get("shingle")
+    unit, _, length = shingle.partition(":") if isinstance(shingle, str) else ("", "", "")
+    return f"{_UNITS.get(unit, unit)} {length}-grams" if length else unit
+
+
+def criterion_of(manifest: DedupManifest) -> str:
+    """What makes a near-duplicate in a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
+    shingles, n = shingles_of(manifest), manifest.parameters.get("min_shared")
+    if isinstance(n, int) and not isinstance(n, bool) and n >= 0:
+        return f"at least {counted(n, 'shared shingle')} ({shingles})"
+    least, threshold = "", manifest.threshold
+    if threshold is not None:
+        least = f"\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}{parameter_text(threshold)}"
+    return f"{measure_of(manifest)}{least}{f' on {shingles}' if shingles else ''}"

@@ -1,0 +1,82 @@
+"""Formats of files that may hold several documents."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, BinaryIO
+
+from nearkin.stages.documents.formats.format import Format
+from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.stages.documents.streams import Progress
+    from nearkin.stages.documents.table_columns import RowMask
+
+_BATCH_DOCUMENTS = 2048
+_BLOCK_BYTES = 8 << 20
+
+
+class MembersFormat(Format):
+    """A file that may hold several documents, each with an id and a parent of its own."""
+
+    holds = "documents"
+
+    @abstractmethod
+    def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
+        """The documents, always in the same order; what holds others comes before them.
+
+        A member that cannot be read is a document with a problem. Where the file cannot be read any further, a
+        `StreamFault` ends it: the documents before it are used.
+        """
+
+    def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """See `Format`; the line of a document is its number in the file."""
+        from nearkin.stages.documents.rows import IdType, RowList, one_batch
+        from nearkin.stages.documents.rules import too_long
+
+        rows, n_bytes, longest = RowList(), 0, opened.source.max_document_bytes
+        for number, one in enumerate(self._until_fault(opened), 1):
+            text, problem = one.text, one.problem
+            if text is not None and len(text) > longest:
+                problem, text = too_long(len(text), longest), None
+            rows.add(number, one.doc_id, text, problem, parent=one.parent)
+            n_bytes += len(text or b"")
+            if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_DOCUMENTS:
+                yield one_batch([rows.piece()], IdType())
+                rows, n_bytes = RowList(), 0
+        if rows.lines:
+            yield one_batch([rows.piece()], IdType())
+
+    def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
+        """The documents; where the file breaks off, one that says so: a file of a folder never stops a run."""
+        from nearkin.stages.documents.streams import StreamFault
+
+        name, n_documents = opened.source.name, 0
+        try:
+            for one in self.documents(opened):
+                yield one
+                n_documents += 1
+        except StreamFault as fault:
+            place = n_documents + 1
+            doc_id = MemberIds().of(name, None, place) if n_documents else name
+            yield InnerDocument(doc_id, name if n_documents else None, problem=str(fault))
+            return
+        if not n_documents:
+            yield InnerDocument(name, problem="it holds no document")
+
+    def copy(
+        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
+    ) -> None:
+        """Write the kept documents as JSON Lines of ids and texts: part of such a file is no such file."""
+        from nearkin.stages.documents.keeping import no_note
+        from nearkin.stages.documents.kept_parts import json_line
+
+        opened = OpenedSource(source, raw, _BLOCK_BYTES, None, progress, encoding, no_note)
+        for batch in self.read(opened):
+            kept = batch.filter(is_kept(batch["line"].to_numpy()))
+            for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
+                file.write(json_line(doc_id, text))

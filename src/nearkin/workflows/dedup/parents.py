@@ -1,0 +1,60 @@
+"""Which documents are inside of others: the attachments of a mail, the files of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.records import I32, U32
+from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.preparing import PARENT
+from nearkin.workflows.dedup.outcome import NO_ROW
+
+
+@dataclass(frozen=True, slots=True)
+class Parents:
+    """What each document is inside of; arrays of shape (n_documents,).
+
+    Parameters
+    ----------
+    ids : LargeStringArray
+        Null where a document is inside of no other.
+    rows : uint32 array
+        NO_ROW there, and where that is no document of its own: an archive has no text.
+    """
+
+    ids: pa.LargeStringArray
+    rows: U32
+
+
+def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32) -> Parents | None:
+    """Of the documents of a spool; None where no document is inside of another.
+
+    Parameters
+    ----------
+    chunks : sequence of Chunk
+    names : LargeStringArray, shape (n_documents,)
+        The ids of the documents as they came.
+    source : int32 array, shape (n_documents,)
+    """
+    columns = [(chunk.batch(), chunk.n_documents) for chunk in chunks]
+    if not any(PARENT in batch.schema.names for batch, _ in columns):
+        return None
+    kind = pa.large_string()
+    found = [batch[PARENT] if PARENT in batch.schema.names else pa.nulls(n, kind) for batch, n in columns]
+    ids = pa.chunked_array(found, kind).combine_chunks()
+    rows = np.full(len(ids), NO_ROW, np.uint32)
+    has_parent = ids.is_valid().to_numpy(zero_copy_only=False)
+    some = np.flatnonzero(np.isin(source, np.unique(source[has_parent])))
+    taken = pa.array(some)
+    before: dict[tuple[int, str], int] = {}
+    for row, place, name, parent in zip(
+        some.tolist(), source[some].tolist(), names.take(taken).to_pylist(), ids.take(taken).to_pylist(), strict=True
+    ):
+        if parent is not None:
+            rows[row] = before.get((place, parent), NO_ROW)
+        before[place, name] = row
+    return Parents(ids, rows)

@@ -1,0 +1,204 @@
+"""Files that hold several documents, through every job: the ids, the parents and the texts are those of the members."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from bundles import bundles, write_bundle  # noqa: F401  (a fixture)
+from functional.conftest import nearkin_here
+from in_process import InProcess
+from made_up_prose import Prose
+from nearkin.collection.collection import Collection
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup import job
+from nearkin.workflows.dedup.on_spark.job import find
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading import inputs
+from nearkin.workflows.reading.on_spark import tasks
+from nearkin.workflows.resources import Resources
+
+PROSE = Prose(16)
+A, B, C, D = (PROSE.text(60) for _ in range(4))
+NEAR_A, NEAR_C = f"{A} and no more", f"{C} and nothing else"
+EXPECTED = {
+    # id: (parent, parent's row, text)
+    "a.bundle": (None, None, A),
+    "a.bundle!scan.pdf": ("a.bundle", 0, B),
+    "box.bundle!1%21.txt": ("box.bundle", None, C),
+    "box.bundle!inner": ("box.bundle", None, D),
+    "box.bundle!inner!scan.pdf": ("box.bundle!inner", 3, NEAR_A),
+    "box.bundle!scan.pdf": ("box.bundle", None, B),
+    "note.txt": (None, None, NEAR_C),
+}
+pytestmark = pytest.mark.usefixtures("bundles")
+
+
+def write_folder(folder: Path) -> Path:
+    write_bundle(folder / "a.bundle", A, [("scan.pdf", B, ())])
+    members = [("1!.txt", C, ()), ("inner", D, [("scan.pdf", NEAR_A, ())]), ("scan.pdf", B, ())]
+    write_bundle(folder / "box.bundle", "", members)
+    (folder / "note.txt").write_text(NEAR_C)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return write_folder(tmp_path / "mails")
+
+
+def ran(*arguments: str | Path) -> dict[str, object]:
+    done = nearkin_here(*arguments, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def rows_of(out: Path, table: str = "documents") -> list[dict[str, object]]:
+    return pq.read_table(out / f"{table}.parquet").to_pylist()
+
+
+def pairs_of(out: Path) -> set[frozenset[object]]:
+    return {frozenset((row["id_a"], row["id_b"])) for row in rows_of(out, "pairs")}
+
+
+def audited_pairs(out: Path) -> tuple[object, object]:
+    """The true pairs that the whole input says there are, and those that the run found."""
+    audited = ran("audit", out, "--sample", "7")
+    return audited["n_true"], audited["n_found"]
+
+
+NEAR = {
+    frozenset(("a.bundle", "box.bundle!inner!scan.pdf")), frozenset(("box.bundle!1%21.txt", "note.txt")),
+}  # fmt: skip
+COPIES = {frozenset(("a.bundle!scan.pdf", "box.bundle!scan.pdf"))}
+
+
+def test_dedup_and_what_follows_from_it(folder, tmp_path):
+    out = tmp_path / "out"
+    ran("dedup", folder, "--out", out, "--write-kept")
+    rows = rows_of(out)
+    found = {row["id"]: (row["parent"], row["parent_row"]) for row in rows}
+    assert found == {doc_id: (parent, at) for doc_id, (parent, at, _) in EXPECTED.items()}
+    assert [row["n_characters"] for row in rows] == [len(text) for _, _, text in EXPECTED.values()]
+    assert [row["line"] for row in rows] == [1, 2, 1, 2, 3, 4, 1]
+    assert pairs_of(out) == NEAR | COPIES
+    page = (out / "report.html").read_text()
+    assert "box.bundle!inner!scan.pdf" in page
+    assert "box.bundle:3" not in page
+
+    again = tmp_path / "regrouped"
+    ran("regroup", out, "--threshold", "0.85", "--out", again)
+    assert [(row["id"], row["parent"], row["parent_row"]) for row in rows_of(again)] == [
+        (row["id"], row["parent"], row["parent_row"]) for row in rows
+    ]
+    assert audited_pairs(out) == (2, 2)
+
+    kept = {row["id"]: row["parent"] for row in rows if row["keep"]}
+    assert len(kept) == 4
+    written = {path.name: path.read_text() for path in (out / "kept").iterdir()}
+    assert set(written) == {"a.bundle.jsonl", "box.bundle.jsonl", "note.txt"}
+    lines = [json.loads(line) for name in ("a", "box") for line in written[f"{name}.bundle.jsonl"].splitlines()]
+    assert {one["id"].rpartition("mails/")[2]: one["text"] for one in lines} == {
+        doc_id: EXPECTED[doc_id][2] for doc_id in kept if doc_id != "note.txt"
+    }
+    for name in ("of-kept", "of-input"):  # from the folder kept, then from the input
+        ran("dedup", out, "--out", tmp_path / name)
+        rows_again = rows_of(tmp_path / name)
+        assert {row["id"]: row["parent"] for row in rows_again} == kept
+        assert [row["reason"] for row in rows_again] == ["unique"] * 4
+        ran("dedup", folder, "--out", out, "--overwrite")
+
+
+def test_families_read_the_members_again(folder, tmp_path):
+    ran("families", folder, "--out", tmp_path / "out", "--threshold", "0.7")
+    found = {row["id"]: row for row in rows_of(tmp_path / "out", "families") if row["role"] == "member"}
+    assert {frozenset((doc_id, row["principal"])) for doc_id, row in found.items()} == NEAR | COPIES
+    for doc_id, end in (("a.bundle", "and no more"), ("box.bundle!1%21.txt", "and nothing else")):
+        assert found[doc_id]["first_difference_member"].endswith(EXPECTED[doc_id][2][-200:])
+        assert found[doc_id]["first_difference_principal"].endswith(f"{EXPECTED[doc_id][2][-200:]} {end}")
+    page = (tmp_path / "out/report.html").read_text()
+    assert "box.bundle!inner!scan.pdf" in page
+    assert "box.bundle:" not in page
+
+
+def test_against_another_folder(folder, tmp_path):
+    other = tmp_path / "theirs"
+    write_bundle(other / "t.bundle", "", [("x", NEAR_A, ()), ("y", C, ())])
+    write_bundle(other / "u.bundle", PROSE.text(50), [("x", C, ())])
+    out = tmp_path / "out"
+    ran("dedup", folder, "--against", other, "--out", out)
+    found = {(row["id_a"], row["id_b"]) for row in rows_of(out, "pairs")}
+    assert found >= {("a.bundle", "t.bundle!x"), ("note.txt", "t.bundle!y")}
+    assert {row["id"]: (row["parent"], row["parent_row"]) for row in rows_of(out, "against")} == {
+        "t.bundle!x": ("t.bundle", None), "t.bundle!y": ("t.bundle", None),
+        "u.bundle": (None, None), "u.bundle!x": ("u.bundle", 9),
+    }  # fmt: skip
+    assert audited_pairs(out) == (2, 2)
+
+    more = write_bundle(tmp_path / "theirs2/t.bundle", PROSE.text(50), [("x", f"{D} as well", ())]).parent
+    ran("dedup", folder, "--against", other, "--against", more, "--out", out, "--overwrite")
+    (repeated,) = (row for row in rows_of(out, "pairs") if row["id_a"] == "box.bundle!inner")
+    assert (repeated["id_b"], repeated["name_b"]) == ("t.bundle!x", "t.bundle!x (t.bundle:2)")
+    assert audited_pairs(out) == (3, 3)
+
+
+def test_a_file_that_changed_is_not_read_again(folder, tmp_path):
+    ran("dedup", folder, "--out", tmp_path / "out", "--no-report")
+    write_bundle(folder / "a.bundle", A, [("scan.pdf", C, ())])
+    done = nearkin_here("audit", tmp_path / "out")
+    assert "a.bundle has changed since the run read it" in " ".join(done.err.split())
+
+
+def test_pairs(folder, tmp_path):
+    other, out = write_folder(tmp_path / "others"), tmp_path / "out"
+    ran("pairs", "--left", folder, "--right", other, "--threshold", "0.99", "--out", out)
+    names = {row["name"] for row in rows_of(out)}
+    assert names == set(EXPECTED)
+    found = {(row["left_id"], row["right_id"]) for row in rows_of(out, "pairs")}
+    assert ("a.bundle!scan.pdf", "box.bundle!scan.pdf") in found
+    assert audited_pairs(out) == (len(found), len(found))
+
+
+def test_a_collection_and_a_document_checked_in(folder, tmp_path):
+    store = tmp_path / "store"
+    assert nearkin_here("add", store, folder).code == 0
+    with Collection.open(store) as opened:
+        assert {doc_id: opened.text(doc_id) for doc_id in EXPECTED} == {
+            doc_id: text for doc_id, (_, _, text) in EXPECTED.items()
+        }
+    file, member = folder / "a.bundle", folder / "box.bundle!inner!scan.pdf"
+    near = nearkin_here("check", store, member, "--json")
+    assert json.loads(near.out)["documents"][0]["doc_id"] == "box.bundle!inner!scan.pdf"
+    whole = nearkin_here("check", store, file, "--json")
+    assert json.loads(whole.out)["documents"][0]["doc_id"] == "a.bundle"
+    missing = nearkin_here("check", store, folder / "box.bundle")
+    assert "It holds" in " ".join(missing.err.split())
+
+
+def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "_FILES_A_TASK", 1)
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 100)
+    options = DedupOptions.of(shingle="words:3", threshold=0.8)
+
+    def tables(name: str, finder) -> dict[str, bytes]:
+        out = tmp_path / name
+        (out / "work").mkdir(parents=True)
+        given = inputs.file_inputs(resolve_sources([str(folder)]).sources, encoding="utf-8")
+        how = {"rules": ReadingRules(), "resources": Resources(2), "meter": Meter(Silent())}
+        job.write(finder(given, None, options, out / "work", how), out, Meter(Silent()))
+        return {path.name: path.read_bytes() for path in out.glob("*.parquet")}
+
+    local = tables("local", lambda given, others, options, work, how: job.find(given, others, options, work, **how))
+    cluster = tables(
+        "cluster", lambda given, others, options, work, how: find(given, others, options, work, InProcess(), **how)
+    )
+    assert local == cluster
+    assert {row["id"]: row["parent"] for row in rows_of(tmp_path / "cluster")} == {
+        doc_id: parent for doc_id, (parent, _, _) in EXPECTED.items()
+    }

@@ -1,0 +1,123 @@
+"""Documents inside a file: their ids can be undone, are different and always the same; what is read of such a file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bundles import bundle, bundles, write_bundle  # noqa: F401  (a fixture)
+from nearkin.stages.documents import sources
+from nearkin.stages.documents.members import BETWEEN, MemberIds, escaped, unescaped
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import resolve_sources
+
+names = st.text(st.sampled_from("!%25#1a/ é"), max_size=12) | st.text(max_size=12)
+
+
+@given(names)
+def test_names_can_be_undone(name):
+    written = escaped(name)
+    assert BETWEEN not in written
+    assert unescaped(written) == name
+    if BETWEEN not in name and "%21" not in name and "%25" not in name:
+        assert written == name
+
+
+@given(st.lists(names | st.none(), max_size=12))
+def test_ids_are_different_and_stay(some):
+    def ids():
+        given = MemberIds()
+        return [given.of("a.zip", name, place) for place, name in enumerate(some, 1)]
+
+    assert len(set(ids())) == len(some)
+    assert ids() == ids()
+    for name, doc_id in zip(some, ids(), strict=True):
+        if name and some.count(name) == 1 and "#" not in "".join(one or "" for one in some):
+            assert doc_id.count(BETWEEN) == 1
+            assert unescaped(doc_id.partition(BETWEEN)[2]) == name
+
+
+@given(st.lists(st.lists(names.filter(bool), min_size=1, max_size=3), max_size=8))
+def test_ids_of_members_of_members(paths):
+    given, seen = MemberIds(), set()
+    for path in paths:
+        parent = "box"
+        for name in path:
+            parent = given.of(parent, name, 1)
+            assert parent not in seen
+            seen.add(parent)
+
+
+def read(path: Path, **rules: object) -> list[dict[str, object]]:
+    (source,) = resolve_sources([str(path)], rules=ReadingRules.of(**rules)).sources  # type: ignore[arg-type]
+    batches = list(read_batches(source, batch_bytes=1 << 20))
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def seen(rows: list[dict[str, object]], folder: Path) -> list[tuple[object, ...]]:
+    found = [(row["doc_id"], row["parent"], row["text"], row["line"]) for row in rows]
+    place = f"{folder}/"
+    return [tuple(one.removeprefix(place) if isinstance(one, str) else one for one in row) for row in found]
+
+
+@pytest.mark.usefixtures("bundles")
+def test_what_is_read_of_a_file(tmp_path):
+    inner = [("b.bundle", "two", [("deep!.txt", "three", ())]), ("", "four", ()), ("c", "", [("d", "five", ())])]
+    path = write_bundle(tmp_path / "a.bundle", "one", [*inner, ("b.bundle", "six", ())])
+    expected = [
+        ("a.bundle", None, b"one", 1),
+        ("a.bundle!b.bundle", "a.bundle", b"two", 2),
+        ("a.bundle!b.bundle!deep%21.txt", "a.bundle!b.bundle", b"three", 3),
+        ("a.bundle!#2", "a.bundle", b"four", 4),
+        ("a.bundle!c!d", "a.bundle!c", b"five", 5),
+        ("a.bundle!b.bundle#4", "a.bundle", b"six", 6),
+    ]
+    assert seen(read(path), tmp_path) == expected
+    packed = tmp_path / "a.bundle.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert [row["text"] for row in read(packed)] == [row[2] for row in expected]
+
+
+@pytest.mark.usefixtures("bundles")
+def test_from_standard_input():
+    stdin = io.BufferedReader(io.BytesIO(bundle("one", [("b", "two", ())]).encode()))  # type: ignore[arg-type]
+    (source,) = resolve_sources(["-"], file_format="bundle", stdin=stdin).sources
+    rows = [row for batch in read_batches(source, batch_bytes=1 << 20, stdin=stdin) for row in batch.to_pylist()]
+    assert [(row["doc_id"], row["text"]) for row in rows] == [("-", b"one"), ("-!b", b"two")]
+
+
+@pytest.mark.usefixtures("bundles")
+def test_what_cannot_be_read_is_a_row(tmp_path):
+    path = write_bundle(tmp_path / "a.bundle", "one", [("b", "twenty-one", ()), ("c", "!broken", ())])
+    one, long, rest = read(path, max_document_size=8)
+    assert (one["text"], one["problem"]) == (b"one", None)
+    assert (long["text"], str(long["problem"])[:30]) == (None, "longer than --max-document-siz")
+    assert (rest["doc_id"], rest["parent"]) == (f"{path}!#3", str(path))
+    assert rest["problem"] == "the bundle is truncated"
+    path.write_text("!broken\n")
+    assert [(row["doc_id"], row["parent"], row["problem"]) for row in read(path)] == [
+        (str(path), None, "the bundle is truncated")
+    ]
+    path.write_text("")
+    assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "it holds no document")]
+
+
+@pytest.mark.usefixtures("bundles")
+def test_files_of_a_folder_are_not_opened_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "head_of_file", None)
+    for i in range(3):
+        write_bundle(tmp_path / f"mails/{i}.bundle", "one")
+    (tmp_path / "mails/note.txt").write_text("two")
+    by_folder = resolve_sources([str(tmp_path / "mails")]).sources
+    assert [(one.name, one.format) for one in by_folder] == [
+        *((f"{i}.bundle", "bundle") for i in range(3)),
+        ("note.txt", "file"),
+    ]
+    by_pattern = resolve_sources([str(tmp_path / "mails/*.bundle")]).sources
+    assert [one.format for one in by_pattern] == ["bundle"] * 3
