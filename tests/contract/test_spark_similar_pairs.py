@@ -104,7 +104,7 @@ def test_nothing_alike(spark, tmp_path):
     frames = [
         spark.createDataFrame(pa.table({"text": [" ".join(f"{word}{i}" for i in range(9))] * 3})) for word in "ab"
     ]
-    found = nearkin.spark.similar_pairs(*frames, least_occurrences=1, work=tmp_path / "work")
+    found = nearkin.spark.similar_pairs(*frames, min_occurrences=1, work=tmp_path / "work")
     assert found.columns == COLUMNS
     assert found.count() == 0
 

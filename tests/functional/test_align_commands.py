@@ -55,7 +55,7 @@ def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
         "source", "target", "p_target_given_source", "p_source_given_target", "count"
     ]  # fmt: skip
     small, both = tmp_path / "small.table", tmp_path / "both.table"
-    nearkin("align", "prune", table, "--most-translations", 1, "--out", small)
+    nearkin("align", "prune", table, "--max-translations", 1, "--out", small)
     assert translations(small, "haus") == ["house"]
     words = tmp_path / "words.tsv"
     words.write_text("baum\ttree\nbaum\ttree\nein baum\ttree\nhaus\tbuilding\n", encoding="utf-8")

@@ -370,7 +370,7 @@ def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> 
         ("similar", "lease", "--limit", "0"),
         ("versions", "lease", "--limit", "-1"),
         ("groups", "--limit", "-1"),
-        ("conflicts", "none.csv", "--most", "0"),
+        ("conflicts", "none.csv", "--max-conflicts", "0"),
         ("conflicts", "none.csv", "--limit", "0"),
         ("compare", "lease", "copy", "--context", "-1"),
     ],

@@ -113,7 +113,7 @@ def test_both_precisions_of_known_pairs(tmp_path):
         ids = [f"d{i}" for i in range(len(texts))]
         table = pa.table({"id": ids, "text": [" ".join(one) for one in texts]})
         pq.write_table(table, tmp_path / f"{side}.parquet")
-    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet", "--least-occurrences", 1]
+    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet", "--min-occurrences", 1]
     came = nearkin("pairs", *given, "--known", "same-ids", "--out", tmp_path / "out")[0]
     told = json.loads((tmp_path / "out" / "manifest.json").read_text())["known"]
     assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
@@ -335,7 +335,7 @@ def test_ids_that_come_twice(corpus, tmp_path):
         ({"method": "vectors", "window": 10}, "belongs to the method window"),
         ({"method": "signatures", "permutations": 10}, "belongs to the method window"),
         ({"agreement": 2}, "'agreement'"),
-        ({"least_terms": 1.5}, "'least_terms'"),
+        ({"min_terms": 1.5}, "'min_terms'"),
         ({"n_terms": 101}, "'n_terms'"),
         ({"seed": 2**64}, "'seed'"),
         ({"bits": 64, "distance": 65}, "at most the 64 bits"),

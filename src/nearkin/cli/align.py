@@ -63,12 +63,12 @@ Merge tables of several corpora: each word's translations are weighed by how oft
   nearkin align merge news.table laws.table --out both.table
 """
 _PRUNE = """
-Leave out unlikely translations: in each direction those under --least-probability and all but the likeliest \
---most-translations of a word. What is kept of a word sums to 1 again.
+Leave out unlikely translations: in each direction those under --min-probability and all but the likeliest \
+--max-translations of a word. What is kept of a word sums to 1 again.
 
 [bold]Example[/]
 
-  nearkin align prune de-en.table --most-translations 5 --out small.table
+  nearkin align prune de-en.table --max-translations 5 --out small.table
 """
 _SHOW = """
 The translations of a word, the likeliest first.
@@ -139,10 +139,12 @@ _Aligner = Annotated[
 ]
 _Iterations = Annotated[int, _learning("--iterations", help="Of model-1.")]
 _Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems of words, not from words.")]
-_LeastProbability = Annotated[
-    float, _learning("--least-probability", help="Less likely translations are left out, in each direction.")
+_MinProbability = Annotated[
+    float, _learning("--min-probability", help="Minimum probability of a translation, in each direction.")
 ]
-_MostTranslations = Annotated[int, _learning("--most-translations", help="Of a word, in each direction.")]
+_MaxTranslations = Annotated[
+    int, _learning("--max-translations", help="Maximum number of translations of a word, in each direction.")
+]
 _Reverse = Annotated[bool, _learning("--reverse", help="WORD is of the target language.")]
 
 
@@ -161,8 +163,8 @@ def train(
     aligner: _Aligner = "auto",
     iterations: _Iterations = 5,
     stem: _Stem = False,
-    least_probability: _LeastProbability = 0.005,
-    most_translations: _MostTranslations = 20,
+    min_probability: _MinProbability = 0.005,
+    max_translations: _MaxTranslations = 20,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -182,7 +184,7 @@ def train(
 
     check_free(out, overwrite=overwrite, inputs=parallel)
     corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
-    pruning = Pruning(least_probability, most_translations)
+    pruning = Pruning(min_probability, max_translations)
     rules = ReadingRules.of(on_error, max_unreadable)
     options = AlignOptions(aligner, iterations, stem, pruning, rules)  # type: ignore[arg-type]  # it checks them
     with bars_shown(is_quiet=quiet or as_json) as bars:
@@ -294,8 +296,8 @@ def merge(
 def prune(
     table: _Table,
     out: OutFile,
-    least_probability: _LeastProbability = 0.005,
-    most_translations: _MostTranslations = 20,
+    min_probability: _MinProbability = 0.005,
+    max_translations: _MaxTranslations = 20,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -307,7 +309,7 @@ def prune(
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.training import save, table_summary
 
-    pruning = Pruning(least_probability, most_translations)
+    pruning = Pruning(min_probability, max_translations)
     check_free(out, overwrite=overwrite, inputs=[table])
     made = TranslationTable.read(table).pruned(pruning)
     save(made, out)

@@ -94,7 +94,7 @@ VersionsGamma = Annotated[
     float | None,
     _alike("--gamma", help="As for nearkin similar. [dim]default: 0.05[/]"),
 ]
-Threshold = Annotated[float | None, _alike(help="Least Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
+Threshold = Annotated[float | None, _alike(help="Minimum Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
 Distance = Annotated[int | None, _alike(help="Most bits, of 256, of --method hamming. [dim]default: 32[/]")]
 Tolerance = Annotated[
     float | None,
@@ -143,4 +143,6 @@ LabelColumn = Annotated[
         show_default=False,
     ),
 ]
-MostConflicts = Annotated[int, _output("--most", min=1, help="Conflicts to work out and to write, the worst first.")]
+MaxConflicts = Annotated[
+    int, _output("--max-conflicts", min=1, help="Maximum number of conflicts to work out and write, the worst first.")
+]

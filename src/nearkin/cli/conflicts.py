@@ -12,7 +12,7 @@ from nearkin.cli.collection_options import (
     LabelIdColumn,
     LabelsFile,
     Limit,
-    MostConflicts,
+    MaxConflicts,
     Place,
 )
 from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
@@ -45,7 +45,7 @@ def conflicts(
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
-    most: MostConflicts = 1_000,
+    max_conflicts: MaxConflicts = 1_000,
     limit: Limit = 20,
     cache: Cache = None,
     as_json: Json = False,
@@ -70,7 +70,7 @@ def conflicts(
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
         read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
-        found = opened.conflicts(read.pairs, gamma=gamma, limit=most, threads=Resources(threads).n_threads)
+        found = opened.conflicts(read.pairs, gamma=gamma, limit=max_conflicts, threads=Resources(threads).n_threads)
     if out is not None:
         write_table(table_of_conflicts(found, read.label_column), out)
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}

@@ -80,14 +80,14 @@ Preset = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    _search(help="Least similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
+    _search(help="Minimum similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
 ]
 FamilyThreshold = Annotated[
     float | None,
-    _search("--threshold", help="Least similarity to the principal, above 0 and up to 1. [dim]default: 0.6[/]"),
+    _search("--threshold", help="Minimum similarity to the principal, above 0 and up to 1. [dim]default: 0.6[/]"),
 ]
 FamilyShingle = Annotated[str | None, _search("--shingle", help="words:N or chars:N. [dim]default: words:3[/]")]
-HigherThreshold = Annotated[float, _search(help="Least similarity; at least the threshold of the run.")]
+HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
 Measure = Annotated[
     str | None,
     _search(help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()) + " [dim]default: jaccard[/]"),

@@ -53,7 +53,7 @@ RightId = Annotated[str | None, _input("--right-id", metavar="COLUMN", help="On 
 
 PairThreshold = Annotated[
     float,
-    _similar("--threshold", help="Least cosine of a pair, above 0 and up to 1. Translations have 0.3 to 0.6."),
+    _similar("--threshold", help="Minimum cosine of a pair, above 0 and up to 1. Translations have 0.3 to 0.6."),
 ]
 WantedRecall = Annotated[
     float,
@@ -82,10 +82,12 @@ Translate = Annotated[
         help="Side whose words are translated. auto: the side whose language has more words in the table.",
     ),
 ]
-LeastOccurrences = Annotated[
-    int, _weights("--least-occurrences", help="Words that occur less often in their collection are left out.")
+MinOccurrences = Annotated[
+    int, _weights("--min-occurrences", help="Minimum number of times a word must occur in its collection to count.")
 ]
-LeastTerms = Annotated[int, _weights("--least-terms", help="Documents with fewer terms are left out.")]
+MinTerms = Annotated[
+    int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are left out.")
+]
 
 KnownPairs = Annotated[
     str | None,

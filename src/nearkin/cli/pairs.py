@@ -16,14 +16,14 @@ from nearkin.cli.pair_options import (
     Id,
     Interwiki,
     KnownPairs,
-    LeastOccurrences,
-    LeastTerms,
     Left,
     LeftId,
     LeftLanguage,
     LeftText,
     LeftTranslated,
     Method,
+    MinOccurrences,
+    MinTerms,
     PairThreshold,
     Permutations,
     Right,
@@ -105,8 +105,8 @@ def pairs(
     stems: Stems = True,
     splits: Splits = True,
     translate: Translate = "auto",
-    least_occurrences: LeastOccurrences = 2,
-    least_terms: LeastTerms = 5,
+    min_occurrences: MinOccurrences = 2,
+    min_terms: MinTerms = 5,
     known: KnownPairs = None,
     interwiki: Interwiki = None,
     left_translated: LeftTranslated = None,
@@ -149,7 +149,7 @@ def pairs(
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
         translate=translate,  # type: ignore[arg-type]  # it checks the side
-        least_occurrences=least_occurrences, least_terms=least_terms, seed=seed, bits=bits,
+        min_occurrences=min_occurrences, min_terms=min_terms, seed=seed, bits=bits,
         distance=distance, permutations=permutations, window=window,
         method=method,  # type: ignore[arg-type]  # it checks the method
     )  # fmt: skip

@@ -36,8 +36,8 @@ def similar_pairs(
     recall: float = 0.9,
     top: int | None = None,
     n_terms: int = 5,
-    least_occurrences: int = 2,
-    least_terms: int = 5,
+    min_occurrences: int = 2,
+    min_terms: int = 5,
     agreement: float = 0.05,
     stems: bool = True,
     splits: bool = True,
@@ -68,7 +68,7 @@ def similar_pairs(
         A translation table of `nearkin align` for the languages of both sides; without, both are in one language.
     left_language, right_language : str, optional
         Codes of the languages of the sides; by default the left side is in the table's source language.
-    threshold, recall, top, n_terms, least_occurrences, least_terms, agreement, stems, splits, translate, seed, method
+    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method
         As on the command line; see `nearkin.workflows.pairing.options.PairOptions`.
     bits, distance, permutations, window : int, optional
         Of the search, by default as planned; see there.
@@ -111,8 +111,8 @@ def similar_pairs(
     from nearkin.workflows.pairing.options import PairOptions
 
     options = PairOptions(
-        threshold=threshold, recall=recall, top=top, n_terms=n_terms, least_occurrences=least_occurrences,
-        least_terms=least_terms, agreement=agreement, stems=stems, splits=splits, translate=translate, seed=seed,
+        threshold=threshold, recall=recall, top=top, n_terms=n_terms, min_occurrences=min_occurrences,
+        min_terms=min_terms, agreement=agreement, stems=stems, splits=splits, translate=translate, seed=seed,
         method=method, bits=bits, distance=distance, permutations=permutations, window=window,
     )  # fmt: skip
     sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)

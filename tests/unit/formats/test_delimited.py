@@ -77,7 +77,7 @@ def test_commands(tmp_path: Path):
         rows = [{"id": f"={i}+1", "text": text.format(word)} for i, word in enumerate(("north", "south", "east"))]
         write_jsonl(tmp_path / f"{side}.jsonl", rows)
     given = ["pairs", "--left", tmp_path / "left.jsonl", "--right", tmp_path / "right.jsonl", "--no-report", "-q"]
-    given += ["--least-occurrences", "1", "--threshold", "0.9"]
+    given += ["--min-occurrences", "1", "--threshold", "0.9"]
     assert nearkin_here(*given, "--out", tmp_path / "a", "--known", "same-ids").code == 0
     for name in ("pairs.tsv", "known.tsv"):
         lines = (tmp_path / "a" / name).read_text().splitlines()[1:]

@@ -200,8 +200,8 @@ def test_words_of_any_script_are_stemmed_where_that_is_wanted():
     [
         (lambda: WordSplitter("xx"), "'stem' parameter of words must be one of ar, ca"),
         (lambda: Model1(0), "'iterations' parameter of Model1"),
-        (lambda: Pruning(1.5), "'least_probability' parameter"),
-        (lambda: Pruning(0.1, 0), "'most_translations' parameter"),
+        (lambda: Pruning(1.5), "'min_probability' parameter"),
+        (lambda: Pruning(0.1, 0), "'max_translations' parameter"),
         (lambda: Origin("de", "de", "", "", 0), "another language than de"),
         (lambda: Origin(" ", "de", "", "", 0), "the code of a language"),
     ],

@@ -40,7 +40,7 @@ VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
     ("no-agreement", "… without agreement of both directions", PairOptions(agreement=0.0)),
     ("no-stems", "… without stems", PairOptions(stems=False)),
     ("no-splits", "… without splitting compounds", PairOptions(splits=False)),
-    ("once", "… with words of one occurrence", PairOptions(least_occurrences=1)),
+    ("once", "… with words of one occurrence", PairOptions(min_occurrences=1)),
 )
 """A key, a label, and what `nearkin pairs` is told."""
 GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the translation that was given")

@@ -24,7 +24,9 @@ def conflicts_sentences(
     )
     yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
     if found.n_found > len(found.conflicts):
-        yield Sentence(f"The {len(found.conflicts):,} worst are told: --most", "warning")
+        yield Sentence(
+            f"Only the {len(found.conflicts):,} worst were worked out; raise --max-conflicts for more.", "warning"
+        )
     if found.unknown:
         yield Sentence(
             f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"

@@ -24,20 +24,20 @@ class Pruning:
 
     Parameters
     ----------
-    least_probability : float
+    min_probability : float
         From 0 to 1.
-    most_translations : int
+    max_translations : int
         Of a word, the likeliest, >= 1.
     """
 
-    least_probability: float = 0.005
-    most_translations: int = 20
+    min_probability: float = 0.005
+    max_translations: int = 20
 
     def __post_init__(self) -> None:
-        if not 0 <= self.least_probability <= 1:
-            raise ParameterError.of("least_probability", "Pruning", "from 0 to 1", self.least_probability)
-        if not isinstance(self.most_translations, int) or self.most_translations < 1:
-            raise ParameterError.of("most_translations", "Pruning", "an int >= 1", self.most_translations)
+        if not 0 <= self.min_probability <= 1:
+            raise ParameterError.of("min_probability", "Pruning", "from 0 to 1", self.min_probability)
+        if not isinstance(self.max_translations, int) or self.max_translations < 1:
+            raise ParameterError.of("max_translations", "Pruning", "an int >= 1", self.max_translations)
 
     def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:
         """Which entries of one direction stay; of equal probabilities those of the lower number.
@@ -48,14 +48,14 @@ class Pruning:
         >>> Pruning(0.2, 2).keeps(given, other, np.array([0.1, 0.4, 0.5, 1.0])).tolist()
         [False, True, True, True]
         """
-        is_kept: Bool = (probabilities >= self.least_probability) & (probabilities > 0)
+        is_kept: Bool = (probabilities >= self.min_probability) & (probabilities > 0)
         n_candidates = np.bincount(given[is_kept], minlength=int(given.max(initial=0)) + 1)
-        is_crowded = n_candidates > self.most_translations  # the others keep all their candidates: nothing to sort
+        is_crowded = n_candidates > self.max_translations  # the others keep all their candidates: nothing to sort
         crowded = np.flatnonzero(is_kept & is_crowded[given])
         order = crowded[np.lexsort((other[crowded], -probabilities[crowded], given[crowded]))]
         ordered = given[order]
         rank = np.arange(len(order)) - np.searchsorted(ordered, ordered, "left")
-        is_kept[order[rank >= self.most_translations]] = False
+        is_kept[order[rank >= self.max_translations]] = False
         return is_kept
 
 

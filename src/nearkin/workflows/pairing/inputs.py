@@ -248,7 +248,7 @@ def _fingerprint(
     words: str, options: PairOptions, table: TranslationTable | None, translation: SideTranslation | None
 ) -> str:
     """Of what decides the vectors, but for the documents."""
-    kept = f"least_occurrences={options.least_occurrences};least_terms={options.least_terms}"
+    kept = f"least_occurrences={options.min_occurrences};least_terms={options.min_terms}"
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"
     )  # fmt: skip

@@ -32,9 +32,9 @@ class PairOptions:
     n_terms : int
         Matching terms that are told of each pair.
     bm25 : BM25
-    least_occurrences : int
+    min_occurrences : int
         Terms that occur less often in their collection are left out.
-    least_terms : int
+    min_terms : int
         Documents with fewer terms are left out.
     agreement : float
         A translation p(source | target) is used if p(target | source) is as much as this.
@@ -58,8 +58,8 @@ class PairOptions:
     top: int | None = None
     n_terms: int = 5
     bm25: BM25 = field(default_factory=BM25)
-    least_occurrences: int = 2
-    least_terms: int = 5
+    min_occurrences: int = 2
+    min_terms: int = 5
     agreement: float = 0.05
     stems: bool = True
     splits: bool = True
@@ -116,7 +116,9 @@ class PairOptions:
         True
         """
         given = {"translate": "left", **words}
-        return cls(n_terms=given.pop("terms"), bm25=BM25(given.pop("k1"), given.pop("b")), **given)
+        bm25 = BM25(given.pop("k1"), given.pop("b"))
+        renamed = {name: given.pop(stored) for name, stored in _STORED_AS.items()}
+        return cls(bm25=bm25, **renamed, **given)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """For the manifest."""
@@ -124,11 +126,11 @@ class PairOptions:
             "threshold": self.threshold,
             "recall": self.recall,
             "top": self.top,
-            "terms": self.n_terms,
+            _STORED_AS["n_terms"]: self.n_terms,
             "k1": self.bm25.k1,
             "b": self.bm25.b,
-            "least_occurrences": self.least_occurrences,
-            "least_terms": self.least_terms,
+            _STORED_AS["min_occurrences"]: self.min_occurrences,
+            _STORED_AS["min_terms"]: self.min_terms,
             "agreement": self.agreement,
             "stems": self.stems,
             "splits": self.splits,
@@ -142,6 +144,8 @@ class PairOptions:
         }
 
 
+_STORED_AS = {"n_terms": "terms", "min_occurrences": "least_occurrences", "min_terms": "least_terms"}
+"""Parameters that manifests call by the names of earlier versions."""
 _OF_METHODS = {
     "bits": ("signatures", "window"),
     "distance": ("signatures", "window"),
@@ -153,8 +157,8 @@ _OPTIONAL = ("top", "bits", "distance", "permutations", "window")
 _COUNTS = {
     "top": 1,
     "n_terms": 0,
-    "least_occurrences": 1,
-    "least_terms": 1,
+    "min_occurrences": 1,
+    "min_terms": 1,
     "seed": 0,
     "bits": 8,
     "distance": 0,

@@ -139,8 +139,8 @@ def translation_of(table: TranslationTable, left: Collected, right: Collected, o
 
 def way_of_words(table: TranslationTable, own: Collected, other: Collected, options: PairOptions) -> WordProjection:
     """How each word of a side gets over to the other; words of too few occurrences on either side are not there."""
-    own_kept = own.n_occurrences >= options.least_occurrences
-    other_kept = np.flatnonzero(other.n_occurrences >= options.least_occurrences)
+    own_kept = own.n_occurrences >= options.min_occurrences
+    other_kept = np.flatnonzero(other.n_occurrences >= options.min_occurrences)
     projector = Projector(table, _stemming(table) if options.stems else None, options.splits, options.agreement)
     return projector.of(own.vocabulary.words, own_kept, other.vocabulary.words, other_kept)
 

@@ -118,7 +118,7 @@ def vectors_of(
     words, numbers = (left if is_right else right).vocabulary.words, None
     if translation is None:
         words, numbers = _united(right.vocabulary.words, left)
-    sides, kept = (left, right), [one.n_occurrences >= options.least_occurrences for one in (left, right)]
+    sides, kept = (left, right), [one.n_occurrences >= options.min_occurrences for one in (left, right)]
     to_weigh = [
         ToWeigh(name, own, Weighing.of(own, is_kept, options, len(words), projection=projection, numbers=own_numbers))
         for name, own, is_kept, projection, own_numbers in zip(
@@ -146,9 +146,9 @@ def _check_any(
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {counted(len(collected), 'document')} has "
-                f"{options.least_terms} terms that occur {options.least_occurrences} times in it or more"
+                f"{options.min_terms} terms that occur {options.min_occurrences} times in it or more"
                 + (" and can be translated" if projection is not None else "")
-                + ": there is nothing to compare. --least-terms and --least-occurrences set these limits."
+                + ": there is nothing to compare. --min-terms and --min-occurrences set these limits."
             )
 
 

@@ -39,7 +39,7 @@ class Weighing:
         Of the side.
     mean_length : float
         Of its documents.
-    least_terms : int
+    min_terms : int
         Documents with fewer have no vector.
     bm25 : BM25
     """
@@ -50,7 +50,7 @@ class Weighing:
     document_frequencies: F64
     n_documents: int
     mean_length: float
-    least_terms: int
+    min_terms: int
     bm25: BM25
 
     @classmethod
@@ -74,7 +74,7 @@ class Weighing:
         elif numbers is not None:
             df = np.bincount(numbers, frequencies, n_terms).astype(np.float64)
         n, mean_length = len(collected), float(occurrences.sum()) / len(collected)
-        return cls(is_kept, projection, numbers, df, n, mean_length, options.least_terms, options.bm25)
+        return cls(is_kept, projection, numbers, df, n, mean_length, options.min_terms, options.bm25)
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """What `of_arrays` makes the same of, to the bit."""
@@ -83,7 +83,7 @@ class Weighing:
             arrays["numbers"] = self.numbers
         if self.projection is not None:
             arrays |= {name: np.asarray(getattr(self.projection, name)) for name in WordProjection.__slots__}
-        scalars = self.n_documents, self.least_terms
+        scalars = self.n_documents, self.min_terms
         return {**arrays, "counts": np.array(scalars), "reals": np.array([self.mean_length, self.bm25.k1, self.bm25.b])}
 
     @classmethod
@@ -93,11 +93,11 @@ class Weighing:
         if "targets" in arrays:
             own = {name: arrays[name] for name in WordProjection.__slots__}
             projection = WordProjection(**{**own, "n_targets": int(own["n_targets"])})  # type: ignore[arg-type]
-        n_documents, least_terms = arrays["counts"].tolist()
+        n_documents, min_terms = arrays["counts"].tolist()
         mean_length, k1, b = arrays["reals"].tolist()
         return cls(
             arrays["is_kept"], projection, arrays.get("numbers"), arrays["document_frequencies"], n_documents,
-            mean_length, least_terms, BM25(k1, b),
+            mean_length, min_terms, BM25(k1, b),
         )  # fmt: skip
 
     def weigh(self, counts: TermCounts) -> WeightedVectors:
@@ -108,7 +108,7 @@ class Weighing:
         elif self.numbers is not None:
             counts = TermCounts(self.numbers[counts.terms].astype(np.int32), counts.counts, counts.offsets)
         return self.bm25.weigh(
-            _long_enough(counts, self.least_terms), document_frequencies=self.document_frequencies,
+            _long_enough(counts, self.min_terms), document_frequencies=self.document_frequencies,
             n_documents=self.n_documents, mean_length=self.mean_length,
         )  # fmt: skip
 
