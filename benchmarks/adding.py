@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 import nearkin
-from nearkin.collection.collection import Collection
+from nearkin.collection.opened import OpenedCollection
 
 WORDS = 400
 VOCABULARY = 20_000
@@ -49,7 +49,7 @@ def main() -> None:
     made = texts(n)
     ids = [f"2024/box-{i % 97}/document-{i}.txt" for i in range(n)]
     own, others = (pa.table({"id": [f"{start}{one}" for one in ids], "text": made}) for start in ("", "copy of "))
-    Collection.settle = lambda self: None  # type: ignore[method-assign]
+    OpenedCollection.settle = lambda self: None  # type: ignore[method-assign]
     with (
         tempfile.TemporaryDirectory() as folder,
         nearkin.Collection.open(options.url or Path(folder) / "matter", create=True, cache=folder) as collection,

@@ -76,10 +76,10 @@ def measure(place: str, texts: dict[str, str], strangers: list[str], table: Tabl
     by_index = CheckOptions(method="si", with_passage=False)
     by_keys = CheckOptions(with_passage=False)
     with nearkin.Collection.open(place) as collection:
-        store = collection.store
+        store = collection.opened.store
 
         def one_query(text: str) -> object:
-            made = collection.counting.index(strings([text]))
+            made = collection.opened.counting.index(strings([text]))
             with store.reading() as connection:
                 return _nearest(connection, int(made.values[0]), by_index) if made.has_value[0] else []
 

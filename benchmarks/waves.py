@@ -65,14 +65,14 @@ def ask(collection: nearkin.Collection, ids: list[str], **options: float) -> lis
 
 def check(collection: nearkin.Collection, ids: list[str], gamma: float) -> None:
     """Compare what is found with an exhaustive search over the store's own vectors."""
-    with collection.snapshot() as seen:
+    with collection.opened.snapshot() as seen:
         n_contents = sum(len(segment) for segment in seen.segments)
-        n_dimensions = collection.counting.letters.n_dimensions
+        n_dimensions = collection.opened.counting.letters.n_dimensions
         is_counted = are_counted(seen.segments)
 
         def vectors_of(contents: np.ndarray) -> LetterVectors:
             counts = counts_of(seen.segments, contents, n_dimensions)
-            return collection.counting.vectors_of_counts(counts, is_counted[contents])
+            return collection.opened.counting.vectors_of_counts(counts, is_counted[contents])
 
         vectors = vectors_of(np.arange(n_contents))
         for doc_id in ids:
@@ -116,9 +116,9 @@ def main() -> None:
         table.add_row(what, f"{added.wall_s:.2f} s", f"{added.peak_anonymous_bytes / 2**20:,.0f} MiB")
     began = time.perf_counter()
     with nearkin.Collection.open(place) as collection:
-        with collection.snapshot():
+        with collection.opened.snapshot():
             table.add_row("open it, with its index", f"{1000 * (time.perf_counter() - began):.0f} ms", "")
-        with collection.store.reading() as connection:
+        with collection.opened.store.reading() as connection:
             rows = connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").all()
         chosen = np.random.default_rng(1).choice(len(rows), QUERIES, replace=False)
         ids = [rows[i][0] for i in chosen]

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.collection.verifying import Verified
+from nearkin.collection.verifying import VerifiedCollection
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
 from places import SomePlace
@@ -111,7 +111,7 @@ def readable(collection: Collection) -> dict[str, str]:
     return read
 
 
-def is_silent(told: Verified) -> bool:
+def is_silent(told: VerifiedCollection) -> bool:
     return told.is_whole and not (told.mended_texts or told.mended_rows or told.remade_segments)
 
 

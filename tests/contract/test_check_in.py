@@ -10,10 +10,10 @@ import pytest
 
 from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
-from nearkin.collection.check_in.keys import BANDS
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MOST_OF_A_KEY, MOST_OF_A_SAMPLE
-from nearkin.collection.check_in.stored_keys import fill
+from nearkin.collection.keys import BANDS
+from nearkin.collection.stored_keys import fill
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 
@@ -202,7 +202,7 @@ def test_a_check_does_not_wait_for_who_is_writing(place):
         is_writing, may_end = threading.Event(), threading.Event()
 
         def write() -> None:
-            with collection.store.writing():
+            with collection.opened.store.writing():
                 is_writing.set()
                 may_end.wait(30)
 

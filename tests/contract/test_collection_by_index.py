@@ -162,15 +162,15 @@ def test_another_method_is_refused_with_both_named(place, collection):
             ask()
     assert collection.similar("f0", method="si", index="1B:k=3,w=5").is_answered  # the window plays no part
     with place.open(similarity_index=INDEX) as again:
-        assert again.counting.similarity_index.fingerprint == INDEX.fingerprint
+        assert again.opened.counting.similarity_index.fingerprint == INDEX.fingerprint
     with pytest.raises(ParameterError, match="43B"):
         place.open(similarity_index="nonsense")
 
 
 @pytest.mark.parametrize("name", ["index", "similarity_index"])
 def test_a_method_of_another_nearkin_is_refused(place, collection, name):
-    with collection.store.writing() as connection:
-        collection.store.say(connection, {name: "similarity-index=99"})
+    with collection.opened.store.writing() as connection:
+        collection.opened.store.say(connection, {name: "similarity-index=99"})
     with pytest.raises(FingerprintError, match="similarity-index=99"):
         place.open()
 

@@ -183,7 +183,7 @@ def test_what_was_added_is_told_as_stored_when_its_index_cannot_be_made(place, m
         def fails() -> None:
             raise CollectionError("the connection is gone")
 
-        monkeypatch.setattr(opened, "settle", fails)
+        monkeypatch.setattr(opened.opened, "settle", fails)
         assert opened.add(TEXTS).n_new == 3
         assert "stored" in said[-1]
         assert opened.info().n_documents == 3

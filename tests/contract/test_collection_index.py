@@ -99,7 +99,7 @@ def test_segments_that_are_lost_are_made_again(filled, which):
     shutil.rmtree(lost)
     with place.open(create=False) as collection:
         assert answers(collection) == right
-        collection.settle()
+        collection.opened.settle()
     assert files_of(place) == before
 
 
@@ -220,7 +220,7 @@ def test_things_that_lie_among_the_segments(filled):
     (place.segments / "a-b").mkdir()
     check(place, right, is_told=None, is_mended=False)
     with place.open() as collection:
-        collection.settle()
+        collection.opened.settle()
         assert answers(collection) == right
     assert (place.segments / "notes.txt").read_text() == "mine"
 

@@ -111,7 +111,7 @@ def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, 
     file.write_bytes(b"what was there")
     sql(place, statement)
     with place.open() as collection, pytest.raises(CollectionError, match=said) as caught:
-        copy_to_duckdb(collection, file)
+        copy_to_duckdb(collection.opened, file)
     assert caught.value.exit_code == 7
     assert "nearkin verify" in str(caught.value)
     assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
@@ -128,7 +128,7 @@ def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, 
 def test_changed_rows_are_not_listed(place, statement, said) -> None:
     filled(place)
     sql(place, statement)
-    with place.open() as collection, collection.store.reading() as connection:
+    with place.open() as collection, collection.opened.store.reading() as connection:
         for ask in (problems_of,) if "problem " in said else (problems_of, waves_of):
             with pytest.raises(CollectionError, match=f"the row of {said} is not what was stored") as caught:
                 ask(connection)

@@ -41,7 +41,7 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
         writer.add(some(0, 3))
         tolerance = Tolerance.of(gamma=0.5)
         for is_removal in (False, True):
-            with reader.snapshot() as seen:
+            with reader.opened.snapshot() as seen:
                 for is_after in (False, True):
                     if is_after and is_removal:
                         writer.remove(["d1"])
@@ -50,11 +50,17 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
                     one = document(seen.connection, "d0")
                     query = contents_of(seen.connection, [one.content])[one.content]
                     found = similar(
-                        seen.connection, reader.counting, seen.segments, query, tolerance, limit=100, leave_out=one
+                        seen.connection,
+                        reader.opened.counting,
+                        seen.segments,
+                        query,
+                        tolerance,
+                        limit=100,
+                        leave_out=one,
                     )
                     told = {str(other.document) for other in found.documents}
                     assert told == ({"d1", "d2"} if not is_removal else names(1, 43) - {"d2"})
-                with reader.snapshot() as newer:  # another reader, while the first still looks
+                with reader.opened.snapshot() as newer:  # another reader, while the first still looks
                     assert (document(newer.connection, "d2").version == 2) is True
         assert ids_like(reader) == names(3, 43)
 
@@ -149,7 +155,7 @@ def test_processes_share_a_collection(place, method):
     with place.open() as collection:
         collection.add(some(0, 10))
         assert ids_like(collection) == names(1, 10)
-        with collection.snapshot() as seen:
+        with collection.opened.snapshot() as seen:
             assert in_a_process(method, asks, collection) == names(1, 10)
             assert in_a_process(method, adds, collection) == names(1, 20)
             assert len(seen.segments) == 1
@@ -163,7 +169,7 @@ _OF_THE_PARENT: list[object] = []
 
 
 def tells_its_connection(collection: Collection, answers) -> None:
-    with collection.store.reading() as connection:
+    with collection.opened.store.reading() as connection:
         driver = connection.connection.driver_connection
     answers.put((os.getpid(), any(driver is one for one in _OF_THE_PARENT), str(collection.place)))
 
@@ -173,7 +179,7 @@ def test_a_child_does_not_speak_on_a_connection_of_its_parent(place):
     with place.open() as collection:
         collection.add(some(0, 3))
         for _ in range(8):
-            with collection.store.reading() as connection:
+            with collection.opened.store.reading() as connection:
                 _OF_THE_PARENT.append(connection.connection.driver_connection)
         assert len(set(map(id, _OF_THE_PARENT))) < 8  # they are used again
         try:
@@ -214,7 +220,7 @@ def test_a_collection_travels_by_pickle(place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pickle.loads(data) as collection:
         assert ids_like(collection) == names(1, 5)
-        assert collection.index.folder == place.segments
+        assert collection.opened.index.folder == place.segments
 
 
 def test_a_directory_is_meant_where_the_process_was_when_it_opened_it(tmp_path, monkeypatch):

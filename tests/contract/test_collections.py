@@ -31,7 +31,7 @@ def collection(place):
 
 def state(collection: Collection) -> list[tuple[object, ...]]:
     """Every version of every document that a collection holds or held, without times."""
-    with collection.store.reading() as connection:
+    with collection.opened.store.reading() as connection:
         rows = connection.exec_driver_sql(
             "SELECT doc_id, version, waves.name, source, line, is_current, removed_at IS NOT NULL, content, "
             "n_characters FROM documents JOIN loads USING (load) JOIN waves USING (wave) JOIN contents USING (content) "
@@ -399,7 +399,7 @@ def test_the_alphabet_is_chosen_once(place):
     with place.open(alphabet="latin") as collection:
         assert collection.info().alphabet == "latin"
     with place.open() as collection:
-        assert collection.counting.letters.n_dimensions == 62
+        assert collection.opened.counting.letters.n_dimensions == 62
     with pytest.raises(ParameterError, match="'latin'"):
         place.open(alphabet="universal")
     with place.another().open() as other:

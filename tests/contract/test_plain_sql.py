@@ -47,7 +47,7 @@ def filled(place, **options: Any) -> Collection:
 
 
 def asked(collection: Collection) -> list[str]:
-    with collection.store.reading() as connection:
+    with collection.opened.store.reading() as connection:
         ids = connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").scalars().all()
     return [*ODD_IDS, "russian", "short", "other", "none", "f1", "f3", "same", *random.Random(4).sample(ids, 6)]
 
@@ -90,7 +90,7 @@ def test_a_printed_query_finds_what_the_collection_finds(place, alphabet):
 def test_a_copy_in_duckdb_finds_the_same(place, tmp_path):
     file = tmp_path / "copy.duckdb"
     with filled(place) as collection:
-        copied = copy_to_duckdb(collection, file)
+        copied = copy_to_duckdb(collection.opened, file)
         with duckdb.connect(str(file), read_only=True) as copy:
             check(collection, lambda query: copy.execute(query).fetchall(), "duckdb")
             for table, n_rows in copied.n_rows.items():
@@ -126,7 +126,7 @@ def test_letter_counts_may_be_as_large_as_they_get(tmp_path, dialect):
             found = place.rows(query)
         else:
             with place.open() as collection:
-                copy_to_duckdb(collection, tmp_path / f"{gamma}.duckdb")
+                copy_to_duckdb(collection.opened, tmp_path / f"{gamma}.duckdb")
             with duckdb.connect(str(tmp_path / f"{gamma}.duckdb")) as copy:
                 found = copy.execute(query).fetchall()
         assert [row[0] for row in found] == expected, gamma
@@ -224,10 +224,10 @@ def test_a_copy_that_fails_leaves_nothing(place, tmp_path, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr("nearkin.collection.plain_sql.duckdb_copy.index_statements", lambda _: ["NO SQL"])
             with pytest.raises(OutputError, match="DuckDB says"):
-                copy_to_duckdb(collection, tmp_path / "copy.duckdb")
+                copy_to_duckdb(collection.opened, tmp_path / "copy.duckdb")
         monkeypatch.setattr("nearkin.collection.plain_sql.duckdb_copy.find_spec", lambda _: None)
         with pytest.raises(MissingExtraError, match=r"nearkin\[duckdb\]"):
-            copy_to_duckdb(collection, tmp_path / "copy.duckdb")
+            copy_to_duckdb(collection.opened, tmp_path / "copy.duckdb")
     assert not list(tmp_path.glob("*copy.duckdb*"))
     with place.open() as collection, pytest.raises(UnknownDocumentError):
         collection.similar("nobody", method="si")

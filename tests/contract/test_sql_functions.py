@@ -32,7 +32,7 @@ def collection(place):
     prose = Prose(7)
     families = prose.families(25)
     with place.open(similarity_index=INDEX) as collection:
-        install(collection)
+        install(collection.opened)
         collection.add(families, wave="one")
         collection.add([(ODD, prose.altered(families[0][1], 1)), ("short", "No"), ("short too", "No"), ("none", "")])
         collection.add([("f3", prose.altered(dict(families)["f3"], 2)), ("f4", prose.text(80))], wave="later")
@@ -67,7 +67,7 @@ def failed(ask, query: str, *parameters: object) -> tuple[str, str, str]:
 
 
 def current(collection: Collection) -> list[str]:
-    with collection.store.reading() as connection:
+    with collection.opened.store.reading() as connection:
         return list(connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").scalars())
 
 
@@ -212,21 +212,21 @@ def test_a_schema_in_front_changes_nothing(collection, place, ask):
 
 def test_it_may_be_installed_again_and_by_many(place):
     with place.open() as collection:
-        first = install(collection)
+        first = install(collection.opened)
         assert (first.functions, first.flags_look_alikes) == (FUNCTIONS, None)
-        assert install(collection) == first
+        assert install(collection.opened) == first
         collection.add([(ODD, Prose(1).text(30))])
-        assert install(collection).example.count("''") == 1
-        ran = place.rows(install(collection).example.rstrip(";"))
+        assert install(collection.opened).example.count("''") == 1
+        ran = place.rows(install(collection.opened).example.rstrip(";"))
     assert ran == []
 
 
 def test_it_is_put_into_a_directory_too(tmp_path: Path):
     with Collection.open(tmp_path / "m", create=True) as collection:
-        installed = install(collection)
+        installed = install(collection.opened)
         assert (installed.dialect, installed.functions) == ("sqlite", ())
         with pytest.raises(ParameterError, match="only PostgreSQL flags"):
-            install(collection, flag_look_alikes=0.05)
+            install(collection.opened, flag_look_alikes=0.05)
         collection.add([("a", "one")])
         assert SomePlace(str(tmp_path / "m"), tmp_path).rows(installed.example.rstrip(";")) == [("a", None)]
 
@@ -239,7 +239,7 @@ def flagged(ask) -> list[tuple[object, ...]]:
 
 
 def test_what_is_like_a_new_document_is_flagged(collection, ask):
-    assert install(collection, flag_look_alikes=0.05).flags_look_alikes == 0.05
+    assert install(collection.opened, flag_look_alikes=0.05).flags_look_alikes == 0.05
     texts = {doc_id: collection.text(doc_id) for doc_id in current(collection)}
     prose = Prose(9)
     new = [(f"new-{i}", prose.altered(text, i % 3)) for i, text in enumerate(texts.values())]
@@ -254,18 +254,18 @@ def test_what_is_like_a_new_document_is_flagged(collection, ask):
     collection.add(new)  # nothing new
     collection.remove(["new-0"])
     assert flagged(ask) == right
-    assert install(collection).flags_look_alikes == 0.05  # it stays
-    install(collection, flag_look_alikes=0.0)
+    assert install(collection.opened).flags_look_alikes == 0.05  # it stays
+    install(collection.opened, flag_look_alikes=0.0)
     collection.add([("equal", texts["f3"])])
     assert all(row[2] in (0.0, None) for row in flagged(ask)[len(right) :])
     before = flagged(ask)
-    assert install(collection, stops_flagging=True).flags_look_alikes is None
+    assert install(collection.opened, stops_flagging=True).flags_look_alikes is None
     collection.add([("equal too", texts["f3"])])
     assert flagged(ask) == before
 
 
 def test_someone_who_listens_is_told(collection, place):
-    install(collection, flag_look_alikes=0.05)
+    install(collection.opened, flag_look_alikes=0.05)
     with closing(place.server.connection()) as listener, closing(listener.cursor()) as cursor:
         cursor.execute("LISTEN nearkin_look_alike")
         listener.commit()
@@ -279,9 +279,9 @@ def test_someone_who_listens_is_told(collection, place):
 @pytest.mark.parametrize("gamma", [-1, float("nan"), True, 1, 5, float("inf"), "0.05"])
 def test_a_gamma_that_is_none_is_refused(collection, gamma):
     with pytest.raises(ParameterError, match="gamma"):
-        install(collection, flag_look_alikes=gamma)
+        install(collection.opened, flag_look_alikes=gamma)
     with pytest.raises(ParameterError, match="one of the two"):
-        install(collection, flag_look_alikes=0.05, stops_flagging=True)
+        install(collection.opened, flag_look_alikes=0.05, stops_flagging=True)
 
 
 def test_questions_are_answered_while_documents_are_added(collection, ask):

@@ -388,7 +388,7 @@ def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkey
             seen.connection.exec_driver_sql("SELECT 1")
 
         with pytest.raises(CollectionError):
-            collection.answered(ask_too_late)
+            collection.opened.answered(ask_too_late)
         assert answers(collection) == answers_after
 
 
@@ -503,7 +503,7 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
         told = [repr(collection), str(collection.place), repr(collection.place), repr(collection.info())]
         with pytest.raises(NearkinError) as caught:
             collection.document("nobody")
-        told += [messages_of(caught.value), repr(collection.store), repr(vars(collection))]
+        told += [messages_of(caught.value), repr(collection.opened.store), repr(vars(collection.opened))]
     assert "open-sesame" not in "".join(told)
 
 

@@ -46,7 +46,7 @@ def test_a_stored_collection_answers_as_it_did(folder: Path, tmp_path: Path) -> 
 
 
 def tables(collection: nearkin.Collection) -> set[str]:
-    with collection.store.reading() as connection:
+    with collection.opened.store.reading() as connection:
         return set(connection.exec_driver_sql("SELECT type, name FROM sqlite_master").all())
 
 

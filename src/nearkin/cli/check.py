@@ -93,7 +93,13 @@ def check(
     if method != "si" and tolerance is not None:
         raise ParameterError("--tolerance is of --method si: give that too, or omit it.")
     own_tolerance = TOLERANCE if tolerance is None else tolerance
-    options = CheckOptions(threshold, containment, method, own_tolerance, limit)  # type: ignore[arg-type]  # it checks
+    options = CheckOptions(
+        threshold=threshold,
+        containment=containment,
+        method=method,  # type: ignore[arg-type]  # it checks
+        tolerance=own_tolerance,
+        limit=limit,
+    )
     if store and doc_id is None and str(file) == "-":
         raise ParameterError("What comes from standard input has no name: give --id to store it.")
     document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.info import Info, Problem, Wave
     from nearkin.collection.results import StoredDocument
-    from nearkin.collection.verifying import Verified
+    from nearkin.collection.verifying import VerifiedCollection
 
 INFO_HELP = """
 What a collection holds: documents, versions, waves, and what could not be stored or counted.
@@ -48,20 +48,21 @@ def info(collection: Place, uncounted: Uncounted = False, problems: Problems = F
     from dataclasses import asdict
 
     from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
+    from nearkin.collection.info import info as info_of
     from nearkin.collection.info import problems_of, uncounted_documents
+    from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
 
     if uncounted and problems:
         raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
-    with Collection.open(collection) as opened:
+    with OpenedCollection.open(collection) as opened:
         if uncounted or problems:
             with opened.store.reading() as connection:
                 listed = uncounted_documents(connection) if uncounted else problems_of(connection)
             show = _show_uncounted if uncounted else _show_problems
             tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
             return
-        told = opened.info()
+        told = info_of(opened)
     tell(told.to_dict, lambda console: _show_info(console, told), as_json=as_json)
 
 
@@ -114,10 +115,10 @@ def waves(collection: Place, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
     from nearkin.collection.info import waves_of
+    from nearkin.collection.opened import OpenedCollection
 
-    with Collection.open(collection) as opened, opened.store.reading() as connection:
+    with OpenedCollection.open(collection) as opened, opened.store.reading() as connection:
         listed = waves_of(connection)
     tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
 
@@ -154,7 +155,7 @@ def verify(
         raise typer.Exit(CollectionError.exit_code)
 
 
-def _show_verified(console: Console, found: Verified) -> None:
+def _show_verified(console: Console, found: VerifiedCollection) -> None:
     from nearkin.cli.printing import shown
 
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):

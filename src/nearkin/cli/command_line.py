@@ -30,12 +30,20 @@ class Command(TyperCommand):
     """A command that names its options where the library names its parameters."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it; see `nearkin.errors.ParameterError.with_options`."""
+        """Run it; see `nearkin.errors.ParameterError.with_options`.
+
+        Raises
+        ------
+        typer.Abort
+            It was interrupted: typer would make a mere exit code of that, and lose the notes on the interruption.
+        """
         try:
             return super().invoke(ctx)
         except ParameterError as error:
             error.args = (error.with_options(self._option_of),)
             raise
+        except KeyboardInterrupt as error:
+            raise typer.Abort from error
 
     def _option_of(self, parameter: str) -> str | None:
         """``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""

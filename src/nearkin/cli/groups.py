@@ -10,7 +10,7 @@ from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.groups import Grouping
+    from nearkin.collection.groups import CollectionGroups
 
 HELP = """
 The groups of documents that hang together within a tolerance, and what changed in them since the command was given \
@@ -70,7 +70,7 @@ def groups(
         raise ParameterError(f"{make_principal!r} is in no group {found.tolerance.in_words()}: it can stand for none.")
 
 
-def _show(console: Console, found: Grouping, limit: int) -> None:
+def _show(console: Console, found: CollectionGroups, limit: int) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.reports.sentences.groups import groups_sentences
 

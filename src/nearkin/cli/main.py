@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import sys
-from itertools import pairwise
-from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -35,15 +33,15 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         code = app(arguments, standalone_mode=False)
-        if code == _INTERRUPTED:  # what typer makes of Ctrl-C inside a command
-            _say_interrupted(arguments)
+        if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
+            _say_interrupted()
     except UsageError as error:
         error.show()
         code = error.exit_code
     except NearkinError as error:
         code = fail(error, as_json="--json" in arguments)
-    except (KeyboardInterrupt, typer.Abort):
-        _say_interrupted(arguments)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        _say_interrupted(error)
         code = _INTERRUPTED
     except BrokenPipeError:
         # nobody reads any more: end in silence, as other tools do
@@ -54,8 +52,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = fail(OutputError(f"Cannot write to standard output: {why(error)}."), as_json="--json" in arguments)
-    except MemoryError:
-        _say_memory(arguments)
+    except MemoryError as error:
+        _say_memory(error)
         code = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
     sys.exit(code if isinstance(code, int) else 0)
@@ -73,36 +71,22 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _value_of(option: str, arguments: list[str]) -> str:
-    """What was given for an option; nothing, if it was not."""
-    for one, following in pairwise([*arguments, ""]):
-        name, _, value = one.partition("=")
-        if name == option:
-            return value or following
-    return ""
+def _say_interrupted(error: BaseException | None = None) -> None:
+    typer.echo(" ".join(["\nInterrupted.", *_notes_of(error)]), err=True)
 
 
-def _say_interrupted(arguments: list[str]) -> None:
-    hint = ""
-    if not {"dedup", "families"}.isdisjoint(arguments) and (Path(_value_of("--out", arguments)) / ".work").exists():
-        hint = " What was done is kept: the same command with --resume goes on from there."
-    elif "pairs" in arguments and _is_on_a_cluster(arguments):
-        hint = " Stages that were done are kept: the same command with --resume goes on behind them."
-    elif "pairs" in arguments:
-        hint = " A search is kept once a minute: after that, the same command with --resume goes on from there."
-    typer.echo(f"\nInterrupted.{hint}", err=True)
+def _say_memory(error: MemoryError) -> None:
+    from nearkin.runs.directory import RESUME_HINT
+
+    notes = _notes_of(error)
+    advice = [] if {*notes} - {RESUME_HINT} else ["Give --memory a smaller size, or close other programs."]
+    typer.echo(" ".join(["Not enough memory.", *advice, *notes]), err=True)
 
 
-def _say_memory(arguments: list[str]) -> None:
-    if _is_on_a_cluster(arguments):
-        hint = "The driver of a cluster holds some 60 bytes per document: run it on a larger machine, and add --resume."
-    else:
-        hint = "Give --memory a smaller size, or close other programs, and add --resume."
-    typer.echo(f"Not enough memory. {hint}", err=True)
-
-
-def _is_on_a_cluster(arguments: list[str]) -> bool:
-    return _value_of("--engine", arguments) == "spark"
+def _notes_of(error: BaseException | None) -> list[str]:
+    """What those through whose hands an error went have added to it: how to go on."""
+    cause = error.__cause__ if isinstance(error, typer.Abort) else error
+    return getattr(cause, "__notes__", [])
 
 
 def _as_interrupt(number: int, frame: object) -> NoReturn:

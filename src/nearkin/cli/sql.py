@@ -132,14 +132,14 @@ def install(
     """Put functions into PostgreSQL."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
+    from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.installing import check_flagging
     from nearkin.collection.plain_sql.installing import install as put
 
     check_flagging(collection, flag_look_alikes, stops_flagging=no_flag)  # before anything is made
     with (
         bars_shown(is_quiet=as_json) as bars,
-        Collection.open(
+        OpenedCollection.open(
             collection,
             create=True,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
@@ -172,13 +172,13 @@ def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
-    from nearkin.collection.collection import Collection
+    from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
     from nearkin.errors import CollectionError
 
     check_free(file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
-    with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
+    with bars_shown(is_quiet=as_json) as bars, OpenedCollection.open(collection, progress=bars) as opened:
         copied = copy_to_duckdb(opened, file)
     tell(copied.to_dict, lambda console: _show_copied(console, copied), as_json=as_json)
     if copied.damaged_documents or copied.faults:

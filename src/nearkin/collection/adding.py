@@ -11,7 +11,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import checked_wave
 from nearkin.collection.incoming import Examined, Incoming, examine
 from nearkin.collection.known_texts import KnownTexts, known_texts
@@ -70,7 +70,7 @@ class Added:
 
 def add(
     store: Store,
-    counting: Counting,
+    counting: TextCounting,
     incoming: Iterable[Incoming],
     *,
     wave: str | None,
@@ -82,7 +82,7 @@ def add(
     Parameters
     ----------
     store : Store
-    counting : Counting
+    counting : TextCounting
     incoming : iterable of Incoming
     wave : str, optional
         A name that is new, or that of a wave that is there and grows; "wave 1", "wave 2", … if not given.
@@ -116,7 +116,7 @@ def add(
 
 
 def add_one(
-    connection: Connection, store: Store, counting: Counting, examined: Examined, *, wave: str
+    connection: Connection, store: Store, counting: TextCounting, examined: Examined, *, wave: str
 ) -> tuple[Added, str | None]:
     """Store a batch inside a transaction of the caller's, and tell the first problem of its documents, if any.
 

@@ -1,55 +1,35 @@
-"""The collection itself: what everything else here is for."""
+"""`Collection`, the public entry point: stored documents and queries over them."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from sqlalchemy import Connection
 
-from nearkin.collection.by_index import check_index, chosen
-from nearkin.collection.contents import content_of, contents_of, stored_text
-from nearkin.collection.counting import DEFAULT_ALPHABET, Counting
+from nearkin.collection.contents import stored_text
 from nearkin.collection.documents import document, is_current
-from nearkin.collection.filling import fill
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
-from nearkin.collection.segment_files import Segment, name_of
-from nearkin.collection.segments import Segments, loads_of
-from nearkin.collection.similar import StaleIndexError, similar
+from nearkin.collection.similar import similar_documents
 from nearkin.collection.tolerance import Method, Tolerance
-from nearkin.errors import CollectionError, NearkinError, ParameterError
-from nearkin.runs.progress import Progress, Silent
+from nearkin.errors import NearkinError, ParameterError
+from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.stages.features.letters import Alphabet, LetterCounts
+from nearkin.stages.features.letters import Alphabet
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
-from nearkin.store.place import Place
-from nearkin.store.store import Store
 
 if TYPE_CHECKING:
     from nearkin.collection.adding import Added
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.comparing import ComparedDocuments, Versions
     from nearkin.collection.conflicts import Conflicts, Labels
-    from nearkin.collection.groups import Grouping
+    from nearkin.collection.groups import CollectionGroups
     from nearkin.collection.incoming import Incoming
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
-    from nearkin.collection.verifying import Verified
-
-Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What one query sees: the store at one moment, and the segments that belong to it."""
-
-    connection: Connection
-    segments: tuple[Segment, ...]
+    from nearkin.collection.verifying import VerifiedCollection
 
 
 class Collection:
@@ -62,6 +42,8 @@ class Collection:
     ----------
     place : Place
         Its directory or URL, which `str` writes without a password.
+    opened : OpenedCollection
+        Its store and its index.
 
     Examples
     --------
@@ -74,11 +56,8 @@ class Collection:
     (3, [('b', 1.4142135623730951)])
     """
 
-    def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
-        self.place = store.place
-        self._store, self._cache, self._progress = store, cache, progress
-        self.counting = Counting.of(store.facts)
-        self._segments = Segments(self._folder(), store.facts["collection"], self.counting)
+    def __init__(self, opened: OpenedCollection) -> None:
+        self.opened, self.place = opened, opened.place
 
     @classmethod
     def open(
@@ -116,31 +95,16 @@ class Collection:
         FingerprintError
             Its similarity indexes are made in another way than the one asked for.
         """
-        place = Place.parse(path_or_url)
-        index = chosen(similarity_index) or SimilarityIndex()
-        facts = Counting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
-        store = Store.open(place, make=facts if create else None)
-        try:
-            fill(store, index, progress or Silent())
-            collection = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
-            own = collection.counting.letters.alphabet
-            if alphabet is not None and alphabet != own:
-                raise ParameterError(
-                    f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. "
-                    f"Omit the alphabet, or add the documents to a new collection."
-                )
-            check_index(place, collection.counting.similarity_index, similarity_index)
-        except BaseException:
-            store.close()
-            raise
-        return collection
-
-    def _folder(self) -> Path:
-        """Where the segments are: beside SQLite's file, or in the cache."""
-        if self.place.directory is not None:
-            return self.place.directory.absolute() / "segments"
-        cache = self._cache or Path.home() / ".cache" / "nearkin"
-        return cache / self._store.facts["collection"]
+        return cls(
+            OpenedCollection.open(
+                path_or_url,
+                create=create,
+                alphabet=alphabet,
+                similarity_index=similarity_index,
+                cache=cache,
+                progress=progress,
+            )
+        )
 
     def add(
         self,
@@ -195,11 +159,12 @@ class Collection:
             raise ParameterError.of("threads", "add", "an int >= 1", threads)
         from nearkin.collection.adding import add
 
-        added = add(self._store, self.counting, incoming, wave=wave, threads=threads, rules=rules or ReadingRules())
+        opened = self.opened
+        added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules or ReadingRules())
         try:
-            self.settle()
+            opened.settle()
         except (NearkinError, OSError) as error:  # what was added is stored all the same
-            self._progress.say(f"the documents are stored; their index is made when it is needed next ({error})")
+            opened.progress.say(f"the documents are stored; their index is made when it is needed next ({error})")
         return added
 
     def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None) -> Removed:
@@ -212,7 +177,7 @@ class Collection:
         """
         from nearkin.collection.removing import remove
 
-        return remove(self._store, doc_ids, wave=wave)
+        return remove(self.opened.store, doc_ids, wave=wave)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """One document, its current version if none is named.
@@ -221,12 +186,12 @@ class Collection:
         ------
         UnknownDocumentError
         """
-        with self._store.reading() as connection:
+        with self.opened.store.reading() as connection:
             return document(connection, doc_id, version)
 
     def has_document(self, doc_id: str) -> bool:
         """Whether there is a current document with this id."""
-        with self._store.reading() as connection:
+        with self.opened.store.reading() as connection:
             return is_current(connection, doc_id)
 
     def text(self, doc_id: str, *, version: int | None = None) -> str:
@@ -236,7 +201,7 @@ class Collection:
         ------
         UnknownDocumentError
         """
-        with self._store.reading() as connection:
+        with self.opened.store.reading() as connection:
             return stored_text(connection, document(connection, doc_id, version).content)
 
     def similar(
@@ -277,35 +242,9 @@ class Collection:
         """
         if (doc_id is None) == (text is None):
             raise ParameterError("Give the id of a document or a text to find what is similar to it: one of the two.")
-        check_index(self.place, self.counting.similarity_index, index)
+        self.opened.check_index(index)
         alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
-
-        def ask(seen: Snapshot) -> SimilarDocuments:
-            itself = None if doc_id is None else document(seen.connection, doc_id, version)
-            if itself is not None:
-                query = contents_of(seen.connection, [itself.content])[itself.content]
-            else:
-                query = content_of(seen.connection, self.counting, text or "")
-            return similar(seen.connection, self.counting, seen.segments, query, alike, limit=limit, leave_out=itself)
-
-        if alike.method == "si":  # the store alone answers it
-            with self._store.reading() as connection:
-                return ask(Snapshot(connection, ()))
-        return self.answered(ask)
-
-    def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
-        """What ``ask`` makes of a snapshot; once more with a new index if the old one turns out to be damaged."""
-        for is_last in (False, True):
-            with self.snapshot() as seen:
-                try:
-                    return ask(seen)
-                except StaleIndexError as error:
-                    if is_last:
-                        raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
-                    self._progress.say(f"a part of the index is damaged and is made again from the store ({error})")
-                    for segment in seen.segments:
-                        self._segments.forget(name_of(segment.first, segment.end))
-        raise CollectionError(f"The index of {self.place} cannot be made.")
+        return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)
 
     def check(self, text: str, *, options: CheckOptions | None = None, store: CheckIn | None = None) -> Checked:
         """Whether something like a text is here: an exact copy, a near-duplicate, what contains it or is contained.
@@ -329,15 +268,13 @@ class Collection:
         from nearkin.collection.check_in.results import CheckOptions
 
         options = options or CheckOptions()
-        return check_only(self, text, options) if store is None else check_in(self, text, options, store)
+        return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
 
     def info(self) -> Info:
         """What the collection holds, in figures."""
         from nearkin.collection.info import info
 
-        with self._store.reading() as connection:
-            n_segments = len(self._segments.listed())
-            return info(connection, str(self.place), self._store.facts, n_segments)
+        return info(self.opened)
 
     def compare(
         self,
@@ -364,7 +301,7 @@ class Collection:
         """
         from nearkin.collection.comparing import compare
 
-        return compare(self, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines)
+        return compare(self.opened, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines)
 
     def versions(
         self,
@@ -399,7 +336,7 @@ class Collection:
         if all(one is None for one in (gamma, threshold, distance, tolerance)) and method in (None, "range"):
             gamma = VERSIONS_GAMMA
         alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
-        return versions(self, doc_id, alike, version=version, limit=limit)
+        return versions(self.opened, doc_id, alike, version=version, limit=limit)
 
     def conflicts(
         self, labels: Labels, *, gamma: float | None = None, limit: int = 1_000, threads: int = 1
@@ -418,9 +355,9 @@ class Collection:
         """
         from nearkin.collection.conflicts import conflicts
 
-        return conflicts(self, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
+        return conflicts(self.opened, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
 
-    def groups(self, *, gamma: float | None = None, threads: int = 1) -> Grouping:
+    def groups(self, *, gamma: float | None = None, threads: int = 1) -> CollectionGroups:
         """The groups of documents that hang together within a tolerance, and what changed since they were asked for.
 
         Groups are stored: a group keeps its number and its principal when documents are added, and a number is never
@@ -439,62 +376,29 @@ class Collection:
         """
         from nearkin.collection.groups import group
 
-        return group(self, gamma, threads=threads)
+        return group(self.opened, gamma, threads=threads)
 
     def make_principal(self, doc_id: str, *, gamma: float | None = None) -> int:
         """Let a document stand for its group, and give the number of the group."""
         from nearkin.collection.groups import make_principal
 
-        return make_principal(self, doc_id, gamma)
+        return make_principal(self.opened, doc_id, gamma)
 
-    def verify(self, *, threads: int = 1) -> Verified:
+    def verify(self, *, threads: int = 1) -> VerifiedCollection:
         """Check every checksum, work out everything that is derived; mend what can be mended."""
         from nearkin.collection.verifying import verify
 
-        return verify(self, threads=threads)
-
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
-        """The store at this moment, and segments for all of its contents."""
-        with self._store.reading() as connection:
-            loads = loads_of(connection, self._store)
-            yield Snapshot(connection, self._segments.cover(connection, loads, self._progress, settle=False))
-
-    def settle(self) -> None:
-        """Put what was added into the index; queries do so by themselves, at the cost of the first one."""
-        with self._store.reading() as connection:
-            self._segments.cover(connection, loads_of(connection, self._store), self._progress, settle=True)
-
-    @property
-    def store(self) -> Store:
-        """The database."""
-        return self._store
-
-    @property
-    def index(self) -> Segments:
-        """What is derived from it."""
-        return self._segments
-
-    @property
-    def progress(self) -> Progress:
-        """Who is told what is being done."""
-        return self._progress
+        return verify(self.opened, threads=threads)
 
     def close(self) -> None:
         """Let go of the database."""
-        self._store.close()
+        self.opened.close()
 
     def __enter__(self) -> Collection:
         return self
 
     def __exit__(self, *failure: object) -> None:
         self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Another process opens the collection anew."""
-        directory = self._segments.folder.parent  # absolute: the other process may work elsewhere
-        name = self.place.address if self.place.directory is None else str(directory)
-        return partial(Collection.open, cache=self._cache), (name,)
 
     def __repr__(self) -> str:
         return f"Collection({str(self.place)!r})"

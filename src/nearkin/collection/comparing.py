@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from nearkin.collection.contents import contents_of
 from nearkin.collection.documents import document, stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.similar import compare_with, similar
 from nearkin.collection.tolerance import Tolerance
@@ -14,9 +14,6 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison, Piece
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection, Snapshot
 
 VERSIONS_GAMMA = 0.05
 """Versions differ by more than copies do: the relaxed setting of the article."""
@@ -44,7 +41,7 @@ class ComparedDocuments:
         return {"a": self.a.to_dict(), "b": self.b.to_dict(), "comparison": self.comparison.to_json()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """A version of a document, and what changed in it.
 
@@ -117,7 +114,7 @@ class Versions:
 
 
 def compare(
-    collection: Collection,
+    collection: OpenedCollection,
     a: str,
     b: str,
     *,
@@ -134,7 +131,9 @@ def compare(
     return ComparedDocuments(one, measured, comparison)
 
 
-def versions(collection: Collection, doc_id: str, tolerance: Tolerance, *, version: int | None, limit: int) -> Versions:
+def versions(
+    collection: OpenedCollection, doc_id: str, tolerance: Tolerance, *, version: int | None, limit: int
+) -> Versions:
     """See `Collection.versions`."""
 
     def ask(seen: Snapshot) -> Versions:
@@ -169,11 +168,11 @@ def _version(one: SimilarDocument, own: StoredDocument, text: str, other: str) -
     before, after = (other, text) if is_older else (text, other)
     comparison = compare_texts(before, after, context_lines=0)
     return Version(
-        one,
-        is_older,
-        comparison.n_words_only_a,
-        comparison.n_words_only_b,
-        comparison.n_differences,
-        first_difference(comparison),
-        comparison.is_whole,
+        similar=one,
+        is_older=is_older,
+        n_words_removed=comparison.n_words_only_a,
+        n_words_added=comparison.n_words_only_b,
+        n_differences=comparison.n_differences,
+        passage=first_difference(comparison),
+        is_whole=comparison.is_whole,
     )

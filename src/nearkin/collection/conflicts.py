@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection
@@ -17,9 +16,10 @@ from sqlalchemy import Connection
 from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.labelled import Best, Entry, Labelled
+from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.pairs import lengths_of, pairs_within
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.similar import StaleIndexError, jaccards
+from nearkin.collection.similar import jaccards
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
@@ -32,13 +32,10 @@ from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents
 
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection, Snapshot
-
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """Two documents that are nearly the same and carry different labels.
 
@@ -80,7 +77,7 @@ class Conflict:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conflicts:
     """All conflicts within a tolerance.
 
@@ -118,7 +115,9 @@ class Conflicts:
         }
 
 
-def conflicts(collection: Collection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int) -> Conflicts:
+def conflicts(
+    collection: OpenedCollection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int
+) -> Conflicts:
     """See `Collection.conflicts`."""
     if tolerance.method != "range":
         raise ParameterError.of("method", "conflicts", "range", tolerance.method)
@@ -133,7 +132,14 @@ def conflicts(collection: Collection, labels: Labels, tolerance: Tolerance, *, l
         is_counted = {one.document.doc_id: one.document.is_counted for one in labelled.entries}
         unknown = tuple(doc_id for doc_id in by_id if doc_id not in is_counted)
         n_uncounted = len(is_counted) - sum(is_counted.values())
-        return Conflicts(tolerance, told, n_found, len(is_counted), unknown, n_uncounted)
+        return Conflicts(
+            tolerance=tolerance,
+            conflicts=told,
+            n_found=n_found,
+            n_labelled=len(is_counted),
+            unknown=unknown,
+            n_uncounted=n_uncounted,
+        )
 
     return collection.answered(ask)
 
@@ -171,7 +177,7 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
 
 
 def _search(
-    collection: Collection, seen: Snapshot, labelled: Labelled, gamma: float, *, limit: int, threads: int
+    collection: OpenedCollection, seen: Snapshot, labelled: Labelled, gamma: float, *, limit: int, threads: int
 ) -> tuple[Best, int]:
     """The contents with the worst conflicts, and how many conflicts there are."""
     contents, counting = labelled.contents, collection.counting
@@ -201,7 +207,7 @@ def _relative(squares: I64, longest: I64) -> F64:
     return relative
 
 
-def _told(connection: Connection, collection: Collection, distance: float, one: Entry, other: Entry) -> Conflict:
+def _told(connection: Connection, collection: OpenedCollection, distance: float, one: Entry, other: Entry) -> Conflict:
     contents = contents_of(connection, [one.document.content, other.document.content])
     first, second = contents[one.document.content], contents[other.document.content]
     a, b = first.text, second.text
@@ -211,7 +217,16 @@ def _told(connection: Connection, collection: Collection, distance: float, one: 
     (jaccard,) = jaccards(collection.counting, a, [b])
     edit = 1.0 if is_same else edit_similarity(a, b).similarity
     passage = () if is_same else first_difference(compare_texts(a, b, context_lines=0))
-    return Conflict(one.document, other.document, one.label, other.label, distance, edit, jaccard, passage)
+    return Conflict(
+        a=one.document,
+        b=other.document,
+        label_a=one.label,
+        label_b=other.label,
+        relative_distance=distance,
+        edit_similarity=edit,
+        jaccard=jaccard,
+        passage=passage,
+    )
 
 
 def _check(a: Content, b: Content, distance: float, entries: tuple[Entry, Entry]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from sqlalchemy import Connection, select
 
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.documents import VERIFY
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.kernels.buffers import strings
@@ -36,7 +36,7 @@ class _OfThread(threading.local):
 _OWN = _OfThread()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """A text and what was worked out of it.
 
@@ -153,7 +153,9 @@ def _content(row: Any, text: str) -> Content:
         raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {VERIFY}")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
-    return Content(row.content, row.digest, counts, row.is_counted, signature, text)
+    return Content(
+        number=row.content, digest=row.digest, counts=counts, is_counted=row.is_counted, signature=signature, text=text
+    )
 
 
 def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
@@ -165,7 +167,7 @@ def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
     return signature is None or (isinstance(signature, bytes) and 8 * len(signature) == SIGNATURE.bits)
 
 
-def content_of(connection: Connection, counting: Counting, text: str) -> Content:
+def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
     """A text that was given, counted and signed; with its number if the store has it.
 
     Raises
@@ -184,7 +186,14 @@ def content_of(connection: Connection, counting: Counting, text: str) -> Content
     number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
     signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
     own = _NOT_STORED if number is None else int(number)
-    return Content(own, digest, vectors.counts[0], bool(vectors.is_counted[0]), signature, text)
+    return Content(
+        number=own,
+        digest=digest,
+        counts=vectors.counts[0],
+        is_counted=bool(vectors.is_counted[0]),
+        signature=signature,
+        text=text,
+    )
 
 
 def text_of(number: int, stored: object, digest: object) -> str:

@@ -28,7 +28,7 @@ _NAMED = {"similarity_index": "similarity indexes", "index": "similarity indexes
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class TextCounting:
     """What is worked out of every text.
 
     Parameters
@@ -38,7 +38,7 @@ class Counting:
 
     Examples
     --------
-    >>> Counting.of(Counting(LetterCounts("latin")).facts()).letters.alphabet
+    >>> TextCounting.of(TextCounting(LetterCounts("latin")).facts()).letters.alphabet
     'latin'
     """
 
@@ -61,7 +61,7 @@ class Counting:
         }
 
     @classmethod
-    def of(cls, facts: Mapping[str, str]) -> Counting:
+    def of(cls, facts: Mapping[str, str]) -> TextCounting:
         """As a store has it.
 
         Raises

@@ -57,9 +57,17 @@ def _stored_document(row: Any) -> StoredDocument:
         what = "wave" if wave is None else "text"
         raise CollectionError(f"The {what} of document {own['doc_id']!r} is missing from the store. {VERIFY}")
     return StoredDocument(
-        own["doc_id"], own["version"], wave, own["source"], own["line"], n_characters, n_letters, is_counted,
-        is_current, own["content"],
-    )  # fmt: skip
+        doc_id=own["doc_id"],
+        version=own["version"],
+        wave=wave,
+        source=own["source"],
+        line=own["line"],
+        n_characters=n_characters,
+        n_letters=n_letters,
+        is_counted=is_counted,
+        is_current=is_current,
+        content=own["content"],
+    )
 
 
 def damaged_row(doc_id: object, version: object) -> CollectionError:

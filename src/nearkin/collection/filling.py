@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.contents import text_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.errors import CollectionError
 from nearkin.runs.progress import Progress
@@ -39,9 +39,9 @@ def fill(store: Store, index: SimilarityIndex, progress: Progress) -> None:
     CollectionBusyError
         Another process is writing; it may be doing the same.
     """
-    if "index" in store.facts or store.facts.get("alphabet") not in ("latin", "universal"):  # told by `Counting.of`
+    if "index" in store.facts or store.facts.get("alphabet") not in ("latin", "universal"):  # told by `TextCounting.of`
         return
-    counting = Counting(LetterCounts(store.facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
+    counting = TextCounting(LetterCounts(store.facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
     with store.writing() as connection:
         if store.fact(connection, "index") is None:  # else another process was faster
             _fill(connection, counting, progress)
@@ -52,7 +52,7 @@ def fill(store: Store, index: SimilarityIndex, progress: Progress) -> None:
             store.facts[name] = store.fact(connection, name) or ""
 
 
-def _fill(connection: Connection, counting: Counting, progress: Progress) -> None:
+def _fill(connection: Connection, counting: TextCounting, progress: Progress) -> None:
     contents = schema.contents.c
     connection.execute(schema.profiles.delete())
     numbers = connection.execute(select(contents.content).order_by(contents.content)).scalars().all()
@@ -67,7 +67,7 @@ def _fill(connection: Connection, counting: Counting, progress: Progress) -> Non
     progress.finish()
 
 
-def profiles_of_stored(rows: Sequence[Any], counting: Counting) -> list[Profile]:
+def profiles_of_stored(rows: Sequence[Any], counting: TextCounting) -> list[Profile]:
     """The profiles of rows of ``contents``; what is damaged has none of what would be made of it."""
     n_dimensions = counting.letters.n_dimensions
     is_whole = [isinstance(row.counts, bytes) and len(row.counts) == 4 * n_dimensions for row in rows]

@@ -21,7 +21,7 @@ from nearkin.store.seals import Seal, Seals, read_seals, write_seals
 _AT_A_TIME = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
     """What is known of the groups at one tolerance.
 
@@ -61,20 +61,28 @@ class GroupState:
             if names := damaged_groupings(connection):  # this one may be among them
                 raise _damaged(names)
             nothing = np.zeros(0, np.int64)
-            return cls(tolerance, None, 0, 1, nothing, nothing, {})
+            return cls(
+                tolerance=tolerance,
+                number=None,
+                seen_row=0,
+                next_group=1,
+                member_contents=nothing,
+                member_groups=nothing,
+                principals={},
+            )
         columns = _as_stored(connection, found)
         if columns is None:
             raise _damaged([tolerance])
         numbers, principals, member_contents, member_groups = columns
         order = np.argsort(member_contents)
         return cls(
-            tolerance,
-            found.grouping,
-            found.seen_row,
-            found.next_group,
-            member_contents[order],
-            member_groups[order],
-            dict(zip(numbers.tolist(), principals.tolist(), strict=True)),
+            tolerance=tolerance,
+            number=found.grouping,
+            seen_row=found.seen_row,
+            next_group=found.next_group,
+            member_contents=member_contents[order],
+            member_groups=member_groups[order],
+            principals=dict(zip(numbers.tolist(), principals.tolist(), strict=True)),
         )
 
     def is_same_as(self, other: GroupState) -> bool:

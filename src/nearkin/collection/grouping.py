@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin import kernels
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.pairs import are_counted, pairs_within
 from nearkin.collection.segment_files import Segment
@@ -59,7 +59,7 @@ class Membership:
 
 def regroup(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     state: GroupState,
     gamma: float,
@@ -75,7 +75,7 @@ def regroup(
     ----------
     connection : Connection
         Of the snapshot that the segments belong to.
-    counting : Counting
+    counting : TextCounting
     segments : sequence of Segment
     state : GroupState
         Of the grouping, and of the documents.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from nearkin.collection import group_state
 from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.pairs import counts_of
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance
@@ -22,9 +23,6 @@ from nearkin.records import F64, I64, Bool
 from nearkin.stages.search.range_directions import squared_lengths
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection, Snapshot
 
 MEMBERS_SCHEMA = pa.schema(
     [
@@ -42,7 +40,7 @@ MEMBERS_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Documents that hang together.
 
@@ -69,7 +67,7 @@ class Group:
     n_chained: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
     """What happened to a group since it was asked for last.
 
@@ -100,8 +98,8 @@ class GroupChange:
     principal_was: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionGroups:
     """All groups at one tolerance.
 
     Parameters
@@ -143,8 +141,8 @@ class Grouping:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MemberRows:
     """The current documents of all groups, as columns: sorted by group, then by row."""
 
     row: I64
@@ -156,11 +154,11 @@ class _Rows:
     wave: list[str]
 
 
-def group(collection: Collection, gamma: float | None, *, threads: int) -> Grouping:
+def group(collection: OpenedCollection, gamma: float | None, *, threads: int) -> CollectionGroups:
     """Bring the groups at a tolerance up to date, store them, and tell what changed; see `Collection.groups`."""
     tolerance = Tolerance.of("range", gamma=gamma)
 
-    def ask(seen: Snapshot) -> tuple[Grouping, GroupState, Membership, int, dict[int, int], int]:
+    def ask(seen: Snapshot) -> tuple[CollectionGroups, GroupState, Membership, int, dict[int, int], int]:
         state = GroupState.read(seen.connection, str(tolerance))
         membership, following, n_uncounted = regroup(
             seen.connection, collection.counting, seen.segments, state, tolerance.value,
@@ -183,7 +181,7 @@ def group(collection: Collection, gamma: float | None, *, threads: int) -> Group
     return grouping
 
 
-def make_principal(collection: Collection, doc_id: str, gamma: float | None) -> int:
+def make_principal(collection: OpenedCollection, doc_id: str, gamma: float | None) -> int:
     """Let a document stand for its group; the number of the group."""
     check_id(doc_id)
     tolerance = Tolerance.of("range", gamma=gamma)
@@ -204,7 +202,7 @@ def make_principal(collection: Collection, doc_id: str, gamma: float | None) -> 
     return int(found.group_number)
 
 
-def _rows_of(connection: Connection, membership: Membership) -> _Rows:
+def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
     columns = (
         documents.c.row, documents.c.content, contents.c.n_characters, documents.c.doc_id, documents.c.version,
         waves.c.name,
@@ -218,18 +216,26 @@ def _rows_of(connection: Connection, membership: Membership) -> _Rows:
     of_group = membership.group_of(content)
     order = np.lexsort((row, of_group))
     doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
-    return _Rows(row[order], of_group[order], content[order], length[order], doc_id, version, wave)
+    return _MemberRows(
+        row=row[order],
+        group=of_group[order],
+        content=content[order],
+        n_characters=length[order],
+        doc_id=doc_id,
+        version=version,
+        wave=wave,
+    )
 
 
 def _told(
     seen: Snapshot,
-    collection: Collection,
+    collection: OpenedCollection,
     tolerance: Tolerance,
     state: GroupState,
     membership: Membership,
-    rows: _Rows,
+    rows: _MemberRows,
     n_uncounted: int,
-) -> tuple[Grouping, dict[int, int]]:
+) -> tuple[CollectionGroups, dict[int, int]]:
     """The groups with their principals, and what changed."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
@@ -241,12 +247,12 @@ def _told(
     is_new = rows.row >= state.seen_row
     told = tuple(
         Group(
-            int(number),
-            rows.doc_id[place],
-            rows.doc_id[best] if best != place else None,
-            int(end - start),
-            len(np.unique(rows.content[start:end])),
-            int((~is_within[start:end]).sum()),
+            number=int(number),
+            principal=rows.doc_id[place],
+            proposed_principal=rows.doc_id[best] if best != place else None,
+            n_documents=int(end - start),
+            n_texts=len(np.unique(rows.content[start:end])),
+            n_chained=int((~is_within[start:end]).sum()),
         )
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
@@ -256,16 +262,24 @@ def _told(
     table = _members(rows, places, proposed, relative, is_within, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
-    return Grouping(tolerance, by_size, changes, is_first, new_waves, n_uncounted, table), principals
+    return CollectionGroups(
+        tolerance=tolerance,
+        groups=by_size,
+        changes=changes,
+        is_first=is_first,
+        new_waves=new_waves,
+        n_uncounted=n_uncounted,
+        members=table,
+    ), principals
 
 
-def _longest(rows: _Rows, starts: I64, ends: I64) -> I64:
+def _longest(rows: _MemberRows, starts: I64, ends: I64) -> I64:
     """The place of the longest document of each group; of equals the one that came first."""
     return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
 
 
 def _principals(
-    rows: _Rows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+    rows: _MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
 ) -> I64:
     """The place of the document that stands for each group: the one that did before, if it is in the group still."""
     places = proposed.copy()
@@ -278,7 +292,7 @@ def _principals(
 
 
 def _distances(
-    segments: Sequence[Segment], rows: _Rows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
+    segments: Sequence[Segment], rows: _MemberRows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
 ) -> tuple[F64, Bool]:
     """Of each document, from its principal, as a part of the principal's length; and whether that is within gamma."""
     principal = rows.content[np.repeat(places, ends - starts)]
@@ -294,7 +308,7 @@ def _distances(
     return relative, relative <= gamma
 
 
-def _members(rows: _Rows, places: I64, proposed: I64, relative: F64, is_within: Bool, is_new: Bool) -> pa.Table:
+def _members(rows: _MemberRows, places: I64, proposed: I64, relative: F64, is_within: Bool, is_new: Bool) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
     is_proposed = np.zeros(len(rows.row), np.bool_)
@@ -317,7 +331,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _changes(
-    state: GroupState, membership: Membership, rows: _Rows, is_new: Bool, gone: Mapping[int, str]
+    state: GroupState, membership: Membership, rows: _MemberRows, is_new: Bool, gone: Mapping[int, str]
 ) -> tuple[GroupChange, ...]:
     """By comparing what each content's group was with what it is."""
     before = Membership(state.member_contents, state.member_groups)
@@ -338,21 +352,21 @@ def _changes(
     absorbed = set().union(*merged.values()) if merged else set()
     return tuple(
         GroupChange(
-            number,
-            number not in old,
-            tuple(newcomers.get(number, ())),
-            tuple(sorted(merged.get(number, ()))),
-            tuple(sorted(split.get(number, ()))),
-            losses.get(number, 0),
-            number not in present,
-            gone.get(number),
+            number=number,
+            is_new=number not in old,
+            new_documents=tuple(newcomers.get(number, ())),
+            merged=tuple(sorted(merged.get(number, ()))),
+            split_from=tuple(sorted(split.get(number, ()))),
+            n_lost=losses.get(number, 0),
+            is_dissolved=number not in present,
+            principal_was=gone.get(number),
         )
         for number in sorted(changed)
         if number not in absorbed
     )
 
 
-def _ids_of_missing(connection: Connection, state: GroupState, rows: _Rows) -> dict[int, str]:
+def _ids_of_missing(connection: Connection, state: GroupState, rows: _MemberRows) -> dict[int, str]:
     """The principals of which that very version is no longer in their group, by the group's number."""
     here = set(zip(rows.group.tolist(), rows.row.tolist()))
     missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
@@ -363,7 +377,7 @@ def _ids_of_missing(connection: Connection, state: GroupState, rows: _Rows) -> d
     return {number: names[row] for number, row in missing.items()}
 
 
-def _gone(names: Mapping[int, str], rows: _Rows) -> dict[int, str]:
+def _gone(names: Mapping[int, str], rows: _MemberRows) -> dict[int, str]:
     """Those of which no version is."""
     here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
     return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

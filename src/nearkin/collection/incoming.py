@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import zstandard
 
-from nearkin.collection.counting import AS_IT_CAME, Counting
+from nearkin.collection.counting import AS_IT_CAME, TextCounting
 from nearkin.collection.known_texts import Known
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.nouns import counted
@@ -43,7 +43,7 @@ class Incoming:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """The same documents, ready to be stored: columns of Python's own, for a database's driver.
 
@@ -70,7 +70,7 @@ class Examined:
     damaged: set[bytes]
 
 
-def examine(incoming: Incoming, counting: Counting, known: Known, wave: str) -> Examined:
+def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
     """Check and digest the documents; count, sign, index and compress the contents that are not known yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
@@ -92,11 +92,20 @@ def examine(incoming: Incoming, counting: Counting, known: Known, wave: str) -> 
                 for one, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
-    return Examined(doc_ids, sources, lines, problems, digests, contents, profiles, stored.damaged)
+    return Examined(
+        doc_ids=doc_ids,
+        sources=sources,
+        lines=lines,
+        problems=problems,
+        digests=digests,
+        contents=contents,
+        profiles=profiles,
+        damaged=stored.damaged,
+    )
 
 
 def _contents(
-    prepared: pa.RecordBatch, counting: Counting
+    prepared: pa.RecordBatch, counting: TextCounting
 ) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
     """The rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:

@@ -9,12 +9,13 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from nearkin.collection.by_index import n_indexed
 from nearkin.collection.documents import stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, problems, waves
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wave:
     """Documents that were added under one name.
 
@@ -99,8 +100,13 @@ class Info:
         return asdict(self)
 
 
-def info(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
+def info(collection: OpenedCollection) -> Info:
     """Count everything."""
+    with collection.store.reading() as connection:
+        return _counted(connection, str(collection.place), collection.store.facts, len(collection.index.listed()))
+
+
+def _counted(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
 
     def count(condition: Any = None) -> int:
         query = select(func.count()).select_from(documents)
@@ -159,7 +165,15 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
     )
     n_current = {row.wave: row.n_current for row in connection.execute(current)}
     return tuple(
-        Wave(name, first, last, n_current.get(wave, 0), int(n_new), int(n_versions), int(n_problems))
+        Wave(
+            name=name,
+            first_added_at=first,
+            last_added_at=last,
+            n_current=n_current.get(wave, 0),
+            n_new=int(n_new),
+            n_new_versions=int(n_versions),
+            n_problems=int(n_problems),
+        )
         for wave, name, first, last, n_new, n_versions, n_problems in connection.execute(of_loads)
     )
 

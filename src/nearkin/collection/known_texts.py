@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import stored_keys
 from nearkin.collection.contents import digest_of, text_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.profiles import Profile
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
@@ -82,7 +82,12 @@ def with_lost_digests(connection: Connection, wanted: dict[int, set[bytes]]) -> 
 
 
 def repair(
-    connection: Connection, store: Store, counting: Counting, number: int, content: tuple[Any, ...], profile: Profile
+    connection: Connection,
+    store: Store,
+    counting: TextCounting,
+    number: int,
+    content: tuple[Any, ...],
+    profile: Profile,
 ) -> None:
     """Put the text that came in the place of a damaged one, and make all that is derived from it again.
 
@@ -91,7 +96,7 @@ def repair(
     connection : Connection
         In a transaction that writes.
     store : Store
-    counting : Counting
+    counting : TextCounting
     number : int
     content, profile : tuples
         As `incoming.examine` made them of the text that came.

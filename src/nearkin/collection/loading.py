@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.incoming import Examined, SeenIds
 from nearkin.collection.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.missing_texts import missing_of, proven, put_back
@@ -52,7 +52,7 @@ class _Came:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _LoadRows:
     """What a batch adds to the tables."""
 
     documents: dict[int, list[Any]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class _Rows:
     replaced: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Load:
     """A load, inside its transaction.
 
@@ -79,7 +79,7 @@ class Load:
 
     connection: Connection
     collection_store: Store
-    counting: Counting
+    counting: TextCounting
     number: int
     wave: int
     name: str
@@ -98,7 +98,7 @@ class Load:
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, connection: Connection, store: Store, counting: Counting, name: str | None) -> Load:
+    def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
         """Numbers that follow on those there are; the wave, found or made."""
         waves, loads, seals = schema.waves, schema.loads, Seals()
         number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
@@ -119,7 +119,17 @@ class Load:
         last = connection.execute(select(func.max(schema.documents.c.row))).scalar()
         next_row = 0 if last is None else int(last) + 1
         return cls(
-            connection, store, counting, number, wave, name, added_at, next_content, next_content, next_row, seals=seals
+            connection=connection,
+            collection_store=store,
+            counting=counting,
+            number=number,
+            wave=wave,
+            name=name,
+            added_at=added_at,
+            first_content=next_content,
+            next_content=next_content,
+            next_row=next_row,
+            seals=seals,
         )
 
     def store(self, examined: Examined) -> None:
@@ -128,7 +138,7 @@ class Load:
         self.figures.n_repaired += n_mended
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
         self._repair(examined, newest, numbers)
-        rows, is_repeated = _Rows(), self.seen.mark(examined.doc_ids)
+        rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
         for i, digest in enumerate(examined.digests):
             doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
             problem = examined.problems[i]
@@ -160,7 +170,7 @@ class Load:
         else:
             waiting.append(one)
 
-    def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _Rows) -> Newest:
+    def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _LoadRows) -> Newest:
         """Texts that follow on a current one, each as a version."""
         for one in came:
             if was.row in rows.documents:
@@ -172,7 +182,7 @@ class Load:
             was = self._new_version(one, was, rows)
         return was
 
-    def _new_content(self, digest: bytes, examined: Examined, rows: _Rows) -> int:
+    def _new_content(self, digest: bytes, examined: Examined, rows: _LoadRows) -> int:
         number = self.next_content
         self.next_content += 1
         self.digest.update(digest)
@@ -180,12 +190,12 @@ class Load:
         rows.profiles.append((number, *examined.profiles[digest]))
         return number
 
-    def _new_version(self, one: _Came, was: Newest | None, rows: _Rows) -> Newest:
+    def _new_version(self, one: _Came, was: Newest | None, rows: _LoadRows) -> Newest:
         version, row = 1 if was is None else was.version + 1, self.next_row
         self.next_row += 1
         values = row, one.doc_id, version, one.content, self.number, one.source, one.line
         rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
-        return Newest(version, row, one.content, True)
+        return Newest(version=version, row=row, content=one.content, is_current=True)
 
     def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
         """Texts that are stored, but damaged, are replaced by what came."""
@@ -226,7 +236,7 @@ class Load:
         self.figures.n_repaired += len(found)
         self.figures.n_missing += len(missing) - len(found)
 
-    def _write(self, rows: _Rows) -> None:
+    def _write(self, rows: _LoadRows) -> None:
         documents, problems = schema.documents, schema.problems
         for some in named(rows.replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
@@ -279,7 +289,7 @@ class Load:
         """Store what waits, as if it came last."""
         for some in named(list(self.waiting)):
             newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
-            rows = _Rows()
+            rows = _LoadRows()
             for doc_id in some:
                 self._new_versions(self.waiting[doc_id], newest[doc_id], rows)
             self._write(rows)

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import stored_keys
 from nearkin.collection.contents import text_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.known_texts import CONTENT_COLUMNS
 from nearkin.collection.profiles import Profile
 from nearkin.collection.segments import LoadSpan
@@ -70,7 +70,12 @@ def _proven_of(connection: Connection, load: LoadSpan, came: Mapping[int, Collec
 
 
 def put_back(
-    connection: Connection, store: Store, counting: Counting, number: int, content: tuple[Any, ...], profile: Profile
+    connection: Connection,
+    store: Store,
+    counting: TextCounting,
+    number: int,
+    content: tuple[Any, ...],
+    profile: Profile,
 ) -> None:
     """Store a text under the number that it had, with all that is derived from it.
 
@@ -79,7 +84,7 @@ def put_back(
     connection : Connection
         In a transaction that writes.
     store : Store
-    counting : Counting
+    counting : TextCounting
     number : int
     content, profile : tuples
         As `incoming.examine` made them of the text that came.

@@ -20,7 +20,7 @@ _ALTERED = -1
 """The content of a row that is not what was stored: no text that comes has it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Newest:
     """The newest version of an id.
 
@@ -47,7 +47,7 @@ class Newest:
     in_wave: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Version:
     version: int
     row: int
@@ -92,13 +92,13 @@ def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int
                 n_mended += 1
             others = [one for one in known if not one.is_of_load]
             found[doc_id] = Newest(
-                newest.version,
-                newest.row,
-                newest.content,
-                is_current,
-                newest.is_of_load,
-                frozenset(one.content for one in others),
-                frozenset(one.content for one in others if one.wave == wave),
+                version=newest.version,
+                row=newest.row,
+                content=newest.content,
+                is_current=is_current,
+                is_of_load=newest.is_of_load,
+                before=frozenset(one.content for one in others),
+                in_wave=frozenset(one.content for one in others if one.wave == wave),
             )
     return found, n_mended
 
@@ -106,7 +106,13 @@ def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int
 def _version(values: Any, is_current: object, load: int, wave: int | None) -> _Version:
     is_removed = values[_REMOVED_AT] is not None
     return _Version(
-        values[_VERSION], values[_ROW], values[_CONTENT], bool(is_current), is_removed, values[_LOAD] == load, wave
+        version=values[_VERSION],
+        row=values[_ROW],
+        content=values[_CONTENT],
+        is_current=bool(is_current),
+        is_removed=is_removed,
+        is_of_load=values[_LOAD] == load,
+        wave=wave,
     )
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.segment_files import Segment
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, Bool, LetterVectors
@@ -44,7 +44,7 @@ class Pairs:
 
 
 def pairs_within(
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     asked: I64,
     is_live: Bool,
@@ -59,7 +59,7 @@ def pairs_within(
 
     Parameters
     ----------
-    counting : Counting
+    counting : TextCounting
     segments : sequence of Segment
     asked : int64 array, shape (n_asked,)
         Contents, none twice, that count; each is compared with all.
@@ -112,7 +112,7 @@ class _Search:
     """What is compared with what; threads may share it."""
 
     def __init__(
-        self, counting: Counting, segments: Sequence[Segment], asked: I64, is_live: Bool, gamma: float
+        self, counting: TextCounting, segments: Sequence[Segment], asked: I64, is_live: Bool, gamma: float
     ) -> None:
         self.asked, self.is_live = asked, is_live
         self._counting, self._segments, self._gamma = counting, segments, gamma

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.contents import Content
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.plain.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
@@ -83,7 +83,7 @@ def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[i
     return found
 
 
-def similarity_index_of(connection: Connection, counting: Counting, query: Content) -> int | None:
+def similarity_index_of(connection: Connection, counting: TextCounting, query: Content) -> int | None:
     """Of a text that may be stored."""
     if query.number >= 0:
         return similarity_indexes(connection, [query.number]).get(query.number)

@@ -8,7 +8,7 @@ from typing import Any
 from nearkin.collection.tolerance import Tolerance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDocument:
     """A document of a collection, without its text.
 
@@ -90,7 +90,7 @@ class SimilarDocument:
         return {**self.document.to_dict(), **{k: v for k, v in _shallow(self).items() if k != "document"}}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarDocuments:
     """What a query found.
 

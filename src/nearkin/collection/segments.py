@@ -22,7 +22,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection import segment_files
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
 from nearkin.errors import CollectionError, OutputError
 from nearkin.records import U64, Bool, LetterVectors
@@ -114,10 +114,10 @@ class Segments:
         Theirs; it need not be there.
     collection : str
         The collection's own id.
-    counting : Counting
+    counting : TextCounting
     """
 
-    def __init__(self, folder: Path, collection: str, counting: Counting) -> None:
+    def __init__(self, folder: Path, collection: str, counting: TextCounting) -> None:
         self.folder, self._collection, self._counting = folder, collection, counting
         self._held: dict[tuple[Span, str], Segment] = {}
         self._loads: Sequence[LoadSpan] = ()
@@ -260,14 +260,14 @@ class Segments:
                     shutil.rmtree(left, ignore_errors=True)
 
 
-def build(connection: Connection, counting: Counting, span: Span, progress: Progress) -> Segment:
+def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> Segment:
     """A segment from the store."""
     vectors, words, has_features = read_contents(connection, counting, span, progress)
     return Segment(*span, RangeSegment.build(vectors), words, has_features)
 
 
 def read_contents(
-    connection: Connection, counting: Counting, span: Span, progress: Progress
+    connection: Connection, counting: TextCounting, span: Span, progress: Progress
 ) -> tuple[LetterVectors, U64, Bool]:
     """Letter counts, signatures, and which of these there are, of some contents of the store."""
     first, end = span

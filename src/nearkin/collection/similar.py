@@ -10,10 +10,11 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.by_index import near_by_index
-from nearkin.collection.contents import Content, contents_of
-from nearkin.collection.counting import Counting
-from nearkin.collection.documents import current_documents
+from nearkin.collection.contents import Content, content_of, contents_of
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.documents import current_documents, document
 from nearkin.collection.near import Near
+from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
@@ -33,13 +34,36 @@ _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
 _NOTHING = np.zeros(0, np.int64)
 
 
-class StaleIndexError(Exception):
-    """What a segment says is not what the store says: the segment is damaged, and to be made again."""
+def similar_documents(
+    collection: OpenedCollection,
+    doc_id: str | None,
+    text: str | None,
+    tolerance: Tolerance,
+    *,
+    version: int | None,
+    limit: int,
+) -> SimilarDocuments:
+    """See `Collection.similar`."""
+
+    def ask(seen: Snapshot) -> SimilarDocuments:
+        itself = None if doc_id is None else document(seen.connection, doc_id, version)
+        if itself is not None:
+            query = contents_of(seen.connection, [itself.content])[itself.content]
+        else:
+            query = content_of(seen.connection, collection.counting, text or "")
+        return similar(
+            seen.connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
+        )
+
+    if tolerance.method == "si":  # the store alone answers it
+        with collection.store.reading() as connection:
+            return ask(Snapshot(connection, ()))
+    return collection.answered(ask)
 
 
 def similar(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     query: Content,
     tolerance: Tolerance,
@@ -53,7 +77,7 @@ def similar(
     ----------
     connection : Connection
         Of the snapshot that the segments belong to.
-    counting : Counting
+    counting : TextCounting
     segments : sequence of Segment
     query : Content
     tolerance : Tolerance
@@ -79,12 +103,20 @@ def similar(
     compared = compare_with(connection, counting, query, found)
     _check(compared, tolerance)
     elapsed_s = round(time.perf_counter() - started, 4)
-    return SimilarDocuments(tolerance, tuple(compared), n_found, near.is_answered, near.stages, elapsed_s, own)
+    return SimilarDocuments(
+        tolerance=tolerance,
+        documents=tuple(compared),
+        n_found=n_found,
+        is_answered=near.is_answered,
+        stages=near.stages,
+        elapsed_s=elapsed_s,
+        similarity_index=own,
+    )
 
 
 def near_contents(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     segments: Sequence[Segment],
     query: Content,
     tolerance: Tolerance,
@@ -107,7 +139,7 @@ def near_contents(
     return near
 
 
-def _in_range(counting: Counting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
+def _in_range(counting: TextCounting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
     index = RangeIndex(tuple(segment.vectors for segment in segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
@@ -134,7 +166,7 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
 
 
 def _compared_by_words(
-    connection: Connection, counting: Counting, query: Content, tolerance: Tolerance, near: Near
+    connection: Connection, counting: TextCounting, query: Content, tolerance: Tolerance, near: Near
 ) -> Near:
     """Those whose exact Jaccard similarity is enough, the most similar first; documents that are gone are left out."""
     numbers = _of_current_documents(connection, near.contents)
@@ -175,7 +207,7 @@ def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[l
 
 
 def _with_jaccards(
-    connection: Connection, counting: Counting, text: str, numbers: Sequence[int]
+    connection: Connection, counting: TextCounting, text: str, numbers: Sequence[int]
 ) -> Iterator[tuple[Content, float]]:
     """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
     (own,) = word_sets(counting, [text])
@@ -186,7 +218,7 @@ def _with_jaccards(
 
 
 def compare_with(
-    connection: Connection, counting: Counting, query: Content, found: Sequence[StoredDocument]
+    connection: Connection, counting: TextCounting, query: Content, found: Sequence[StoredDocument]
 ) -> list[SimilarDocument]:
     """Each document beside the query, by every measure, from what the store has."""
     numbers = list(dict.fromkeys(one.content for one in found))
@@ -214,13 +246,13 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
     return distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same
 
 
-def jaccards(counting: Counting, text: str, others: Sequence[str]) -> list[float]:
+def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:
     """The Jaccard similarity of a text with each of the others; 1 for two texts without any words."""
     (own,) = word_sets(counting, [text])
     return [_jaccard(own, other) for other in word_sets(counting, others)]
 
 
-def word_sets(counting: Counting, texts: Sequence[str]) -> list[U64]:
+def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
     """The sorted hashes of the sets of five words of each text."""
     sets = counting.shingles(strings(list(texts)))
     return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]

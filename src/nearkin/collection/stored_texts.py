@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +13,14 @@ from sqlalchemy import Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.collection.contents import digest_of, text_of
-from nearkin.collection.counting import Counting
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.profiles import COLUMNS, Profile, profiles_of
 from nearkin.collection.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.schema import contents, documents, profiles
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
 AT_A_TIME = 512
 _DERIVED = ("n_bytes", "n_characters", "n_letters", "n_other_letters", "is_counted", "counts", "signature")
@@ -152,7 +150,7 @@ def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> b
 # -- texts, and what is derived from them ------------------------------------------------------------------------------
 
 
-def check_texts(connection: Connection, collection: Collection, threads: int) -> TextFindings:
+def check_texts(connection: Connection, collection: OpenedCollection, threads: int) -> TextFindings:
     """Compare every text with its digest, and work out everything that is derived from it."""
     found, progress = TextFindings(), collection.progress
     n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
@@ -177,7 +175,7 @@ def check_texts(connection: Connection, collection: Collection, threads: int) ->
     return found
 
 
-def _checked(rows: Sequence[Any], counting: Counting) -> TextFindings:
+def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
     found, whole, texts = TextFindings(len(rows)), [], []
     for row in rows:
         try:
@@ -208,7 +206,7 @@ def _checked(rows: Sequence[Any], counting: Counting) -> TextFindings:
     return found
 
 
-def mend_texts(collection: Collection, found: TextFindings) -> int:
+def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
     """Store what is right of what is derived, and how many texts that concerned."""
     with collection.store.writing() as connection:
         is_there = exists().where(contents.c.content == profiles.c.content)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from nearkin.collection import group_state
-from nearkin.collection.check_in import stored_keys
+from nearkin.collection import group_state, stored_keys
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.segments import believable_loads, loads_of
 from nearkin.collection.stored_texts import (
     check_texts,
@@ -22,12 +21,9 @@ from nearkin.collection.stored_texts import (
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
 
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
-
-@dataclass(frozen=True, slots=True)
-class Verified:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedCollection:
     """What verifying found.
 
     Parameters
@@ -73,7 +69,7 @@ class Verified:
         return {**asdict(self), "is_whole": self.is_whole}
 
 
-def verify(collection: Collection, *, threads: int = 1) -> Verified:
+def verify(collection: OpenedCollection, *, threads: int = 1) -> VerifiedCollection:
     """Check every checksum, work out everything that is derived, mend what can be mended.
 
     Raises
@@ -112,27 +108,34 @@ def verify(collection: Collection, *, threads: int = 1) -> Verified:
         collection.settle()
         with collection.snapshot() as seen:
             n_segments = len(seen.segments)
-    return Verified(
-        found.n_texts, damaged, n_mended, tuple(rows.mended), remade, n_segments, tuple(faults), sealed_since
+    return VerifiedCollection(
+        n_texts=found.n_texts,
+        damaged_documents=damaged,
+        mended_texts=n_mended,
+        mended_rows=tuple(rows.mended),
+        remade_segments=remade,
+        n_segments=n_segments,
+        faults=tuple(faults),
+        sealed_since=sealed_since,
     )
 
 
 @dataclass(slots=True)
-class _Rows:
+class _RowFindings:
     """What was mended, and what could not be."""
 
     mended: list[str]
     faults: list[str]
 
 
-def _checked_rows(collection: Collection) -> _Rows:
+def _checked_rows(collection: OpenedCollection) -> _RowFindings:
     """Rows and their seals; groupings that are damaged are deleted, as all but their numbers is made again."""
     store = collection.store
     with store.reading() as connection:
         found = integrity.check(connection)
         of_groups = group_state.faults(connection)
     if not (found.fixes or found.is_current or of_groups):
-        return _Rows([], found.faults)
+        return _RowFindings([], found.faults)
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
         of_groups = group_state.faults(connection)  # now that their seal is mended, if it was
@@ -143,10 +146,10 @@ def _checked_rows(collection: Collection) -> _Rows:
     faults = now.faults
     faults += [f"{name} is not what was stored, and its place is taken" for name in left]
     faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
-    return _Rows(mended, faults)
+    return _RowFindings(mended, faults)
 
 
-def _checked_database(collection: Collection) -> tuple[str, ...]:
+def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:
     """What SQLite's own indexes lacked, which were made again from its tables."""
     store = collection.store
     with store.reading() as connection:
@@ -163,7 +166,7 @@ def _checked_database(collection: Collection) -> tuple[str, ...]:
     return (f"indexes of SQLite: {faults[0]}",)
 
 
-def _remade(collection: Collection) -> tuple[str, ...]:
+def _remade(collection: OpenedCollection) -> tuple[str, ...]:
     """Parts of the index, and keys of check-ins, that are not what they should be."""
     store, remade = collection.store, list[str]()
     with store.reading() as connection:

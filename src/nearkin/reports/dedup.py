@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from nearkin.errors import MissingExtraError
-from nearkin.hidden_characters import reveal
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.nouns import counted
 from nearkin.reports import wording
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import measure_name
 from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
-from nearkin.reports.pages import page_environment
-from nearkin.reports.quantities import share_text, size_text
-
-if TYPE_CHECKING:
-    import jinja2
+from nearkin.reports.pages import report_environment
 
 __all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
 
 DocId = str | int
 
-_LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
 _CONTEXT_WORDS, _COMPARED_WORDS, _LONGEST_RUN = 14, 4_000, 60
 _OPEN_SAMPLES = 3
 
@@ -179,22 +171,6 @@ def render_dedup_report(
         problems=problems,
         n_problems=n_problems,
     )
-
-
-def report_environment() -> jinja2.Environment:
-    """The environment with the filters that the templates of runs use."""
-    environment = page_environment()
-    environment.filters |= {"name": _short_name, "share": share_text, "size": size_text, "counted": counted}
-    return environment
-
-
-def _short_name(value: object) -> str:
-    """An id or a path that can be shown: hidden characters revealed, a huge one shortened with its length said."""
-    text = str(value)
-    if len(text) <= _LONGEST_NAME:
-        return reveal(text)
-    end = _LONGEST_NAME // 4
-    return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:

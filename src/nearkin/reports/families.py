@@ -13,7 +13,8 @@ from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
-from nearkin.reports.dedup import DocId, ProblemRow, report_environment
+from nearkin.reports.dedup import DocId, ProblemRow
+from nearkin.reports.pages import report_environment
 from nearkin.stages.differences.comparison import Piece
 
 _OPEN_FAMILIES = 1

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.hidden_characters import reveal
+from nearkin.nouns import counted
+from nearkin.reports.quantities import share_text, size_text
 
 if TYPE_CHECKING:
     import jinja2
+
+_LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
 
 
 def page_environment(*packages: str) -> jinja2.Environment:
@@ -39,3 +43,19 @@ def page_environment(*packages: str) -> jinja2.Environment:
     }
     environment.globals["palette"] = Markup(stylesheet())
     return environment
+
+
+def report_environment() -> jinja2.Environment:
+    """The environment with the filters that the templates of runs use."""
+    environment = page_environment()
+    environment.filters |= {"name": _short_name, "share": share_text, "size": size_text, "counted": counted}
+    return environment
+
+
+def _short_name(value: object) -> str:
+    """An id or a path that can be shown: hidden characters revealed, a huge one shortened with its length said."""
+    text = str(value)
+    if len(text) <= _LONGEST_NAME:
+        return reveal(text)
+    end = _LONGEST_NAME // 4
+    return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"

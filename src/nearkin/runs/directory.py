@@ -27,6 +27,8 @@ _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
+RESUME_HINT = "What was done is kept: the same command with --resume goes on from there."
+"""The note on an interruption, or on too little memory, that ends a run of which something is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,16 @@ class RunDirectory:
     """An output directory that belongs to one run.
 
     The manifest is written last: a directory with a manifest is whole. ``.work`` is there as long as the run is not.
+
+    Parameters
+    ----------
+    path : Path
+    is_resumable : bool
+        Whether the command that it belongs to takes ``--resume``.
     """
 
     path: Path
+    is_resumable: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a place that cannot be written before anything is read.
@@ -100,8 +109,10 @@ class RunDirectory:
             is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
             try:
                 yield is_resumed
-            except BaseException:
+            except BaseException as error:
                 self._forget_if_nothing_is_done()
+                if isinstance(error, (KeyboardInterrupt, MemoryError)) and self.is_resumable and self.is_unfinished:
+                    error.add_note(RESUME_HINT)
                 raise
 
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:

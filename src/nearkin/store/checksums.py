@@ -89,7 +89,7 @@ def wrapped(total: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedRow:
     """A row as it is in the store, and what its checksum says of it.
 
     Parameters
@@ -110,7 +110,7 @@ class Judged:
     is_known: bool
 
 
-def judged(values: Values, place_of_key: int, stored: int | None) -> Judged:
+def judged(values: Values, place_of_key: int, stored: int | None) -> JudgedRow:
     """What the stored checksum says of a row.
 
     Parameters
@@ -130,14 +130,16 @@ def judged(values: Values, place_of_key: int, stored: int | None) -> Judged:
     """
     now = checksum(values, values[place_of_key])
     if now == stored:
-        return Judged(tuple(values), now, True, True)
+        return JudgedRow(tuple(values), now, True, True)
     changed = (now ^ stored) % (1 << 64) if isinstance(stored, int) else 0
     if changed and changed >> (changed.bit_length() - 1 & ~7) << (changed.bit_length() - 1 & ~7) == changed:
-        return Judged(tuple(values), now, False, True)  # one byte of the checksum itself: of a changed row all differ
+        return JudgedRow(
+            tuple(values), now, False, True
+        )  # one byte of the checksum itself: of a changed row all differ
     right = corrected(values, place_of_key, stored)
     if right is None:
-        return Judged(tuple(values), now, False, False)
-    return Judged(right, checksum(right, right[place_of_key]), False, True)
+        return JudgedRow(tuple(values), now, False, False)
+    return JudgedRow(right, checksum(right, right[place_of_key]), False, True)
 
 
 def corrected(values: Values, place_of_key: int, stored: int | None) -> tuple[Any, ...] | None:

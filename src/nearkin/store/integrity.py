@@ -14,7 +14,7 @@ from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.checksums import CHECKED, Judged, checksum, covered, judged, key_bits, key_place, wrapped
+from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.seals import PARTS, Seal, documents_of
 
 _MOST_NAMED = 20
@@ -254,7 +254,7 @@ def _rows(
             row = judged(values, place, stored)
         else:  # so many are changed that none of them is worked out again
             own = checksum(values, values[place])
-            row = Judged(tuple(values), own, own == stored, own == stored)
+            row = JudgedRow(tuple(values), own, own == stored, own == stored)
         if row.is_known and not row.is_as_stored:
             now, right = dict(zip(names, values)), dict(zip(names, row.values))
             found.fixes.append(_fix(table, now, stored, right, row.checksum))

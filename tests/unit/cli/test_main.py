@@ -12,9 +12,11 @@ from rich.console import Console
 
 from nearkin.cli import app, main
 from nearkin.cli.bars import Bars
+from nearkin.cli.command_line import CommandLine
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.runs.directory import RunDirectory
 
 MANIFEST = {
     "counts": {
@@ -84,35 +86,61 @@ def test_more_memory_than_allowed_is_explained(peak, longest, said):
     assert line.endswith(said or f"at most {peak} MiB of memory")
 
 
-@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])
-def test_ctrl_c_says_how_to_go_on(ends, tmp_path, interrupt):
-    (tmp_path / ".work").mkdir()
-    code, out, err = ends("dedup", "x", "--out", str(tmp_path), doing=raising(interrupt))
+def in_a_run(directory: Path, error: BaseException, *, keeps: bool = True, is_resumable: bool = True):
+    """A run of a command that fails, after it kept something."""
+
+    def do():
+        run = RunDirectory(directory, is_resumable=is_resumable)
+        with run.claimed({"command": "dedup"}, resume=False, overwrite=False):
+            if keeps:
+                (run.work / "done").touch()
+            raise error
+
+    return do
+
+
+def as_a_command(doing):
+    """What typer makes of a command: interruptions go through its hands."""
+    line = CommandLine()
+    line.command()(doing)
+    line.callback()(lambda: None)
+    return lambda: line(["do"], standalone_mode=False)
+
+
+@pytest.mark.parametrize("through", [lambda doing: doing, as_a_command])
+def test_ctrl_c_says_how_to_go_on(ends, tmp_path, through):
+    code, out, err = ends("dedup", doing=through(in_a_run(tmp_path, KeyboardInterrupt())))
     assert (code, out) == (130, "")
     assert "--resume" in err
 
 
-@pytest.mark.parametrize("engine", [["--engine", "spark"], ["--engine=spark"]])
-def test_on_a_cluster_other_words_help(ends, engine):
-    _, _, err = ends("pairs", *engine, doing=raising(KeyboardInterrupt()))
-    assert ("Stages that were done" in err, "once a minute" in err) == (True, False)
-    code, _, err = ends("dedup", *engine, doing=raising(MemoryError()))
-    assert (code, "--memory" in err, "driver" in err) == (1, False, True)
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])
+def test_ctrl_c_outside_of_a_run(ends, interrupt):
+    assert ends("info", "x", doing=raising(interrupt)) == (130, "", "\nInterrupted.\n")
 
 
-def test_ctrl_c_where_nothing_can_be_resumed(ends):
-    code, _, err = ends("regroup", "x", doing=raising(KeyboardInterrupt()))
+def test_ctrl_c_where_nothing_can_be_resumed(ends, tmp_path):
+    code, _, err = ends("regroup", doing=in_a_run(tmp_path, KeyboardInterrupt(), is_resumable=False))
     assert (code, "--resume" in err) == (130, False)
 
 
 def test_ctrl_c_before_anything_was_kept(ends, tmp_path):
-    code, _, err = ends("dedup", "x", "--out", str(tmp_path), doing=raising(KeyboardInterrupt()))
+    code, _, err = ends("dedup", doing=in_a_run(tmp_path, KeyboardInterrupt(), keeps=False))
     assert (code, "--resume" in err) == (130, False)
 
 
-def test_too_little_memory_says_what_helps(ends):
-    code, _, err = ends("dedup", doing=raising(MemoryError()))
-    assert (code, "--memory" in err) == (1, True)
+def test_too_little_memory_says_what_helps(ends, tmp_path):
+    code, _, err = ends("add", doing=raising(MemoryError()))
+    assert (code, "--memory" in err, "--resume" in err) == (1, True, False)
+    code, _, err = ends("dedup", doing=in_a_run(tmp_path, MemoryError()))
+    assert (code, "--memory" in err, "--resume" in err) == (1, True, True)
+
+
+def test_on_a_cluster_other_words_help(ends, tmp_path):
+    error = MemoryError()
+    error.add_note("Run the driver on a larger machine.")
+    code, _, err = ends("dedup", doing=in_a_run(tmp_path, error))
+    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (1, False, True, True)
 
 
 def test_a_fault_of_ours_shows_itself(monkeypatch):

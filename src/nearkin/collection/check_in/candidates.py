@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
-from nearkin.collection.check_in.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.check_in.results import CheckOptions
-from nearkin.collection.check_in.shared_keys import Asked, Searched, Shared, shared_with
-from nearkin.collection.counting import Counting
+from nearkin.collection.check_in.shared_keys import AskedKeys, Searched, Shared, shared_with
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import refuse_changed, refuse_hidden
+from nearkin.collection.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.collection.known_texts import numbers_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
@@ -51,7 +51,7 @@ class Query:
     similarity_index: int | None
 
     @classmethod
-    def of(cls, counting: Counting, text: str) -> Query:
+    def of(cls, counting: TextCounting, text: str) -> Query:
         """Count, sign and index a text.
 
         Raises
@@ -78,7 +78,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class CheckCandidates:
     """Contents that may be like a text.
 
     Parameters
@@ -97,19 +97,19 @@ class Candidates:
     lost: list[int]
 
 
-def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
+def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """The contents that may be like a text; one that has its digest is among them, whatever its keys are."""
     return (_by_keys if options.method == "minhash" else _by_index)(searched, query, options)
 
 
-def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
+def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MOST_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
     least = least_shared(options.containment / step)  # of what a part shares, every so many are asked for
-    asked = Asked(query.keys.values[chosen], kinds[chosen], len(samples), least)
+    asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
     marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
@@ -144,7 +144,7 @@ def least_shared(chance: float) -> I64:
     return least
 
 
-def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> Candidates:
+def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> CheckCandidates:
     """Those contents that some document has now, with the lengths of their texts.
 
     Raises
@@ -158,7 +158,7 @@ def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Sh
     refuse_hidden(connection, [number for number in wanted if number in same or number not in sizes])
     refuse_changed(connection, [number for number in same if number not in sizes])
     lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
-    return Candidates(list(sizes), list(sizes.values()), shared.n_crowded, sorted(lost))
+    return CheckCandidates(list(sizes), list(sizes.values()), shared.n_crowded, sorted(lost))
 
 
 def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
@@ -173,10 +173,10 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
     return {number: sizes[number] for number in numbers if number in sizes}
 
 
-def _by_index(searched: Searched, query: Query, options: CheckOptions) -> Candidates:
+def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    asked = Asked(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least_shared(options.containment))
+    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least_shared(options.containment))
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()
     if query.similarity_index is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlalchemy import Connection
@@ -14,18 +13,16 @@ from nearkin.collection.adding import Added, add_one
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
-from nearkin.collection.check_in.stored_keys import fill, first_without_keys
 from nearkin.collection.documents import checked_wave, document
 from nearkin.collection.incoming import Incoming, examine
 from nearkin.collection.known_texts import known_texts, numbers_of, repair
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored_keys import fill, first_without_keys
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import DOCUMENTS_SCHEMA
 
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
-
-def check_only(collection: Collection, text: str, options: CheckOptions) -> Checked:
+def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
     """See `Collection.check`: nothing of the text is stored."""
     store, counting = collection.store, collection.counting
     started = time.perf_counter()
@@ -52,7 +49,7 @@ def check_only(collection: Collection, text: str, options: CheckOptions) -> Chec
         return ask(connection, first_without_keys(connection, store))
 
 
-def check_in(collection: Collection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
+def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
     wave, store, counting = checked_wave(under.wave), collection.store, collection.counting
     started = time.perf_counter()

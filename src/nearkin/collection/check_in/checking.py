@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.check_in.candidates import Candidates, Query, candidates_of
-from nearkin.collection.check_in.keys import BANDS
+from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_of
 from nearkin.collection.check_in.results import (
     LEAST_COMMON,
     VERDICTS,
@@ -21,8 +20,9 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.contents import Content, DamagedText, whole_contents_of
-from nearkin.collection.counting import NORMALISE, Counting
+from nearkin.collection.counting import NORMALISE, TextCounting
 from nearkin.collection.documents import VERIFY, current_documents
+from nearkin.collection.keys import BANDS
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.similar import word_sets
@@ -39,7 +39,7 @@ MOST_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Likeness:
     """What a comparison word by word says of a stored text."""
 
@@ -62,7 +62,7 @@ class _Likeness:
 def check(
     connection: Connection,
     store: Store,
-    counting: Counting,
+    counting: TextCounting,
     query: Query,
     options: CheckOptions,
     *,
@@ -74,7 +74,7 @@ def check(
     ----------
     connection : Connection
     store : Store
-    counting : Counting
+    counting : TextCounting
     query : Query
     options : CheckOptions
     first_without_keys : int or None
@@ -117,7 +117,7 @@ def check(
 
 
 def _compared(
-    connection: Connection, counting: Counting, query: Query, candidates: Candidates, options: CheckOptions
+    connection: Connection, counting: TextCounting, query: Query, candidates: CheckCandidates, options: CheckOptions
 ) -> tuple[list[_Likeness], list[int]]:
     """Those of some contents that are like the text, the most alike first; those that are damaged, and may be."""
     own = np.sort(query.shingles)
@@ -143,7 +143,16 @@ def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
     """A text that cannot be read any more, and was the one that is checked in: two texts do not share a SHA-256."""
     if query.digest not in damaged.digests:
         return None
-    return _Likeness(damaged.number, "exact", 1.0, 1.0, 1.0, True, query.text, True)
+    return _Likeness(
+        content=damaged.number,
+        relation="exact",
+        jaccard=1.0,
+        contained=1.0,
+        contains=1.0,
+        is_same_text=True,
+        text=query.text,
+        is_damaged=True,
+    )
 
 
 def _likeness(
@@ -160,7 +169,15 @@ def _likeness(
     relation = _relation(is_equal, jaccard, contained, contains, n_common, options)
     if relation is None:
         return None
-    return _Likeness(one.number, relation, jaccard, contained, contains, is_same, one.text)
+    return _Likeness(
+        content=one.number,
+        relation=relation,
+        jaccard=jaccard,
+        contained=contained,
+        contains=contains,
+        is_same_text=is_same,
+        text=one.text,
+    )
 
 
 def _relation(
@@ -179,7 +196,7 @@ def _part(n: int, of: int) -> float:
     return n / of if of else 0.0
 
 
-def _some_at_a_time(candidates: Candidates) -> Iterator[list[int]]:
+def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
     """The first contents, as many at a time as memory may hold the texts of."""
     batch, n_bytes = list[int](), 0
     for number, size in zip(candidates.contents[:MOST_COMPARED], candidates.sizes_bytes):
@@ -208,15 +225,15 @@ def _documents(
 
 def _checked(document: StoredDocument, one: _Likeness, edit: float | None, index: int | None) -> CheckedDocument:
     return CheckedDocument(
-        document,
-        one.relation,
-        one.jaccard,
-        one.contained,
-        one.contains,
-        edit,
-        index,
-        one.is_same_text,
-        one.is_damaged,
+        document=document,
+        relation=one.relation,
+        jaccard=one.jaccard,
+        contained=one.contained,
+        contains=one.contains,
+        edit_similarity=edit,
+        similarity_index=index,
+        is_same_text=one.is_same_text,
+        is_damaged=one.is_damaged,
     )
 
 

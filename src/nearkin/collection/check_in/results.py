@@ -20,7 +20,7 @@ LEAST_COMMON = 8
 """Shingles that two texts must share for the one to be told as a part of the other: fewer are said by everybody."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
     """How alike is alike.
 
@@ -88,7 +88,7 @@ class CheckIn:
                 raise ParameterError.of(name, "CheckIn", "text that is not blank, and that a database can hold", value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
     """A stored document that is like the one that is checked in, compared word by word.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, text
 
-from nearkin.collection.check_in.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.check_in.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.store import Store
@@ -47,7 +47,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedKeys:
     """Keys of a text, to be looked up.
 
     Parameters
@@ -87,11 +87,11 @@ class Searched:
 
     connection: Connection
     store: Store
-    counting: Counting
+    counting: TextCounting
     first_without_keys: int | None
 
 
-def shared_with(searched: Searched, asked: Asked) -> Shared:
+def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
     """The contents that share keys, from the table, and from the texts of what has no stored keys yet."""
     first = searched.first_without_keys
     found, lost = list[Shared](), list[int]()
@@ -105,7 +105,7 @@ def shared_with(searched: Searched, asked: Asked) -> Shared:
     return Shared(marks, n_shared, sum(one.n_crowded for one in found), tuple(lost))
 
 
-def _in_texts(searched: Searched, asked: Asked, first: int, lost: list[int]) -> list[Shared]:
+def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int]) -> list[Shared]:
     found = []
     for numbers, texts, lost_here in texts_from(searched.connection, first, Silent()):
         lost += lost_here
@@ -117,7 +117,7 @@ def _in_texts(searched: Searched, asked: Asked, first: int, lost: list[int]) -> 
     return found
 
 
-def _in_sqlite(searched: Searched, asked: Asked) -> Shared:
+def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     """A question a key: that costs microseconds there, and each may end early."""
     ask = driver_of(searched.connection).execute
     query, of_current = (
@@ -173,7 +173,7 @@ _QUERY = text(f"""
 """)
 
 
-def _in_postgresql(searched: Searched, asked: Asked) -> Shared:
+def _in_postgresql(searched: Searched, asked: AskedKeys) -> Shared:
     """One question, of which the server keeps to itself what does not matter."""
     n_samples = min(asked.n_samples, len(asked.least) - 1)
     values: dict[str, Sequence[int] | int] = {

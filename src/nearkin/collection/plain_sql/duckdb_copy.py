@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Ta
 
 from nearkin.collection.contents import digest_of
 from nearkin.collection.documents import VERIFY
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.ddl import index_statements, table_statements
 from nearkin.collection.stored_texts import documents_with
 from nearkin.errors import CollectionError, MissingExtraError, OutputError
@@ -23,7 +24,6 @@ from nearkin.store import integrity, schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from nearkin.collection.collection import Collection
 
 _AT_A_TIME = 512
 _KINDS = (
@@ -60,14 +60,14 @@ class Copied:
         return asdict(self)
 
 
-def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
+def copy_to_duckdb(collection: OpenedCollection, file: Path) -> Copied:
     """Write the tables, their indexes and the view as they are at this moment; the file is whole or not there.
 
     What is damaged in the collection is copied as it is, and told.
 
     Parameters
     ----------
-    collection : Collection
+    collection : OpenedCollection
     file : Path
         Replaced if it is there.
 
@@ -110,7 +110,7 @@ def copy_to_duckdb(collection: Collection, file: Path) -> Copied:
     return Copied(str(file), n_rows, damaged, faults)
 
 
-def _refused(collection: Collection, error: Exception) -> CollectionError:
+def _refused(collection: OpenedCollection, error: Exception) -> CollectionError:
     """Why the tables of DuckDB do not take a row."""
     with collection.store.reading() as connection:
         faults = [*integrity.dangling(connection), *integrity.check(connection).faults]

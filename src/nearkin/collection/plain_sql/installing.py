@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.tolerance import MOST_TOLERANCE
 from nearkin.errors import ParameterError
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
-
-if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
 
 _GAMMA = "look_alikes_gamma"
 FUNCTIONS = (
@@ -33,7 +30,7 @@ REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION flag_look_ali
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
     """What there is for plain SQL now.
 
@@ -66,13 +63,13 @@ class Installed:
 
 
 def install(
-    collection: Collection, *, flag_look_alikes: float | None = None, stops_flagging: bool = False
+    collection: OpenedCollection, *, flag_look_alikes: float | None = None, stops_flagging: bool = False
 ) -> Installed:
     """Put functions, views and, if it is asked for, the trigger into the collection's schema, in one transaction.
 
     Parameters
     ----------
-    collection : Collection
+    collection : OpenedCollection
     flag_look_alikes : float, optional
         Flag from now on what is within this gamma of a document that is added. What was chosen before stays if it is
         not given.
@@ -91,7 +88,16 @@ def install(
     index = collection.counting.similarity_index.spec
     if place.schema is None:
         example = "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
-        return Installed(str(place), store.dialect, index, tables, ("indexed_documents",), (), None, example)
+        return Installed(
+            place=str(place),
+            dialect=store.dialect,
+            similarity_index=index,
+            tables=tables,
+            views=("indexed_documents",),
+            functions=(),
+            flags_look_alikes=None,
+            example=example,
+        )
     with store.writing() as connection:
         connection.exec_driver_sql(functions(place.schema))
         if flag_look_alikes is not None or stops_flagging:
@@ -104,14 +110,14 @@ def install(
         gamma = store.fact(connection, _GAMMA)
         example = _example(connection, place.schema)
     return Installed(
-        str(place),
-        store.dialect,
-        index,
-        (*tables, "look_alikes"),
-        ("indexed_documents", "near_duplicate_pairs"),
-        FUNCTIONS,
-        None if gamma is None else float(gamma),
-        example,
+        place=str(place),
+        dialect=store.dialect,
+        similarity_index=index,
+        tables=(*tables, "look_alikes"),
+        views=("indexed_documents", "near_duplicate_pairs"),
+        functions=FUNCTIONS,
+        flags_look_alikes=None if gamma is None else float(gamma),
+        example=example,
     )
 
 

@@ -85,16 +85,20 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
         is another one than was asked for.
     """
     check_pyspark()
-    active = _active_session()
-    if active is not None:
-        _check_is_the_same(active, cluster)
-        yield active
-    elif cluster.master is not None and is_connect(cluster.master):
-        with _remote_session(cluster.master, cluster.settings) as made:
-            yield made
-    else:
-        with logged(progress.say) as log, _own_session(cluster, log, name) as made:
-            yield made
+    try:
+        active = _active_session()
+        if active is not None:
+            _check_is_the_same(active, cluster)
+            yield active
+        elif cluster.master is not None and is_connect(cluster.master):
+            with _remote_session(cluster.master, cluster.settings) as made:
+                yield made
+        else:
+            with logged(progress.say) as log, _own_session(cluster, log, name) as made:
+                yield made
+    except MemoryError as error:
+        error.add_note("The driver of a cluster holds some 60 bytes per document: run it on a larger machine.")
+        raise
 
 
 def check_pyspark() -> None:

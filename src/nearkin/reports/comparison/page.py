@@ -11,7 +11,7 @@ from importlib.resources import files
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
-from nearkin.reports.dedup import report_environment
+from nearkin.reports.pages import report_environment
 from nearkin.stages.differences.comparison import Comparison, Hunk
 
 _MOST_LINES = 20_000  # a browser is slow with more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.collection.groups import GroupChange, Grouping
+from nearkin.collection.groups import CollectionGroups, GroupChange
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -12,7 +12,7 @@ _MOST_CHANGES = 20
 _SMALL = 10
 
 
-def groups_sentences(found: Grouping, n_shown: int) -> Iterator[Sentence]:
+def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence]:
     """Count the groups, of which so many are shown, and say which to look at; then what changed since the last time."""
     more = len(found.groups) - n_shown
     yield Sentence(
@@ -44,7 +44,7 @@ def groups_sentences(found: Grouping, n_shown: int) -> Iterator[Sentence]:
         yield from _on_changes(found)
 
 
-def _on_changes(found: Grouping) -> Iterator[Sentence]:
+def _on_changes(found: CollectionGroups) -> Iterator[Sentence]:
     since = f" (came since: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"Nothing changed since the last time{since}")

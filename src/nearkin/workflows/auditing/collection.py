@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.collection import Collection, Snapshot
 from nearkin.collection.contents import contents_of
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
@@ -44,14 +44,14 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
         See `Collection`.
     """
     started = time.perf_counter()
-    with Collection.open(place, cache=options.cache, progress=progress) as collection:
+    with OpenedCollection.open(place, cache=options.cache, progress=progress) as collection:
         audited = collection.answered(partial(_audit, collection, options, progress))
     elapsed_s = time.perf_counter() - started
     proposed = propose_samples(audited.estimate, in_proportion(audited.estimate.n_sampled, elapsed_s))
     return replace(audited, elapsed_s=round(elapsed_s, 3), proposed=proposed)
 
 
-def _audit(collection: Collection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
+def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
     tolerance = options.tolerance or Tolerance.of()
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
@@ -121,7 +121,7 @@ def _answered(connection: Connection, method: Method, current: I64) -> I64:
 
 
 def _ask(
-    collection: Collection, seen: Snapshot, sample: I64, tolerance: Tolerance, progress: Progress
+    collection: OpenedCollection, seen: Snapshot, sample: I64, tolerance: Tolerance, progress: Progress
 ) -> tuple[Asked, U64]:
     """The sampled contents, and the keys of what each found."""
     progress.start("ask", len(sample), "documents")

@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.contents import Content, contents_of
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.segments import read_contents
 from nearkin.collection.similar import some_at_a_time
 from nearkin.collection.tolerance import Method, Tolerance
@@ -59,7 +59,7 @@ class Asked:
     indexes: Sequence[int | None]
 
     @classmethod
-    def of(cls, counting: Counting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
+    def of(cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
         """Of contents as the store has them."""
         nothing = np.zeros(SIGNATURE.bits // 8, np.uint8)
         signatures = [nothing if one.signature is None else one.signature for one in found]
@@ -92,7 +92,7 @@ class Asked:
 
 def compare_with_all(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     asked: Asked,
     current: I64,
     tolerance: Tolerance,
@@ -105,7 +105,7 @@ def compare_with_all(
     Parameters
     ----------
     connection : Connection
-    counting : Counting
+    counting : TextCounting
     asked : Asked
     current : int64 array
         Rising: the contents that count.
@@ -123,7 +123,7 @@ def compare_with_all(
 
 def _by_columns(
     connection: Connection,
-    counting: Counting,
+    counting: TextCounting,
     asked: Asked,
     current: I64,
     tolerance: Tolerance,
@@ -163,7 +163,7 @@ def _near_bits(words: U64, counts_at_all: Bool, asked: U64, distance: int, place
 
 
 def _by_texts(
-    connection: Connection, counting: Counting, asked: Asked, current: I64, tolerance: Tolerance, progress: Progress
+    connection: Connection, counting: TextCounting, asked: Asked, current: I64, tolerance: Tolerance, progress: Progress
 ) -> Iterator[TrueOnes]:
     index = InvertedSets.of(asked.sets)
     for some in some_at_a_time(connection, current.tolist()):

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.groups import Grouping
+from nearkin.collection.groups import CollectionGroups
 
 
 def groups_with_principal(
     collection: Collection, doc_id: str, *, gamma: float | None, threads: int
-) -> tuple[Grouping, int | None]:
+) -> tuple[CollectionGroups, int | None]:
     """The groups as they are with a document as a principal, what changed before that, and the number of its group.
 
     Parameters
@@ -25,7 +25,7 @@ def groups_with_principal(
 
     Returns
     -------
-    tuple of Grouping and (int or None)
+    tuple of CollectionGroups and (int or None)
         None: the document is in no group, and no principal was changed.
 
     Raises
@@ -43,7 +43,7 @@ def groups_with_principal(
     return _changes_of_both(before, collection.groups(gamma=gamma, threads=threads)), number
 
 
-def _changes_of_both(before: Grouping, now: Grouping) -> Grouping:
+def _changes_of_both(before: CollectionGroups, now: CollectionGroups) -> CollectionGroups:
     """The groups as they are, with what the first of two calls told, for the second has nothing left to tell."""
     told = before.members
     new = {doc_id for doc_id, is_new in zip(told["doc_id"].to_pylist(), told["is_new"].to_pylist()) if is_new}

@@ -105,7 +105,8 @@ def regroup(
     options = _options(run, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
         raise ParameterError("--out is the run itself: it would lose the pairs below the new threshold. Name another.")
-    target = RunDirectory(out or directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}")
+    own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
+    target = RunDirectory(out or own, is_resumable=False)
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
         matches = run.matches.where(options.measure.similarity(run.matches) >= threshold)

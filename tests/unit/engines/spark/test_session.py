@@ -70,6 +70,12 @@ def test_a_cluster_knows_forms_of_masters():
         Cluster("one:7077")
 
 
+def test_too_little_memory_in_the_driver_says_what_helps(spark):
+    with pytest.raises(MemoryError) as caught, session(Cluster(), Silent()):
+        raise MemoryError
+    assert ["driver" in note for note in caught.value.__notes__] == [True]
+
+
 def test_an_active_session_is_used_and_goes_on(spark, cluster):
     for chosen in (Cluster(), Cluster(cluster.url), Cluster(cluster.url, {"spark.executor.memory": "600m"})):
         with session(chosen, Silent()) as again:

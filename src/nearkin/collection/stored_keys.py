@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select, text
 
-from nearkin.collection.check_in.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.collection.contents import text_of
-from nearkin.collection.counting import SIGNATURE, Counting
+from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U8, U64, Bool
@@ -53,7 +53,7 @@ class Marks:
     is_signed: Bool
 
     @classmethod
-    def of(cls, counting: Counting, contents: I64, texts: Sequence[str], keys: Keys) -> Marks:
+    def of(cls, counting: TextCounting, contents: I64, texts: Sequence[str], keys: Keys) -> Marks:
         """Of texts, whose keys have been worked out."""
         n_samples = np.bincount(keys.texts[keys.kinds == SAMPLE], minlength=len(texts))
         signed = counting.sign(strings(texts))
@@ -99,7 +99,7 @@ class Marks:
         return len(self.contents)
 
 
-def fill(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
+def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a transaction that writes."""
     end, n_contents = _reach(connection, store)
     if end is None:  # of an older Nearkin, or none, or damaged
@@ -134,7 +134,7 @@ def first_without_keys(connection: Connection, store: Store) -> int | None:
     return (end or 0) if (end or 0) < n_contents else None
 
 
-def difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
+def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
     """What the table has otherwise than the texts, or None; what was not stored yet is no difference."""
     try:
         return _difference(connection, store, counting, progress)
@@ -142,7 +142,7 @@ def difference(connection: Connection, store: Store, counting: Counting, progres
         return f"keys of check-ins: they are none ({error})"
 
 
-def _difference(connection: Connection, store: Store, counting: Counting, progress: Progress) -> str | None:
+def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
     """See `difference`."""
     end, _ = _reach(connection, store)
     if not end:
@@ -168,13 +168,13 @@ def _difference(connection: Connection, store: Store, counting: Counting, progre
     return f"keys of check-ins: {int(stored[0]):,} are stored, not the {int(expected[0]):,} that the texts have"
 
 
-def remake(connection: Connection, store: Store, counting: Counting, progress: Progress) -> None:
+def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store all keys anew."""
     store.unsay(connection, _METHOD)
     fill(connection, store, counting, progress)
 
 
-def restore(connection: Connection, store: Store, counting: Counting, number: int, text: str) -> None:
+def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
     """Store the keys of a text that was damaged and is whole again, if it should have any by now."""
     end, _ = _reach(connection, store)
     if end is None or number >= end:

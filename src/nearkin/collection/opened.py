@@ -1,0 +1,152 @@
+"""A collection that is open: its store, its index, how its texts are counted, and snapshots of all three."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from nearkin.collection.by_index import check_index, chosen
+from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
+from nearkin.collection.filling import fill
+from nearkin.collection.segment_files import Segment, name_of
+from nearkin.collection.segments import Segments, loads_of
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.features.letters import Alphabet, LetterCounts
+from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.store.place import Place
+from nearkin.store.store import Store
+
+Answer = TypeVar("Answer")
+
+
+class StaleIndexError(Exception):
+    """What a segment says is not what the store says: the segment is damaged, and to be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one query sees: the store at one moment, and the segments that belong to it."""
+
+    connection: Connection
+    segments: tuple[Segment, ...]
+
+
+class OpenedCollection:
+    """What every query and every change of a collection works with.
+
+    Attributes
+    ----------
+    place : Place
+    store : Store
+        The database.
+    counting : TextCounting
+        What is worked out of every text.
+    index : Segments
+        What is derived from the store, and made again whenever it is missing.
+    progress : Progress
+    """
+
+    def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
+        self.place, self.store, self.progress = store.place, store, progress
+        self.counting = TextCounting.of(store.facts)
+        self._cache = cache
+        self.index = Segments(self._folder(), store.facts["collection"], self.counting)
+
+    @classmethod
+    def open(
+        cls,
+        path_or_url: str | Path,
+        *,
+        create: bool = False,
+        alphabet: Alphabet | None = None,
+        similarity_index: SimilarityIndex | str | None = None,
+        cache: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> OpenedCollection:
+        """See `Collection.open`."""
+        place = Place.parse(path_or_url)
+        index = chosen(similarity_index) or SimilarityIndex()
+        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
+        store = Store.open(place, make=facts if create else None)
+        try:
+            fill(store, index, progress or Silent())
+            opened = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
+            own = opened.counting.letters.alphabet
+            if alphabet is not None and alphabet != own:
+                raise ParameterError(
+                    f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. "
+                    f"Omit the alphabet, or add the documents to a new collection."
+                )
+            opened.check_index(similarity_index)
+        except BaseException:
+            store.close()
+            raise
+        return opened
+
+    def _folder(self) -> Path:
+        """Where the segments are: beside SQLite's file, or in the cache."""
+        if self.place.directory is not None:
+            return self.place.directory.absolute() / "segments"
+        cache = self._cache or Path.home() / ".cache" / "nearkin"
+        return cache / self.store.facts["collection"]
+
+    def check_index(self, asked: SimilarityIndex | str | None) -> None:
+        """Refuse another method of similarity indexes than the collection's.
+
+        Raises
+        ------
+        FingerprintError
+        """
+        check_index(self.place, self.counting.similarity_index, asked)
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The store at this moment, and segments for all of its contents."""
+        with self.store.reading() as connection:
+            loads = loads_of(connection, self.store)
+            yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
+
+    def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
+        """What ``ask`` makes of a snapshot; once more with a new index if the old one turns out to be damaged.
+
+        ``ask`` raises `StaleIndexError` where the index and the store disagree.
+        """
+        for is_last in (False, True):
+            with self.snapshot() as seen:
+                try:
+                    return ask(seen)
+                except StaleIndexError as error:
+                    if is_last:
+                        raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
+                    self.progress.say(f"a part of the index is damaged and is made again from the store ({error})")
+                    for segment in seen.segments:
+                        self.index.forget(name_of(segment.first, segment.end))
+        raise CollectionError(f"The index of {self.place} cannot be made.")
+
+    def settle(self) -> None:
+        """Put what was added into the index; queries do so by themselves, at the cost of the first one."""
+        with self.store.reading() as connection:
+            self.index.cover(connection, loads_of(connection, self.store), self.progress, settle=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.close()
+
+    def __enter__(self) -> OpenedCollection:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the collection anew."""
+        directory = self.index.folder.parent  # absolute: the other process may work elsewhere
+        name = self.place.address if self.place.directory is None else str(directory)
+        return partial(OpenedCollection.open, cache=self._cache), (name,)
