@@ -25,6 +25,7 @@ from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
+from nearkin.manifests.dedup import DamagedFile
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
@@ -350,7 +351,7 @@ def test_a_file_that_is_cut_is_refused_or_taken_by_both(engine, tmp_path):
     shutil.rmtree(tmp_path / engine)
     found = found_in(tmp_path, paths, [], engine, ReadingRules("skip"))
     (damaged,) = damaged_files(found.places)
-    assert damaged == {"path": paths[0], "line": len(found.corpus), "problem": "the gzip stream is truncated"}
+    assert damaged == DamagedFile(paths[0], len(found.corpus), "the gzip stream is truncated")
     assert found.places.ids.to_pylist()[:-1] == [f"d{i}" for i in range(len(found.corpus) - 1)]
     assert 5 < len(found.corpus) < 31
 
