@@ -25,7 +25,7 @@ from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import Plan, describe_plan, found_probability, plan_search
+from nearkin.workflows.dedup.plans import Plan, found_probability, plan_in_words, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.sample_search import SampleSearch
@@ -123,13 +123,6 @@ def find(
     estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
     n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
     return Result(corpus, places, sizes, plan, verified, judged, n_not_compared, estimated_missed)
-
-
-def plan_in_words(plan: Plan, options: DedupOptions) -> str:
-    """The plan in a sentence."""
-    if options.min_shared is None or isinstance(plan, BandPlan):
-        return describe_plan(plan, options)
-    return f"{plan.rate:.2%} of shingles are keys: with this probability a pair that shares a single one is found"
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

@@ -69,3 +69,10 @@ def plan_from_stored(stored: Mapping[str, object]) -> Plan:
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
     # runs of earlier versions lack what has a default
     return kind(**{name: stored[name] for name in kind.__dataclass_fields__ if name in stored})  # type: ignore[arg-type]
+
+
+def plan_in_words(plan: Plan, options: DedupOptions) -> str:
+    """The plan in a sentence."""
+    if options.min_shared is None or isinstance(plan, BandPlan):
+        return describe_plan(plan, options)
+    return f"{plan.rate:.2%} of shingles are keys: with this probability a pair that shares a single one is found"

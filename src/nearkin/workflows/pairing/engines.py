@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,42 +11,43 @@ from typing import TYPE_CHECKING, Protocol
 from nearkin.engines.spark.stages import stages_kept
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
+from nearkin.records import WeightedVectors
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
-from nearkin.workflows.pairing.inputs import Collecting, PairInput
+from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
+from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.kept_search import KeptSearch
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.pairing.weighing import WeighingBoth
+from nearkin.workflows.pairing.weighing import ToWeigh, weigh_here
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
 
-class Engine(Protocol):
+class PairEngine(Protocol):
     """What does the long work of a run."""
 
     @property
     def about(self) -> Mapping[str, object] | None:
         """What the manifest is to say of it."""
 
-    @property
-    def collecting(self) -> Collecting | None:
-        """What reads and counts the documents of a side; None: `workflows.pairing.collecting.collect`."""
+    def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
+        """Read and count the documents of a side; see `workflows.pairing.collecting.collect`."""
 
-    @property
-    def weighing(self) -> WeighingBoth | None:
-        """What makes the vectors; None: `workflows.pairing.weighing.weigh_here`."""
+    def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
+        """Make the vectors of both sides; see `workflows.pairing.weighing.weigh_here`."""
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Find the pairs; see `workflows.pairing.searching.search`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class PairThreads:
     """Of this process.
 
     Parameters
@@ -65,18 +66,17 @@ class Threads:
         """Nothing."""
         return None
 
-    @property
-    def collecting(self) -> Collecting | None:
-        """See `Engine`."""
-        return None
+    def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
+        """See `PairEngine`."""
+        work, threads = arrays_of(self.directory), self.resources.n_threads
+        return collect(texts, split, side, work=work, threads=threads, meter=self.meter)
 
-    @property
-    def weighing(self) -> WeighingBoth | None:
-        """See `Engine`."""
-        return None
+    def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
+        """See `PairEngine`."""
+        return weigh_here(sides, work=arrays_of(self.directory), meter=self.meter)
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
-        """See `Engine`."""
+        """See `PairEngine`."""
         threads, kept = self.resources.n_threads, KeptSearch(_kept(self.directory))
         return search(
             vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.meter,
@@ -87,7 +87,7 @@ class Threads:
 @contextlib.contextmanager
 def engine_of(
     cluster: Cluster | None, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
-) -> Iterator[Engine]:
+) -> Iterator[PairEngine]:
     """Threads of this process where there is no cluster.
 
     Raises
@@ -96,7 +96,7 @@ def engine_of(
         The cluster cannot do the work.
     """
     if cluster is None:
-        yield Threads(directory, resources, meter)
+        yield PairThreads(directory, resources, meter)
         return
     from nearkin.workflows.pairing.on_spark.engine import engine_on
 

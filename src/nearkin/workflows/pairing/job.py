@@ -16,7 +16,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing import manifest
-from nearkin.workflows.pairing.engines import Engine, arrays_of, engine_of, is_any_kept, resumed_in_words
+from nearkin.workflows.pairing.engines import PairEngine, arrays_of, engine_of, is_any_kept, resumed_in_words
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
@@ -117,8 +117,8 @@ def pair_files(
         try:
             arrays.mkdir()
             prepared = prepare(
-                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collecting,
-                weighing=engine.weighing,
+                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collect,
+                weighing=engine.weigh,
             )  # fmt: skip
             say_which_side(prepared, options, meter.progress)
             record = _searched(
@@ -142,7 +142,7 @@ def _searched(
     *,
     resources: Resources,
     meter: Meter,
-    engine: Engine,
+    engine: PairEngine,
 ) -> PairsManifest:
     """Vectors → the tables of their pairs, and what the manifest says of them."""
     vectors, threads = prepared.vectors, resources.n_threads

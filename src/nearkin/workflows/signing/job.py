@@ -16,19 +16,16 @@ from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine
 from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
-from nearkin.workflows.reading.texts import Texts, check_not_an_input
+from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, SignedTexts, counted_batches, signed_batches
-from nearkin.workflows.signing.counting import collect
-from nearkin.workflows.signing.drift import DriftRow, DriftSample
+from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
+from nearkin.workflows.signing.drift import DriftRow
+from nearkin.workflows.signing.engines import signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
@@ -116,9 +113,9 @@ def sign_files(
             "'statistics' is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             named=("statistics",),
         )
-    if cluster is not None:
-        _check_for_cluster(reading, options)
     meter = Meter(progress)
+    engine = signing_engine(cluster, out, resources, meter)
+    engine.check(reading, options)
     if is_cold():
         progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     given = None if statistics is None else Statistics.load(statistics)
@@ -129,12 +126,7 @@ def sign_files(
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
-    if cluster is None:
-        done = _sign_here(texts, options, given, resources=resources, meter=meter)
-    else:
-        from nearkin.workflows.signing.on_spark.job import sign_there
-
-        done = sign_there(cluster, reading, texts, options, given, out, meter)
+    done = engine.sign(reading, texts, options, given)
     check_unchanged(
         texts.sources, inputs, "A file of the input changed while it was read. Sign it again when nothing writes to it."
     )
@@ -147,55 +139,6 @@ def sign_files(
     elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
     damaged = tuple(one.as_stored() for one in damaged_files(documents))
     return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, damaged)
-
-
-def _check_for_cluster(reading: ReadingRequest, options: SigningOptions) -> None:
-    """Refuse what cannot be divided: standard input, and signatures that depend on all documents before."""
-    if STDIN in reading.inputs:
-        raise pipe_of_this_machine(STDIN)
-    if options.is_online:
-        raise ParameterError(
-            "--online signs each document by all those before it, one after another, which workers cannot share. Omit "
-            "--online: weighted-topsig then counts all documents first. Or omit --engine spark."
-        )
-
-
-def _sign_here(
-    texts: Texts, options: SigningOptions, statistics: Statistics | None, *, resources: Resources, meter: Meter
-) -> SignedTexts:
-    """By threads of this process."""
-    threads = resources.n_threads
-    if options.method == "weighted-topsig" and statistics is None and not options.is_online:
-        if not texts.can_be_read_again:
-            raise ParameterError(
-                "weighted-topsig counts all documents before it signs them, and a pipe can be read once. Save it to a "
-                "file, give --statistics, or add --online."
-            )
-        statistics = collect(texts, options.features, options.normalise, threads=threads, meter=meter)
-    method = options.signer(statistics)
-    if isinstance(method, OnlineTopSig):
-        return _sign_online(texts, options, method, threads=threads, meter=meter)
-    with meter.stage("sign", texts.size_bytes, "bytes") as progress:
-        batches = list(signed_batches(texts, options, method, threads=threads, progress=progress))
-    return SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
-
-
-def _sign_online(
-    texts: Texts, options: SigningOptions, method: OnlineTopSig, *, threads: int, meter: Meter
-) -> SignedTexts:
-    """In order: each document by the statistics of those before it."""
-    sample = DriftSample()
-    batches: list[SignedBatch] = []
-    with meter.stage("sign", texts.size_bytes, "bytes") as progress:
-        for documents, counted in counted_batches(texts, options, threads=threads, progress=progress):
-            signed = method.sign(counted)
-            sample.watch(counted, signed)
-            batches.append((documents, signed))
-    statistics = method.growing.frozen()
-    # another stream has other signatures
-    fingerprint = f"{method.fingerprint} to {statistics.fingerprint}"
-    drift = sample.measure(method, statistics)
-    return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)
 
 
 def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +22,9 @@ from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COL
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
-from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.matching import match_texts
 from nearkin.workflows.dedup.on_spark.names import Naming
-from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.streams import (
-    CANDIDATES,
     COPIES,
     COUNTED,
     GROUPS,
@@ -36,9 +35,8 @@ from nearkin.workflows.dedup.on_spark.streams import (
 )
 from nearkin.workflows.dedup.on_spark.texts import find_texts
 from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
-from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import Plan, describe_plan, plan_search
+from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.reading.on_spark.partitions import repeated_ids
 
 if TYPE_CHECKING:
@@ -92,14 +90,11 @@ def dedup_frame(
         _check_ids(homes, found, str(columns.doc_id))
     counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
     _check_readable(homes, found, rules)
-    sample = look(homes, counted, texts, options, is_against=False)
-    plan = plan_search(sample, options)
-    stages.meter.progress.say(describe_plan(plan, options))
-    linked = link_all(stages, homes, texts, keys, options, plan, sample)
-    verified = verify_all(stages, "matches", linked.pairs, homes, (texts, keys), options)
-    matches = verified.of(MATCHES.stream)
-    n_candidates = int(CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())[0].sum())
-    groups = group_all(stages, matches, n_candidates, homes, texts, options)
+    matched = match_texts(
+        stages, homes, counted, (texts, keys), options, is_against=False, planning=nullcontext(stages.meter.progress)
+    )
+    matches = matched.blocks.of(MATCHES.stream)
+    groups = group_all(stages, matches, matched.n_candidates, homes, texts, options)
     id_type = _id_type(frame, columns)
     copies = found.of(COPIES.stream)
     n = max(len(homes), 1)
@@ -122,9 +117,11 @@ def dedup_frame(
             _annotated(frame, stages.parts(len(homes), at_home).and_those_of(verdicts), added,
                        Annotating(homes, rows, id_type, prefix, has_ids), n),
             gathered(pairs, n, ListingPairs(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
-            plan,
+            matched.plan,
             homes.n_documents,
-            within_what_there_is(linked.n_not_compared, int(counted[0].sum()), n_candidates=n_candidates),
+            within_what_there_is(
+                matched.n_not_compared, int(counted[0].sum()), n_candidates=matched.n_candidates
+            ),
         )  # fmt: skip
 
 

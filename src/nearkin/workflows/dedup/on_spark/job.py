@@ -20,16 +20,14 @@ from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import Grouping, prefer
-from nearkin.workflows.dedup.job import Result, plan_in_words, tell_of_long_documents
+from nearkin.workflows.dedup.job import Result, tell_of_long_documents
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
-from nearkin.workflows.dedup.on_spark.linking import link_all
-from nearkin.workflows.dedup.on_spark.planning import look
+from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
 from nearkin.workflows.dedup.on_spark.reading import read_all
 from nearkin.workflows.dedup.on_spark.streams import (
-    CANDIDATES,
     COPIES,
     COUNTED,
     GROUPS,
@@ -39,10 +37,9 @@ from nearkin.workflows.dedup.on_spark.streams import (
     SUSPECTS,
 )
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
-from nearkin.workflows.dedup.on_spark.verifying import verify_all
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import found_probability, plan_search
+from nearkin.workflows.dedup.plans import found_probability
 from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
@@ -99,21 +96,19 @@ def find(
     check_problems(places, rules)
     check_readable(corpus, places, rules)
     tell_of_long_documents(corpus, places, resources, meter.progress)
-    with meter.stage("plan", 0, "steps") as progress:
-        sample = look(homes, counted, texts, options, is_against=corpus.is_against)
-        plan = plan_search(sample, options)
-        progress.say(plan_in_words(plan, options))
-    linked = link_all(stages, homes, texts, work / "keys", options, plan, sample)
-    verified = verify_all(stages, "matches", linked.pairs, homes, (texts, work / "keys"), options)
-    told, sizes = _verified(verified, corpus), _sizes(work / "keys", homes)
+    matched = match_texts(
+        stages, homes, counted, (texts, work / "keys"), options, is_against=corpus.is_against,
+        planning=meter.stage("plan", 0, "steps"),
+    )  # fmt: skip
+    told, sizes = _verified(matched, corpus), _sizes(work / "keys", homes)
     if corpus.is_against:
         judged = judge_across(corpus, options, sizes, told.matches)
     else:
-        groups = group_all(stages, verified.of(MATCHES.stream), len(told.matches), homes, texts, options)
+        groups = group_all(stages, matched.blocks.of(MATCHES.stream), len(told.matches), homes, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
-    estimated_missed = missed(found_probability(told.matches, plan, options.threshold))
-    n_not_compared = most_not_compared(linked.n_not_compared, corpus, n_candidates=told.n_candidates)
-    return Result(corpus, places, sizes, plan, told, judged, n_not_compared, estimated_missed)
+    estimated_missed = missed(found_probability(told.matches, matched.plan, options.threshold))
+    n_not_compared = most_not_compared(matched.n_not_compared, corpus, n_candidates=told.n_candidates)
+    return Result(corpus, places, sizes, matched.plan, told, judged, n_not_compared, estimated_missed)
 
 
 def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
@@ -136,15 +131,14 @@ def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Co
     return Corpus(chunks, homes.n_inputs, status, n_characters, keep_value, node, first, is_against, tuple(repeated))
 
 
-def _verified(found: Blocks, corpus: Corpus) -> VerifiedMatches:
+def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
     """The matches as those of nodes, sorted."""
-    left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.of(MATCHES.stream).collected())
+    left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.blocks.of(MATCHES.stream).collected())
     order = np.lexsort((right, left))
     matches = Matches(
         corpus.node[left[order]], corpus.node[right[order]], n_common[order], n_left[order], n_right[order]
     )
-    (n_pairs,) = CANDIDATES.joined(found.of(CANDIDATES.stream).collected())
-    return VerifiedMatches(matches, int(n_pairs.sum()))
+    return VerifiedMatches(matches, found.n_candidates)
 
 
 def _sizes(folder: Path, homes: Homes) -> Sizes:

@@ -9,10 +9,11 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U32, U64
+from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import Stretches
 from nearkin.workflows.pairing.on_spark.meeting import Meetings
-from nearkin.workflows.pairing.on_spark.sorting import ChunkFiles
+from nearkin.workflows.pairing.on_spark.sorting import CHUNK_DOCUMENTS, CHUNK_WORDS
 from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, COSTS
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
 
@@ -26,7 +27,7 @@ class Comparing:
     Parameters
     ----------
     vectors : VectorFiles
-    chunks : ChunkFiles
+    chunks : PartFiles
     sizes : int64 array, shape (n_orders * n_chunks,)
         Signatures of each chunk.
     n_chunks : int
@@ -39,7 +40,7 @@ class Comparing:
     """
 
     vectors: VectorFiles
-    chunks: ChunkFiles
+    chunks: PartFiles
     sizes: I64
     n_chunks: int
     window: SlidingWindow
@@ -83,8 +84,12 @@ class Comparing:
             n_before += n_taken
             if n_taken:
                 parts.insert(0, (chunk, int(self.sizes[chunk]) - n_taken))
-        documents = np.concatenate([self.chunks.documents(one)[start:] for one, start in parts])
-        return documents, np.concatenate([self.chunks.words(one)[start:] for one, start in parts]), n_before
+        documents = np.concatenate([self.chunks.array(one, CHUNK_DOCUMENTS)[start:] for one, start in parts])
+        return (
+            documents,
+            np.concatenate([self.chunks.array(one, CHUNK_WORDS)[start:] for one, start in parts]),
+            n_before,
+        )
 
     def _sent(self, keys: U64) -> Iterator[Block]:
         yield from CANDIDATES.scattered(self.meetings.at(keys), keys)

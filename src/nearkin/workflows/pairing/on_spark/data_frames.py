@@ -24,6 +24,7 @@ from nearkin.manifests.pairs import SIDES
 from nearkin.records import I32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
+from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -31,7 +32,7 @@ from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
 from nearkin.workflows.pairing.inputs import Prepared, in_one_space, say_which_side, splitting
-from nearkin.workflows.pairing.on_spark.reading import CountFiles, joined
+from nearkin.workflows.pairing.on_spark.reading import count_part, joined, load_part
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.streams import READ
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
@@ -133,13 +134,13 @@ def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) 
 
 def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
     """Read a collection once; its documents are numbered as its partitions are."""
-    files, called = CountFiles(work / f"{name}-counted"), f"the {name} data frame"
+    files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
-    counting = Counting(files, split, name, side.text, side.doc_id)
+    counting = CountingPartition(files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
     numbers, kinds = READ.joined(told)
-    parts = map(files.load, numbers.tolist())
+    parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, name), id_kind=IdKind.joint(kinds))
     if side.doc_id is not None:
         _check_distinct(counted.documents["name"], side.doc_id, f" of {called}")
@@ -167,12 +168,12 @@ def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class CountingPartition:
     """Read a partition, and count its words.
 
     Parameters
     ----------
-    files : CountFiles
+    files : PartFiles
     split : function
         From texts to their words.
     name : str
@@ -181,7 +182,7 @@ class Counting:
         Columns.
     """
 
-    files: CountFiles
+    files: PartFiles
     split: Splitting
     name: str
     text: str
@@ -191,7 +192,7 @@ class Counting:
         """See `read_partitions`."""
         texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), ReadingRules())
         number = attempt()
-        found = self.files.count(number, texts, self.split, Silent())
+        found = count_part(self.files, number, texts, self.split, Silent())
         yield from READ.packed(part, np.array([number]), np.array([found.id_kind]))
 
 

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
 from nearkin.errors import InputError, ParameterError
 from nearkin.planning.pair_search import PairSearch
+from nearkin.records import WeightedVectors
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.workflows.pairing.collecting import Collected, Splitting
-from nearkin.workflows.pairing.inputs import Collecting, PairInput
+from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.pairing.weighing import WeighingBoth
+from nearkin.workflows.pairing.weighing import ToWeigh
 from nearkin.workflows.reading.texts import Texts
 
 
 @contextlib.contextmanager
-def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, meter: Meter) -> Iterator[ClusterEngine]:
+def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, meter: Meter) -> Iterator[PairCluster]:
     """A cluster that is seen to be able to do the work.
 
     Parameters
@@ -50,15 +50,15 @@ def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, mete
         work.mkdir(exist_ok=True)
     try:
         with stages_on(cluster, work, meter) as stages:
-            yield ClusterEngine(stages, given, work, arrays, meter.progress)
+            yield PairCluster(stages, given, work, arrays, meter.progress)
     except (InputError, ParameterError):  # the next run will be another one: this one is not gone on with
         shutil.rmtree(work, ignore_errors=True)
         raise
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterEngine:
-    """See `workflows.pairing.engines.Engine`.
+class PairCluster:
+    """See `workflows.pairing.engines.PairEngine`.
 
     Parameters
     ----------
@@ -79,15 +79,16 @@ class ClusterEngine:
         """What the manifest is to say of it."""
         return self.stages.about
 
-    @property
-    def collecting(self) -> Collecting | None:
+    def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
         """Each input by one task."""
-        return self._collect
+        reading = self.given.left if side == "left" else self.given.right
+        return collect_all(
+            self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
+        )
 
-    @property
-    def weighing(self) -> WeighingBoth | None:
+    def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
         """Some documents a task."""
-        return partial(weigh_all, self.stages, work=self.work, arrays=self.arrays)
+        return weigh_all(self.stages, sides, work=self.work, arrays=self.arrays)
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Round by round."""
@@ -95,9 +96,3 @@ class ClusterEngine:
             self.stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=self.arrays,
             work=self.work,
         )  # fmt: skip
-
-    def _collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
-        reading = self.given.left if side == "left" else self.given.right
-        return collect_all(
-            self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
-        )

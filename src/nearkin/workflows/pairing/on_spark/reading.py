@@ -12,9 +12,9 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts
-from nearkin.runs.arrays import GrowingArray, mapped_array, save_array, saved_array
-from nearkin.runs.batches import batch_reader, batch_writer
+from nearkin.runs.arrays import GrowingArray, mapped_array
 from nearkin.runs.files import published
+from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -75,18 +75,18 @@ def collect_all(
     """
     inputs = snapshots_of(texts.sources)
     tasks = task_blocks(texts.sources, reading.encoding)
-    files = CountFiles(work / f"{side}-counted")
+    files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
-    counting = Counting(files, split, reading.rules)
+    counting = CountingInput(files, split, reading.rules)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
-    parts = map(files.load, numbers.tolist())
+    parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, side), id_kind=IdKind.joint(kinds))
     return collected(counted, texts, inputs, side)
 
 
-def joined(parts: Iterable[Part], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
+def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
     """Parts in the order of the inputs, by one vocabulary: its words have numbers in the order in which they come."""
     vocabulary = Vocabulary()
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
@@ -104,7 +104,7 @@ def joined(parts: Iterable[Part], places: tuple[Path, Path], *, id_kind: IdKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CountedPart:
     """What one task has counted; numbers of words are its own."""
 
     documents: pa.Table
@@ -112,59 +112,38 @@ class Part:
     counts: TermCounts
 
 
-@dataclass(frozen=True, slots=True)
-class CountFiles:
-    """What tasks have counted, some files each.
+def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
+    """Read texts, and write what is counted; files that are written twice are whole at any time."""
+    terms, counts = (published(files.place(number, name), durable=False) for name in ("-terms", "-counts"))
+    with terms as terms_aside, counts as counts_aside:
+        found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
+    files.save(number, "-offsets", found.counts.offsets)
+    files.save_table(number, "-documents", found.documents)
+    files.save_table(number, "-words", pa.table([found.vocabulary.words], _WORDS))
+    return found
 
-    Parameters
-    ----------
-    folder : Path
-    """
 
-    folder: Path
-
-    def count(self, number: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
-        """Read texts, and write what is counted; files that are written twice are whole at any time."""
-        terms, counts = (published(self._place(number, name), durable=False) for name in ("terms", "counts"))
-        with terms as terms_aside, counts as counts_aside:
-            found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
-        save_array(self._place(number, "offsets"), found.counts.offsets)
-        self._write(number, "documents", found.documents)
-        self._write(number, "words", pa.table([found.vocabulary.words], _WORDS))
-        return found
-
-    def load(self, number: int) -> Part:
-        """The same, mapped into memory."""
-        terms, counts = (
-            mapped_array(self._place(number, name), kind)
-            for name, kind in (("terms", np.int32), ("counts", np.float32))
-        )
-        own = TermCounts(terms, counts, saved_array(self._place(number, "offsets")).copy())  # type: ignore[arg-type]
-        words = self._read(number, "words")["word"].combine_chunks()
-        return Part(self._read(number, "documents"), words, own)
-
-    def _write(self, number: int, name: str, table: pa.Table) -> None:
-        with batch_writer(self._place(number, name), table.schema) as writer:
-            writer.write_table(table)
-
-    def _read(self, number: int, name: str) -> pa.Table:
-        return batch_reader(self._place(number, name)).read_all()
-
-    def _place(self, number: int, name: str) -> Path:
-        return self.folder / f"{number:09d}-{name}"
+def load_part(files: PartFiles, number: int) -> CountedPart:
+    """What `count_part` wrote, mapped into memory."""
+    terms, counts = (
+        mapped_array(files.place(number, name), kind) for name, kind in (("-terms", np.int32), ("-counts", np.float32))
+    )
+    own = TermCounts(terms, counts, files.array(number, "-offsets").copy())  # type: ignore[arg-type]
+    words = files.table(number, "-words")["word"].combine_chunks()
+    return CountedPart(files.table(number, "-documents"), words, own)
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class CountingInput:
     """Read one input, and count its words."""
 
-    files: CountFiles
+    files: PartFiles
     split: Splitting
     rules: ReadingRules
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        found = self.files.count(target, texts_of(task_input(blocks), self.rules), self.split, notes)
+        found = count_part(self.files, target, texts_of(task_input(blocks), self.rules), self.split, notes)
         yield from notes.blocks(target, target=target)
         yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

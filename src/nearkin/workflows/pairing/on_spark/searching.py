@@ -14,6 +14,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
 from nearkin.runs.files import published
+from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
@@ -21,7 +22,7 @@ from nearkin.workflows.pairing.kept_search import check_same
 from nearkin.workflows.pairing.on_spark.comparing import Comparing
 from nearkin.workflows.pairing.on_spark.meeting import Meetings, Verifying
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
-from nearkin.workflows.pairing.on_spark.sorting import ChunkFiles, Cuts, Emitting, Sorting
+from nearkin.workflows.pairing.on_spark.sorting import Cuts, Emitting, Sorting
 from nearkin.workflows.pairing.on_spark.streams import CHUNKS, COSTS, FOUND, PAIRS, entries_of
 from nearkin.workflows.pairing.on_spark.tiles import Tiling
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
@@ -140,7 +141,7 @@ def _orders(
     step = orders_a_round(n_documents, row_bytes)
 
     def begin(number: int, orders: range) -> Blocks:
-        chunks, n_chunks = ChunkFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
+        chunks, n_chunks = PartFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
         chunks.folder.mkdir(parents=True, exist_ok=True)
         sizes = _sort(stages, f"sort-{number:03d}", signatures, orders, cuts, chunks)
         comparing = Comparing(files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
@@ -168,7 +169,7 @@ def chunk_size(window: int, row_bytes: int) -> int:
 
 
 def _sort(
-    stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: ChunkFiles
+    stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: PartFiles
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Cut some orders into chunks; how many signatures each chunk has."""
     n_chunks = len(orders) * cuts.n_chunks

@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U64
-from nearkin.runs.arrays import save_array, saved_array
+from nearkin.runs.part_files import PartFiles
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
@@ -23,14 +23,13 @@ class SignatureFiles:
 
     Parameters
     ----------
-    folder : Path
-        That every executor sees.
+    files : PartFiles
     parts : Parts
         A file each.
     n_bits : int
     """
 
-    folder: Path
+    files: PartFiles
     parts: Parts
     n_bits: int
 
@@ -41,7 +40,7 @@ class SignatureFiles:
 
     def words(self, part: int) -> U64:
         """Those of a part, shape (n, n_words), mapped into memory."""
-        return saved_array(self._place(part))
+        return self.files.array(part, ".npy")
 
     def some(self, documents: I64) -> U64:
         """Those of some documents, which are in rising order."""
@@ -55,16 +54,13 @@ class SignatureFiles:
 
     def save(self, part: int, words: U64) -> None:
         """Write those of a part."""
-        save_array(self._place(part), words)
-
-    def _place(self, part: int) -> Path:
-        return self.folder / f"{part:09d}.npy"
+        self.files.save(part, ".npy", words)
 
 
 def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: RandomProjection) -> SignatureFiles:
     """Sign the documents that have a vector."""
     folder.mkdir(exist_ok=True)
-    files = SignatureFiles(folder, vectors.parts, projection.bits)
+    files = SignatureFiles(PartFiles(folder), vectors.parts, projection.bits)
     stages.kept("sign", lambda: stages.parts(len(vectors.parts), Signing(vectors, files, projection)))
     return files
 

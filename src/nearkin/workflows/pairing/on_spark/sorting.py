@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from nearkin.engines.spark.layout import Block
-from nearkin.records import I64, U32, U64
-from nearkin.runs.arrays import save_array, saved_array
+from nearkin.records import I64, U64
+from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles
 from nearkin.workflows.pairing.on_spark.streams import CHUNKS, entries_of
 
+CHUNK_DOCUMENTS, CHUNK_WORDS = "-documents.npy", "-words.npy"
+"""Files of a chunk: its documents in sorted order, and their signatures, shape (n, n_words)."""
 _SAMPLED_A_CHUNK = 64
 
 
@@ -94,35 +95,6 @@ class Emitting:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkFiles:
-    """The chunks of some orders, one order after another.
-
-    Parameters
-    ----------
-    folder : Path
-        That every executor sees.
-    """
-
-    folder: Path
-
-    def save(self, chunk: int, documents: U32, words: U64) -> None:
-        """Write a chunk."""
-        for name, array in (("documents", documents), ("words", words)):
-            save_array(self._place(chunk, name), array)
-
-    def documents(self, chunk: int) -> U32:
-        """Those of a chunk in sorted order, mapped into memory."""
-        return saved_array(self._place(chunk, "documents"))
-
-    def words(self, chunk: int) -> U64:
-        """Their signatures, shape (n, n_words)."""
-        return saved_array(self._place(chunk, "words"))
-
-    def _place(self, chunk: int, name: str) -> Path:
-        return self.folder / f"{chunk:09d}-{name}.npy"
-
-
-@dataclass(frozen=True, slots=True)
 class Sorting:
     """Sort the signatures of a chunk, and write it down.
 
@@ -133,14 +105,15 @@ class Sorting:
     orders : range
     n_chunks : int
         Of each order.
-    files : ChunkFiles
+    files : PartFiles
+        Of the chunks, one order after another.
     """
 
     window: SlidingWindow
     n_bits: int
     orders: range
     n_chunks: int
-    files: ChunkFiles
+    files: PartFiles
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -149,5 +122,6 @@ class Sorting:
         words = rows.view(np.uint64).reshape(-1, n_words)
         number = self.orders[target // self.n_chunks]
         order = self.window.places(number, self.n_bits, words, documents.astype(np.int64))
-        self.files.save(target, documents[order], words[order])
+        self.files.save(target, CHUNK_DOCUMENTS, documents[order])
+        self.files.save(target, CHUNK_WORDS, words[order])
         yield from CHUNKS.packed(target, np.array([len(order)]))

@@ -13,6 +13,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
 from nearkin.runs.arrays import mapped_array, save_array, saved_array
 from nearkin.runs.checkpoint import load_arrays, save_arrays
+from nearkin.runs.part_files import PartFiles
 from nearkin.workflows.pairing.collecting import PART, count_places
 from nearkin.workflows.pairing.weighing import GrowingVectors, ToWeigh, Weighing
 
@@ -32,76 +33,38 @@ def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: P
     """
     made = []
     for one in sides:
-        files = WeighingFiles(arrays, work / f"{one.side}-weighed", one.side)
+        files = PartFiles(work / f"{one.side}-weighed")
         files.folder.mkdir(exist_ok=True)
-        files.give(one)
+        _give(arrays, one)
         n_documents = _PARTS_A_TASK * PART
         n_tasks = max(1, -(-len(one.collected) // n_documents))
-        task = WeighingSome(files, n_documents)
+        task = WeighingSome(arrays, one.side, files, n_documents)
         stages.kept(f"weigh-{one.side}", lambda n=n_tasks, task=task: stages.parts(n, task))  # type: ignore[misc]
         growing = GrowingVectors(arrays, one.side)
         for number in range(n_tasks):
-            growing.add(files.load(number))
+            growing.add(_load(files, number))
         made.append(growing.mapped())
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class WeighingFiles:
-    """What tasks need, and what they make of it.
+def _give(arrays: Path, one: ToWeigh) -> None:
+    """Put beside the counts what else tasks need."""
+    save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
+    save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
 
-    Parameters
-    ----------
-    arrays : Path
-        Where the counts are.
-    folder : Path
-        Of the vectors, some files a task.
-    side : {"left", "right"}
-    """
 
-    arrays: Path
-    folder: Path
-    side: str
+def _offsets(arrays: Path, side: str) -> Path:
+    return arrays / f"{side}-offsets.npy"
 
-    def give(self, one: ToWeigh) -> None:
-        """Put beside the counts what else tasks need."""
-        save_array(self._offsets, one.collected.counts.offsets)
-        save_arrays(self._weighing, one.weighing.as_arrays())
 
-    def given(self) -> tuple[Weighing, TermCounts]:
-        """The same, on any machine; counts are mapped into memory."""
-        weighing = Weighing.of_arrays(load_arrays(self._weighing))
-        terms, counts = (
-            mapped_array(place, kind)
-            for place, kind in zip(count_places(self.arrays, self.side), (np.int32, np.float32), strict=True)
-        )
-        return weighing, TermCounts(terms, counts, saved_array(self._offsets))  # type: ignore[arg-type]
+def _weighing(arrays: Path, side: str) -> Path:
+    return arrays / f"{side}-weighing.npz"
 
-    def save(self, task: int, parts: Sequence[WeightedVectors]) -> None:
-        """Write the vectors of a task."""
-        arrays = {
-            "terms": np.concatenate([part.terms for part in parts]),
-            "weights": np.concatenate([part.weights for part in parts]),
-            "sizes": np.concatenate([part.sizes for part in parts]),
-        }
-        for name, array in arrays.items():
-            save_array(self._place(task, name), array)
 
-    def load(self, task: int) -> WeightedVectors:
-        """The same, mapped into memory."""
-        terms, weights, sizes = (saved_array(self._place(task, name)) for name in ("terms", "weights", "sizes"))
-        return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
-
-    @property
-    def _offsets(self) -> Path:
-        return self.arrays / f"{self.side}-offsets.npy"
-
-    @property
-    def _weighing(self) -> Path:
-        return self.arrays / f"{self.side}-weighing.npz"
-
-    def _place(self, task: int, name: str) -> Path:
-        return self.folder / f"{task:09d}-{name}.npy"
+def _load(files: PartFiles, task: int) -> WeightedVectors:
+    """The vectors of a task, mapped into memory."""
+    terms, weights, sizes = (files.array(task, name) for name in ("-terms.npy", "-weights.npy", "-sizes.npy"))
+    return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +73,37 @@ class WeighingSome:
 
     Parameters
     ----------
-    files : WeighingFiles
+    arrays : Path
+        Where the counts are.
+    side : {"left", "right"}
+    files : PartFiles
+        Of the vectors.
     n_documents : int
         Of a task, at most.
     """
 
-    files: WeighingFiles
+    arrays: Path
+    side: str
+    files: PartFiles
     n_documents: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        weighing, counts = self.files.given()
+        weighing, counts = self._given()
         first = target * self.n_documents
         end = min(first + self.n_documents, len(counts))
         # in the parts that one machine takes: sums of floats may depend on them
         parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
-        self.files.save(target, [weighing.weigh(part) for part in parts])
+        weighed = [weighing.weigh(part) for part in parts]
+        for name in ("terms", "weights", "sizes"):
+            self.files.save(target, f"-{name}.npy", np.concatenate([getattr(one, name) for one in weighed]))
         yield from ()
+
+    def _given(self) -> tuple[Weighing, TermCounts]:
+        """What `_give` wrote, and the counts, which are mapped into memory."""
+        weighing = Weighing.of_arrays(load_arrays(_weighing(self.arrays, self.side)))
+        terms, counts = (
+            mapped_array(place, kind)
+            for place, kind in zip(count_places(self.arrays, self.side), (np.int32, np.float32), strict=True)
+        )
+        return weighing, TermCounts(terms, counts, saved_array(_offsets(self.arrays, self.side)))  # type: ignore[arg-type]

@@ -7,14 +7,17 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import stages_on
+from nearkin.errors import ParameterError
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
+from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.on_spark.tasks import task_blocks
+from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine, task_blocks
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import SignedTexts
@@ -24,59 +27,75 @@ from nearkin.workflows.signing.on_spark.signing import Signing, sign_all
 from nearkin.workflows.signing.options import SigningOptions
 
 
-def sign_there(
-    cluster: Cluster,
-    reading: ReadingRequest,
-    texts: Texts,
-    options: SigningOptions,
-    statistics: Statistics | None,
-    out: Path,
-    meter: Meter,
-) -> SignedTexts:
-    """Sign documents; parts lie beside ``out`` meanwhile.
+@dataclass(frozen=True, slots=True)
+class SigningCluster:
+    """See `workflows.signing.engines.SigningEngine`.
 
     Parameters
     ----------
     cluster : Cluster
-    reading : ReadingRequest
-        What the user wants to have read.
-    texts : Texts
-        The sources that were found.
-    options : SigningOptions
-    statistics : Statistics or None
-        Of the collection; None: they are counted where the method needs them.
     out : Path
-        Where the signatures will come; every executor sees its directory.
+        Where the signatures will come; every executor sees its directory, and parts lie in it meanwhile.
     meter : Meter
-
-    Raises
-    ------
-    EngineError
-        The cluster cannot do the work, or gave up.
-    DocumentError, SourceError, OutputError
-        As on one machine; of several bad documents any may be named.
-    ParameterError
-        A source is a pipe.
     """
-    tasks = task_blocks(texts.sources, reading.encoding)
-    with _work_beside(out) as work, stages_on(cluster, work, meter) as stages:
-        if options.method == "weighted-topsig" and statistics is None:
-            statistics = count_all(
-                stages,
-                tasks,
-                options,
-                rules=reading.rules,
-                size_bytes=texts.size_bytes,
-                progress=meter.progress,
+
+    cluster: Cluster
+    out: Path
+    meter: Meter
+
+    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
+        """Refuse what cannot be divided: standard input, and signatures that depend on all documents before."""
+        if STDIN in reading.inputs:
+            raise pipe_of_this_machine(STDIN)
+        if options.is_online:
+            raise ParameterError(
+                "--online signs each document by all those before it, one after another, which workers cannot share. "
+                "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
             )
-        kept = None
-        if statistics is not None:
-            kept = work / "statistics.parquet"
-            save(statistics, kept)
-        method = options.signer(statistics)
-        signing = Signing(work / "parts", options, reading.rules, method.fingerprint, kept)
-        batches, id_kind = sign_all(stages, tasks, signing, meter.progress)
-    return SignedTexts(batches, method.fingerprint, id_kind, statistics)
+
+    def sign(
+        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
+    ) -> SignedTexts:
+        """Sign documents.
+
+        Parameters
+        ----------
+        reading : ReadingRequest
+            What the user wants to have read.
+        texts : Texts
+            The sources that were found.
+        options : SigningOptions
+        statistics : Statistics or None
+            Of the collection; None: they are counted where the method needs them.
+
+        Raises
+        ------
+        EngineError
+            The cluster cannot do the work, or gave up.
+        DocumentError, SourceError, OutputError
+            As on one machine; of several bad documents any may be named.
+        ParameterError
+            A source is a pipe.
+        """
+        tasks = task_blocks(texts.sources, reading.encoding)
+        with _work_beside(self.out) as work, stages_on(self.cluster, work, self.meter) as stages:
+            if options.method == "weighted-topsig" and statistics is None:
+                statistics = count_all(
+                    stages,
+                    tasks,
+                    options,
+                    rules=reading.rules,
+                    size_bytes=texts.size_bytes,
+                    progress=self.meter.progress,
+                )
+            kept = None
+            if statistics is not None:
+                kept = work / "statistics.parquet"
+                save(statistics, kept)
+            method = options.signer(statistics)
+            signing = Signing(work / "parts", options, reading.rules, method.fingerprint, kept)
+            batches, id_kind = sign_all(stages, tasks, signing, self.meter.progress)
+        return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,83 @@
+"""Texts at home → matches: what a run over files and one over a data frame have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.session import Voice
+from nearkin.engines.spark.stages import Stages
+from nearkin.records import I64
+from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.planning import look
+from nearkin.workflows.dedup.on_spark.streams import CANDIDATES
+from nearkin.workflows.dedup.on_spark.verifying import verify_all
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import Plan, plan_in_words, plan_search
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMatches:
+    """Matches on a cluster, and how they were found.
+
+    Parameters
+    ----------
+    plan : Plan
+    blocks : Blocks
+        `MATCHES`, each at the home of one of its texts, and `CANDIDATES`.
+    n_candidates : int
+        Pairs that were verified.
+    n_not_compared : int
+        See `workflows.dedup.searching.Runs`.
+    """
+
+    plan: Plan
+    blocks: Blocks
+    n_candidates: int
+    n_not_compared: int
+
+
+def match_texts(
+    stages: Stages,
+    homes: Homes,
+    counted: Sequence[I64],
+    folders: tuple[Path, Path],
+    options: DedupOptions,
+    *,
+    is_against: bool,
+    planning: AbstractContextManager[Voice],
+) -> ClusterMatches:
+    """Plan the search, pair the texts that share a key, and verify the pairs.
+
+    Parameters
+    ----------
+    stages : Stages
+    homes : Homes
+    counted : sequence of two int64 arrays, shape (n_homes,)
+        The columns of `COUNTED`.
+    folders : tuple of two Paths
+        Where the texts of homes stand, and where their sizes and keys come.
+    options : DedupOptions
+    is_against : bool
+        Pairs go across only.
+    planning : context manager
+        Entered while the search is planned; the plan is reported to its progress.
+
+    Raises
+    ------
+    EngineError
+        The cluster gave up.
+    """
+    texts, keys = folders
+    with planning as progress:
+        sample = look(homes, counted, texts, options, is_against=is_against)
+        plan = plan_search(sample, options)
+        progress.say(plan_in_words(plan, options))
+    linked = link_all(stages, homes, texts, keys, options, plan, sample)
+    blocks = verify_all(stages, "matches", linked.pairs, homes, folders, options)
+    (n_pairs,) = CANDIDATES.joined(blocks.of(CANDIDATES.stream).collected())
+    return ClusterMatches(plan, blocks, int(n_pairs.sum()), linked.n_not_compared)

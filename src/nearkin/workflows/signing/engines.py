@@ -1,0 +1,91 @@
+"""Where documents are signed: by threads of this process, or on a cluster. The signatures are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from nearkin.errors import ParameterError
+from nearkin.runs.meter import Meter
+from nearkin.stages.signatures.statistics import Statistics
+from nearkin.stages.signatures.topsig import OnlineTopSig
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.resources import Resources
+from nearkin.workflows.signing.batches import SignedBatch, SignedTexts, counted_batches, signed_batches
+from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.drift import DriftSample
+from nearkin.workflows.signing.options import SigningOptions
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
+
+class SigningEngine(Protocol):
+    """What reads the documents and signs them."""
+
+    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
+        """Refuse, before anything is read, what this engine cannot do."""
+
+    def sign(
+        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
+    ) -> SignedTexts:
+        """Sign documents; ``statistics`` are counted where the method needs them and none are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SigningThreads:
+    """Threads of this process; see `SigningEngine`."""
+
+    resources: Resources
+    meter: Meter
+
+    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
+        """Refuse nothing."""
+
+    def sign(
+        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
+    ) -> SignedTexts:
+        """See `SigningEngine`."""
+        threads = self.resources.n_threads
+        if options.method == "weighted-topsig" and statistics is None and not options.is_online:
+            if not texts.can_be_read_again:
+                raise ParameterError(
+                    "weighted-topsig counts all documents before it signs them, and a pipe can be read once. Save it "
+                    "to a file, give --statistics, or add --online."
+                )
+            statistics = collect(texts, options.features, options.normalise, threads=threads, meter=self.meter)
+        method = options.signer(statistics)
+        if isinstance(method, OnlineTopSig):
+            return _sign_online(texts, options, method, threads=threads, meter=self.meter)
+        with self.meter.stage("sign", texts.size_bytes, "bytes") as progress:
+            batches = list(signed_batches(texts, options, method, threads=threads, progress=progress))
+        return SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
+
+
+def signing_engine(cluster: Cluster | None, out: Path, resources: Resources, meter: Meter) -> SigningEngine:
+    """Threads of this process where there is no cluster; with one, parts lie beside ``out`` meanwhile."""
+    if cluster is None:
+        return SigningThreads(resources, meter)
+    from nearkin.workflows.signing.on_spark.job import SigningCluster
+
+    return SigningCluster(cluster, out, meter)
+
+
+def _sign_online(
+    texts: Texts, options: SigningOptions, method: OnlineTopSig, *, threads: int, meter: Meter
+) -> SignedTexts:
+    """In order: each document by the statistics of those before it."""
+    sample = DriftSample()
+    batches: list[SignedBatch] = []
+    with meter.stage("sign", texts.size_bytes, "bytes") as progress:
+        for documents, counted in counted_batches(texts, options, threads=threads, progress=progress):
+            signed = method.sign(counted)
+            sample.watch(counted, signed)
+            batches.append((documents, signed))
+    statistics = method.growing.frozen()
+    # another stream has other signatures
+    fingerprint = f"{method.fingerprint} to {statistics.fingerprint}"
+    drift = sample.measure(method, statistics)
+    return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)
