@@ -6,16 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import Cache, ChosenAlphabet, ChosenIndex, DocIds, Json, Place, Wave, WaveToRemove
-from nearkin.cli.options import Encoding, Format, Id, Inputs, Quiet, Text, Threads
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.options import Inputs, Quiet, Threads
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -51,16 +43,11 @@ adding them again brings them back.
 def add(
     collection: Place,
     inputs: Inputs,
+    *,
     wave: Wave = None,
     alphabet: ChosenAlphabet = None,
     index: ChosenIndex = None,
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    reading: ReadingOptions,
     cache: Cache = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -73,14 +60,12 @@ def add(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.workflows.collection.adding import add_files
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     resources = Resources(threads)
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        texts = reading.opened(bars)  # before the collection is made: a wrong name leaves nothing behind
+        # before the collection is made: a wrong name leaves nothing behind
+        texts = reading.request(inputs).opened(bars)
         with Collection.open(
             collection,
             create=True,

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
-from nearkin.cli.reading_rules import MOST_UNREADABLE, MaxUnreadable
+from nearkin.cli.reading_options import MOST_UNREADABLE, MaxUnreadable
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

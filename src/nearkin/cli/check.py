@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
-from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,6 +11,7 @@ from typing import Any, TextIO, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from nearkin.cli.option_groups import taking_options
 from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 
@@ -66,10 +67,12 @@ class CommandLine(typer.Typer):
         register = super().command(name, **{"cls": Command, **short, **options})
 
         def decorate(function: Function) -> Function:
-            @functools.wraps(function)
+            work = taking_options(function)
+
+            @functools.wraps(work)
             def checked(**values: Any) -> Any:
                 _check_places(values)
-                return function(**values)
+                return work(**values)
 
             register(checked)
             return function

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nearkin.cli.option_groups import OptionGroup
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -38,6 +40,19 @@ Conf = Annotated[
         show_default=False,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class EngineOptions(OptionGroup):
+    """Where the work is done."""
+
+    engine: Engine = "local"
+    master: Master = None
+    conf: Conf = None
+
+    def cluster(self) -> Cluster | None:
+        """The cluster that is chosen; see `cluster_of`."""
+        return cluster_of(self.engine, self.master, self.conf)
 
 
 def check_engine(engine: str) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.options import (
-    Encoding,
     FamilyShingle,
     FamilyThreshold,
-    Format,
-    Id,
     Inputs,
     Json,
     Memory,
@@ -19,18 +16,9 @@ from nearkin.cli.options import (
     Overwrite,
     Quiet,
     Resume,
-    Text,
     Threads,
 )
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -52,13 +40,8 @@ the first lines that differ.
 def families(
     inputs: Inputs,
     out: Out,
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    *,
+    reading: ReadingOptions,
     threshold: FamilyThreshold = None,
     shingle: FamilyShingle = None,
     as_json: Json = False,
@@ -73,11 +56,9 @@ def families(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    asked = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
+    asked = reading.request(inputs)
     delivery = Delivery(resume, overwrite)
     resources = Resources.of(threads, memory)
     with bars_shown(is_quiet=quiet or as_json) as bars:

@@ -6,12 +6,14 @@ come from a preset, or from the input.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from nearkin.cli.option_groups import OptionGroup
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
 
@@ -141,6 +143,24 @@ Drop = Annotated[
         "containing drops those that contain one, either drops both. [dim]default: contained[/]"
     ),
 ]
+
+
+@dataclass(frozen=True)
+class DedupChoices(OptionGroup):
+    """What a user may choose about a deduplication: each field is one of `DedupOptions`, None if not given."""
+
+    preset: Preset = None
+    threshold: Threshold = None
+    measure: Measure = None
+    recall: Recall = None
+    shingle: Shingle = None
+    normalise: Normalise = None
+    min_shared: MinShared = None
+    seed: Seed = None
+    group: Group = None
+    keep: Keep = None
+    drop: Drop = None
+
 
 # -- Output -----------------------------------------------------------------------------------------------------------
 

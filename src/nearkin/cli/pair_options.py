@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from nearkin.cli.option_groups import OptionGroup
+from nearkin.cli.options import Encoding, Format
+from nearkin.cli.reading_options import RulesOptions
+
+if TYPE_CHECKING:
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.job import Beside
+    from nearkin.workflows.pairing.options import PairOptions
+    from nearkin.workflows.reading.request import ReadingRequest
 
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _similar = partial(typer.Option, rich_help_panel="What is a pair")
@@ -117,3 +129,84 @@ Window = Annotated[int | None, _search(help="Signatures on either side that one 
 Seed = Annotated[int, _search("--seed", help="Another seed misses other pairs. [dim]default: 0[/]")]
 
 Terms = Annotated[int, _output("--terms", help="Matching words that are written of each pair.")]
+
+
+@dataclass(frozen=True)
+class SidesOptions(OptionGroup):
+    """How both collections are read."""
+
+    table: Table = None
+    left_language: LeftLanguage = None
+    right_language: RightLanguage = None
+    text: Text = None
+    left_text: LeftText = None
+    right_text: RightText = None
+    id: Id = None
+    left_id: LeftId = None
+    right_id: RightId = None
+    file_format: Format = None
+    encoding: Encoding = "utf-8"
+    rules: RulesOptions = field(default_factory=RulesOptions)
+
+    def given(self, left: Sequence[str], right: Sequence[str]) -> PairInput:
+        """Ask for both to be read."""
+        from nearkin.workflows.pairing.inputs import PairInput
+
+        sides = (
+            self._request(left, self.left_text, self.left_id),
+            self._request(right, self.right_text, self.right_id),
+        )
+        return PairInput(*sides, self.table, self.left_language, self.right_language)
+
+    def _request(self, inputs: Sequence[str], text: str | None, doc_id: str | None) -> ReadingRequest:
+        from nearkin.workflows.reading.request import ReadingRequest
+
+        return ReadingRequest(
+            inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,
+            encoding=self.encoding, rules=self.rules.rules(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairChoices(OptionGroup):
+    """What a user may choose about a search: each field is one of `PairOptions`."""
+
+    threshold: PairThreshold = 0.3
+    recall: WantedRecall = 0.9
+    top: Top = None
+    agreement: Agreement = 0.05
+    stems: Stems = True
+    splits: Splits = True
+    translate: Translate = "auto"
+    min_occurrences: MinOccurrences = 2
+    min_terms: MinTerms = 5
+    method: Method = "auto"
+    bits: Bits = None
+    distance: Distance = None
+    permutations: Permutations = None
+    window: Window = None
+    seed: Seed = 0
+
+    def options(self, n_terms: int) -> PairOptions:
+        """The checked options."""
+        from nearkin.workflows.pairing.options import PairOptions
+
+        return PairOptions(n_terms=n_terms, **vars(self))
+
+
+@dataclass(frozen=True)
+class BesideOptions(OptionGroup):
+    """What the pairs are compared with."""
+
+    known: KnownPairs = None
+    interwiki: Interwiki = None
+    left_translated: LeftTranslated = None
+
+    def beside(self, encoding: str, rules: RulesOptions) -> Beside:
+        """Ask for it to be read as the sides are."""
+        from nearkin.workflows.pairing.job import Beside
+        from nearkin.workflows.reading.request import ReadingRequest
+
+        translated = self.left_translated
+        request = ReadingRequest(translated, encoding=encoding, rules=rules.rules()) if translated else None
+        return Beside(self.known, self.interwiki, request)

@@ -7,49 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
-from nearkin.cli.options import Encoding, Format, Json, Out, Overwrite, Quiet, Report, Resume, Threads
-from nearkin.cli.pair_options import (
-    Agreement,
-    Bits,
-    Distance,
-    Id,
-    Interwiki,
-    KnownPairs,
-    Left,
-    LeftId,
-    LeftLanguage,
-    LeftText,
-    LeftTranslated,
-    Method,
-    MinOccurrences,
-    MinTerms,
-    PairThreshold,
-    Permutations,
-    Right,
-    RightId,
-    RightLanguage,
-    RightText,
-    Seed,
-    Splits,
-    Stems,
-    Table,
-    Terms,
-    Text,
-    Top,
-    Translate,
-    WantedRecall,
-    Window,
-)
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.engine_options import EngineOptions
+from nearkin.cli.options import Json, Out, Overwrite, Quiet, Report, Resume, Threads
+from nearkin.cli.pair_options import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
@@ -84,38 +44,10 @@ def pairs(
     left: Left,
     right: Right,
     out: Out,
-    table: Table = None,
-    left_language: LeftLanguage = None,
-    right_language: RightLanguage = None,
-    text: Text = None,
-    left_text: LeftText = None,
-    right_text: RightText = None,
-    id: Id = None,
-    left_id: LeftId = None,
-    right_id: RightId = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
-    threshold: PairThreshold = 0.3,
-    recall: WantedRecall = 0.9,
-    top: Top = None,
-    agreement: Agreement = 0.05,
-    stems: Stems = True,
-    splits: Splits = True,
-    translate: Translate = "auto",
-    min_occurrences: MinOccurrences = 2,
-    min_terms: MinTerms = 5,
-    known: KnownPairs = None,
-    interwiki: Interwiki = None,
-    left_translated: LeftTranslated = None,
-    method: Method = "auto",
-    bits: Bits = None,
-    distance: Distance = None,
-    permutations: Permutations = None,
-    window: Window = None,
-    seed: Seed = 0,
+    *,
+    sides: SidesOptions,
+    chosen: PairChoices,
+    besides: BesideOptions,
     terms: Terms = 5,
     report: Report = True,
     as_json: Json = False,
@@ -123,41 +55,19 @@ def pairs(
     resume: Resume = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
-    engine: Engine = "local",
-    master: Master = None,
-    conf: Conf = None,
+    engine: EngineOptions,
 ) -> None:
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.workflows.pairing.inputs import PairInput
-    from nearkin.workflows.pairing.job import Beside, pair_files
-    from nearkin.workflows.pairing.options import PairOptions
-    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.pairing.job import pair_files
     from nearkin.workflows.resources import Resources
 
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-
-    def reading(inputs: list[str], own_text: str | None, own_id: str | None) -> ReadingRequest:
-        return ReadingRequest(
-            inputs, file_format=file_format, text=own_text or text, doc_id=own_id or id, encoding=encoding, rules=rules
-        )
-
-    given = PairInput(
-        reading(left, left_text, left_id), reading(right, right_text, right_id), table, left_language, right_language
-    )
-    options = PairOptions(
-        threshold=threshold, recall=recall, top=top, n_terms=terms, agreement=agreement, stems=stems, splits=splits,
-        translate=translate,  # type: ignore[arg-type]  # it checks the side
-        min_occurrences=min_occurrences, min_terms=min_terms, seed=seed, bits=bits,
-        distance=distance, permutations=permutations, window=window,
-        method=method,  # type: ignore[arg-type]  # it checks the method
-    )  # fmt: skip
-    cluster = cluster_of(engine, master, conf)
-    translated = ReadingRequest(left_translated, encoding=encoding, rules=rules) if left_translated else None
+    given, options, cluster = sides.given(left, right), chosen.options(terms), engine.cluster()
+    beside = besides.beside(sides.encoding, sides.rules)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
-            given, out, options, Beside(known, interwiki, translated), resume=resume, overwrite=overwrite,
+            given, out, options, beside, resume=resume, overwrite=overwrite,
             report=report, resources=Resources(threads), progress=bars, cluster=cluster,
         )  # fmt: skip
     warn_of_report(manifest, is_silent=quiet or as_json)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.engine_options import Conf, Engine, Master, cluster_of
+from nearkin.cli.engine_options import EngineOptions
 from nearkin.cli.options import (
     Bits,
     Density,
-    Encoding,
     Features,
-    Format,
-    Id,
     Inputs,
     JsonSummary,
     Method,
@@ -23,18 +20,9 @@ from nearkin.cli.options import (
     RawNormalise,
     SignatureSeed,
     StatisticsFile,
-    Text,
     Threads,
 )
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -62,6 +50,7 @@ Make a signature of bits for every document: documents alike differ in few bits.
 def sign(
     inputs: Inputs,
     out: OutFile,
+    *,
     method: Method = "minhash",
     bits: Bits = 256,
     features: Features = "chars:4",
@@ -70,20 +59,12 @@ def sign(
     statistics: StatisticsFile = None,
     online: Online = False,
     seed: SignatureSeed = 0,
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    reading: ReadingOptions,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
-    engine: Engine = "local",
-    master: Master = None,
-    conf: Conf = None,
+    engine: EngineOptions,
 ) -> None:
     """Sign documents."""
     from nearkin.cli.bars import bars_shown
@@ -91,7 +72,6 @@ def sign(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import sign_files
     from nearkin.workflows.signing.options import SigningOptions
@@ -102,13 +82,11 @@ def sign(
         bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
         seed, online,
     )  # fmt: skip
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
-    cluster = cluster_of(engine, master, conf)
+    cluster = engine.cluster()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         signed = sign_files(
-            reading,
+            reading.request(inputs),
             out,
             options,
             statistics=statistics,

@@ -21,7 +21,7 @@ from nearkin.cli.collection_options import (
     Threshold,
     Tolerance,
 )
-from nearkin.cli.reading_rules import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,28 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options import (
-    Encoding,
     Features,
-    Format,
-    Id,
     Inputs,
     JsonSummary,
     OutFile,
     Overwrite,
     Quiet,
     RawNormalise,
-    Text,
     Threads,
 )
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -54,15 +42,10 @@ together.
 def statistics(
     inputs: Inputs,
     out: OutFile,
+    *,
     features: Features = "chars:4",
     normalise: RawNormalise = "none",
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    reading: ReadingOptions,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -75,7 +58,6 @@ def statistics(
     from nearkin.runs.meter import Meter
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.reading.texts import check_not_an_input
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
@@ -86,10 +68,8 @@ def statistics(
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
-        rules = rules_of(on_error, max_unreadable, max_document_size)
-        reading = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
         with bars_shown(is_quiet=quiet or as_json) as bars:
-            texts = reading.opened(bars)
+            texts = reading.request(inputs).opened(bars)
             check_not_an_input(out, [source.path for source in texts.sources])
             found = collect(
                 texts,

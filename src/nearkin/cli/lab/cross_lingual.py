@@ -10,7 +10,7 @@ import typer
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
 from nearkin.cli.options import Id, Out
-from nearkin.cli.reading_rules import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
+from nearkin.cli.reading_options import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

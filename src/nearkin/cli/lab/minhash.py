@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Corpus, Documents, Encoding, Format, Id, Out, Text, Title
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.options import Corpus, Documents, Out, Title
+from nearkin.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,24 +29,16 @@ compared exactly beside them.
 def minhash(
     inputs: Corpus,
     out: Out,
-    text: Text = None,
+    *,
+    reading: ReadingOptions,
     title: Title = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     documents: Documents = 1000,
 ) -> PlannedExperiment:
     """Repeat the article's measurements."""
     from nearkin.lab.minhash.corpus import TitledRequest
     from nearkin.lab.minhash.delivery import experiment
 
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = TitledRequest(
-        inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules, title=title
-    )
+    files = TitledRequest.of(reading.request(inputs), title)
     return PlannedExperiment(experiment(files, documents), out, _show)
 
 

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Corpus, Encoding, Format, Id, Out, Text
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.options import Corpus, Out
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -59,13 +51,8 @@ text.
 def range_search(
     inputs: Corpus,
     out: Out,
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    *,
+    reading: ReadingOptions,
     documents: First = 100_000,
     alphabet: Alphabet = "latin",
     queries: Queries = 500,
@@ -78,12 +65,9 @@ def range_search(
     from nearkin.lab.range_search.delivery import experiment
     from nearkin.lab.range_search.experiment import RangeSearchPlan
     from nearkin.lab.range_search.similarity import Bounds
-    from nearkin.workflows.reading.request import ReadingRequest
 
     plan = RangeSearchPlan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
-    return PlannedExperiment(experiment(files, plan), out, _show)
+    return PlannedExperiment(experiment(reading.request(inputs), plan), out, _show)
 
 
 def _show(console: Console, results: RangeSearchResults) -> None:

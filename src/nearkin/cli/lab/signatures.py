@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Corpus, Documents, Encoding, Format, Id, Out, Text
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.options import Corpus, Documents, Out
+from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -38,22 +30,14 @@ whether near signatures are near texts, what they cost, how many documents weigh
 def signatures(
     inputs: Corpus,
     out: Out,
-    text: Text = None,
-    id: Id = None,
-    file_format: Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    *,
+    reading: ReadingOptions,
     documents: Documents = 2000,
 ) -> PlannedExperiment:
     """Measure signatures of bits."""
     from nearkin.lab.signatures.delivery import experiment
-    from nearkin.workflows.reading.request import ReadingRequest
 
-    rules = rules_of(on_error, max_unreadable, max_document_size)
-    files = ReadingRequest(inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
-    return PlannedExperiment(experiment(files, documents), out, _show)
+    return PlannedExperiment(experiment(reading.request(inputs), documents), out, _show)
 
 
 def _show(console: Console, results: SignatureResults) -> None:

@@ -10,15 +10,7 @@ import typer
 from nearkin.cli.engine_options import check_engine
 from nearkin.cli.options import JsonSummary, Measure, Recall, Shingle, Text, Threshold
 from nearkin.cli.plan.options import PlanEngine
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.reading_options import RulesOptions
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -68,11 +60,10 @@ Plan the search of nearkin dedup for a corpus like SAMPLE before it is run: how 
 
 def plan_corpus(
     sample: Sample,
+    *,
     documents: CorpusSize = None,
     text: Text = None,
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    rules: RulesOptions,
     threshold: Threshold = None,
     measure: Measure = None,
     recall: Recall = None,
@@ -97,7 +88,7 @@ def plan_corpus(
         raise ParameterError("--cores is the size of a cluster: add --engine spark.")
     n_documents = None if documents is None else parse_count(documents, "--documents")
     options = DedupOptions.of(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
-    request = ReadingRequest(sample, text=text, rules=rules_of(on_error, max_unreadable, max_document_size))
+    request = ReadingRequest(sample, text=text, rules=rules.rules())
     with bars_shown(is_quiet=as_json) as bars:
         told = forecast(request, options, n_documents=n_documents, resources=Resources(), progress=bars)
     n_cores = cores or 1

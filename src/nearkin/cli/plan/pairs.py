@@ -11,15 +11,7 @@ import typer
 from nearkin.cli.engine_options import check_engine
 from nearkin.cli.options import JsonSummary, Overwrite
 from nearkin.cli.plan.options import Figure, PlanEngine, check_figure
-from nearkin.cli.reading_rules import (
-    LARGEST_DOCUMENT,
-    MOST_UNREADABLE,
-    SKIP_DOCUMENTS,
-    MaxDocumentSize,
-    MaxUnreadable,
-    OnError,
-    rules_of,
-)
+from nearkin.cli.reading_options import RulesOptions
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -115,6 +107,7 @@ Sizes = tuple[str | None, str | None]
 
 
 def plan_pairs(
+    *,
     left: Left = None,
     right: Right = None,
     threshold: MinCosine = 0.3,
@@ -129,9 +122,7 @@ def plan_pairs(
     text: SampleText = None,
     left_text: LeftText = None,
     right_text: RightText = None,
-    on_error: OnError = SKIP_DOCUMENTS,
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    rules: RulesOptions,
     method: SearchMethod = None,
     bits: SignatureBits = None,
     distance: WithinDistance = None,
@@ -151,7 +142,6 @@ def plan_pairs(
     from nearkin.workflows.resources import Resources
 
     check_engine(engine)
-    rules = rules_of(on_error, max_unreadable, max_document_size)
     planned_for = parse_machine(machine, Resources(0).n_threads)
     check_figure(figure, overwrite=overwrite)
     options = PairOptions(
@@ -163,8 +153,9 @@ def plan_pairs(
         if terms is not None:
             raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
         samples = PairInput(
-            ReadingRequest(sample_left, text=left_text or text, rules=rules),
-            ReadingRequest(sample_right, text=right_text or text, rules=rules), table, left_language, right_language,
+            ReadingRequest(sample_left, text=left_text or text, rules=rules.rules()),
+            ReadingRequest(sample_right, text=right_text or text, rules=rules.rules()),
+            table, left_language, right_language,
         )  # fmt: skip
         asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
     else:

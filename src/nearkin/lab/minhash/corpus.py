@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import get_args
 
 import pyarrow as pa
@@ -37,6 +37,11 @@ class TitledRequest(ReadingRequest):
     """
 
     title: str | None = None
+
+    @classmethod
+    def of(cls, request: ReadingRequest, title: str | None) -> TitledRequest:
+        """The same request with headlines."""
+        return cls(**{one.name: getattr(request, one.name) for one in fields(request)}, title=title)
 
 
 @dataclass(frozen=True, slots=True)

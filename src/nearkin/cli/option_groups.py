@@ -1,0 +1,78 @@
+"""Options that several commands have, written once: a parameter of a command may stand for a group of them.
+
+>>> @dataclass(frozen=True)
+... class Pace(OptionGroup):
+...     steps: int = 1
+...     is_slow: bool = False
+>>> def walk(place: str, pace: Pace) -> str:
+...     return f"{place}: {pace.steps}"
+>>> walk_by_options = taking_options(walk)
+>>> inspect.signature(walk_by_options)
+<Signature (*, place: str, steps: int = 1, is_slow: bool = False)>
+>>> walk_by_options(place="home", steps=3, is_slow=True)
+'home: 3'
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+
+__all__ = ["OptionGroup", "taking_options"]
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """A frozen dataclass whose fields are options, each with its default, or groups of their own."""
+
+
+def taking_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with an option for each field of its groups, which are put together again when it is called."""
+    given = inspect.signature(function, eval_str=True).parameters.values()
+    groups = {one.name: one.annotation for one in given if _is_group(one.annotation)}
+    if not groups:
+        return function
+    alone = {one.name for one in given} - groups.keys()
+    parameters = [
+        option
+        for one in given
+        for option in (_options_of(one.annotation) if one.name in groups else (one.replace(kind=one.KEYWORD_ONLY),))
+    ]
+
+    @functools.wraps(function)
+    def taking(**values: Any) -> Any:
+        gathered = {name: _gathered(kind, values) for name, kind in groups.items()}
+        return function(**gathered, **{name: value for name, value in values.items() if name in alone})
+
+    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what inspect and typer ask for
+    taking.__annotations__ = {one.name: one.annotation for one in parameters}
+    return taking
+
+
+def _is_group(annotation: object) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
+
+
+def _options_of(kind: type[OptionGroup]) -> Iterator[inspect.Parameter]:
+    for name, annotation, default in _fields_of(kind):
+        if _is_group(annotation):
+            yield from _options_of(annotation)
+        else:
+            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _fields_of(kind: type[OptionGroup]) -> Iterator[tuple[str, Any, object]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return ((one.name, hints[one.name], one.default) for one in fields(kind))
+
+
+def _gathered(kind: type[OptionGroup], values: Mapping[str, Any]) -> OptionGroup:
+    return kind(
+        **{
+            name: _gathered(annotation, values) if _is_group(annotation) else values[name]
+            for name, annotation, _ in _fields_of(kind)
+        }
+    )

@@ -1,0 +1,82 @@
+"""The options of every command that reads documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.option_groups import OptionGroup
+from nearkin.cli.options import Encoding, Format, Id, Text
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.workflows.reading.request import ReadingRequest
+
+_input = partial(typer.Option, rich_help_panel="Input")
+SKIP_DOCUMENTS = "skip-documents"
+MOST_UNREADABLE = "50%"
+LARGEST_DOCUMENT = "64MiB"
+
+OnError = Annotated[
+    str,
+    _input(
+        "--on-error",
+        help="skip-documents: leave out and list documents that cannot be read; stop at a truncated or damaged file. "
+        "skip: also use what comes before the damage of a file. stop: stop at the first bad document.",
+    ),
+]
+MaxUnreadable = Annotated[
+    str,
+    _input(
+        "--max-unreadable",
+        metavar="SHARE",
+        help="Maximum share of documents that may be unreadable, for example 1% or 0.01. With more the command fails.",
+    ),
+]
+MaxDocumentSize = Annotated[
+    str,
+    _input(
+        "--max-document-size",
+        metavar="SIZE",
+        help="Maximum size of one document. A longer one is skipped without being held in memory, and is unreadable.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class RulesOptions(OptionGroup):
+    """What happens to documents and files that cannot be read."""
+
+    on_error: OnError = SKIP_DOCUMENTS
+    max_unreadable: MaxUnreadable = MOST_UNREADABLE
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
+
+    def rules(self) -> ReadingRules:
+        """The rules that these options stand for."""
+        from nearkin.stages.documents.rules import ReadingRules
+
+        return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size)
+
+
+@dataclass(frozen=True)
+class ReadingOptions(OptionGroup):
+    """Columns, format and encoding, and the rules."""
+
+    text: Text = None
+    id: Id = None
+    file_format: Format = None
+    encoding: Encoding = "utf-8"
+    rules: RulesOptions = field(default_factory=RulesOptions)
+
+    def request(self, inputs: Sequence[str]) -> ReadingRequest:
+        """Ask for these inputs to be read."""
+        from nearkin.workflows.reading.request import ReadingRequest
+
+        return ReadingRequest(
+            inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
+            rules=self.rules.rules(),
+        )  # fmt: skip
