@@ -17,6 +17,7 @@ import pytest
 
 from contract.test_engines_dedup import Case, Records, cases, in_files, named
 from functional.conftest import nearkin_here, results
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
@@ -66,7 +67,7 @@ def found(
     folder: Path,
     out: Path,
     *,
-    cluster: Cluster | None = None,
+    engine: Engine = LOCAL,
     delivery: Delivery = PLAIN,
     progress: Silent | None = None,
 ) -> dict[str, object]:
@@ -80,7 +81,7 @@ def found(
         delivery=delivery,
         resources=Resources(2),
         progress=progress,
-        cluster=cluster,
+        engine=engine,
     )
     assert not (out / ".work").exists()
     return left_in(out)
@@ -135,7 +136,7 @@ ON_A_CLUSTER = [
 def test_a_cluster_finds_what_one_machine_finds(name, tmp_path, spark, small):
     case = in_many_files(cases()[name])
     expected = found(case, tmp_path, tmp_path / "local")
-    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster()) == expected
+    assert found(case, tmp_path, tmp_path / "spark", engine=Cluster()) == expected
 
 
 @pytest.mark.slow
@@ -145,7 +146,7 @@ def test_components_in_rounds(tmp_path, spark, small, monkeypatch):
     expected = found(case, tmp_path, tmp_path / "local")
     monkeypatch.setattr(grouping, "MOST_EDGES", 0)
     stages = Stages()
-    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster(), progress=stages) == expected
+    assert found(case, tmp_path, tmp_path / "spark", engine=Cluster(), progress=stages) == expected
     assert 3 <= sum(name.startswith("star-") for name in stages.begun) <= 12
 
 
@@ -157,7 +158,7 @@ def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monk
     case = in_many_files(cases()["a crowded key"])
     expected = found(case, tmp_path, tmp_path / "local")
     stages = Stages()
-    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster(), progress=stages) == expected
+    assert found(case, tmp_path, tmp_path / "spark", engine=Cluster(), progress=stages) == expected
     assert "crowds" in stages.begun
     assert expected["manifest"]["counts"]["pairs_not_compared"] > 0
 
@@ -172,7 +173,7 @@ def test_a_document_of_20_megabytes(tmp_path, spark, small):
     case = Case([few[:30], [{"id": "long", "text": long}], few[30:], [{"id": "longer", "text": long + " more"}]])
     expected = found(case, tmp_path, tmp_path / "local")
     assert expected["manifest"]["counts"]["near_duplicate"] == 1
-    assert found(case, tmp_path, tmp_path / "spark", cluster=Cluster()) == expected
+    assert found(case, tmp_path, tmp_path / "spark", engine=Cluster()) == expected
 
 
 @pytest.mark.slow
@@ -243,7 +244,7 @@ def test_a_worker_that_dies_in_the_middle(tmp_path, cluster, spark, small, whole
     out = tmp_path / "spark"
     killer = Killer(cluster, spark, out / ".work")
     stages = Stages("bands", killer.start)
-    told = found(case, tmp_path, out, cluster=Cluster(), progress=stages)
+    told = found(case, tmp_path, out, engine=Cluster(), progress=stages)
     killer.join()
     assert killer.error is None
     assert killer.n_lost > 0, "an executor and its Python"
@@ -302,7 +303,7 @@ def test_a_driver_that_is_killed(tmp_path, spark, cut):
     before = kept_stages(out)
     assert spark.sparkContext.defaultParallelism == 4, "with more tasks at a time"
     stages = Stages()
-    went_on = found(cut, tmp_path, out, cluster=Cluster(), delivery=RESUME, progress=stages)
+    went_on = found(cut, tmp_path, out, engine=Cluster(), delivery=RESUME, progress=stages)
     assert not before.keys() & set(stages.begun)
     assert went_on == found(cut, tmp_path, tmp_path / "local")
 
@@ -373,7 +374,7 @@ def test_files_that_change(stage, rule, tmp_path, spark):
     with pytest.raises(SourceError, match=rule) as caught:
         dedup_files(
             ReadingRequest([str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
-            progress=Stages(stage, change), cluster=Cluster(),
+            progress=Stages(stage, change), engine=Cluster(),
         )  # fmt: skip
     assert "Traceback" not in str(caught.value)
     assert not (tmp_path / "out/manifest.json").exists()
@@ -389,4 +390,4 @@ def test_files_that_a_worker_may_not_read(tmp_path, spark, monkeypatch):
 
     monkeypatch.setattr(task_input.Seen, "of", readable)
     with pytest.raises(SourceError, match="is not the same file on the worker"):
-        found(case, tmp_path, tmp_path / "out", cluster=Cluster())
+        found(case, tmp_path, tmp_path / "out", engine=Cluster())

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from in_process import InProcess
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages
@@ -318,14 +319,14 @@ class ToldOf(InProcess):
     about: Mapping[str, object] = field(default_factory=lambda: {"name": "in process"})
 
 
-def tables_of(case: Case, given: PairInput, out: Path, cluster: Cluster | None, **how: bool) -> dict[str, bytes]:
+def tables_of(case: Case, given: PairInput, out: Path, engine: Engine, **how: bool) -> dict[str, bytes]:
     """The tables of an engine, and what it counted."""
     options = PairOptions(**{"threshold": 0.4} | dict(case.options))
     with cut_into(case.cut, 120, options.bits or 64):
         about = pair_files(
-            given, out, options, case.beside, report=False, resources=Resources(2), cluster=cluster, **how
+            given, out, options, case.beside, report=False, resources=Resources(2), engine=engine, **how
         )  # fmt: skip
-    assert ("engine" in about) == (cluster is not None)
+    assert ("engine" in about) == (engine is not LOCAL)
     tables = {name: (out / name).read_bytes() for name in TABLES if (out / name).exists()}
     counts = dict(about["counts"])
     if case.cut.orders_a_round < 5:
@@ -350,7 +351,7 @@ def in_this_process(monkeypatch) -> Cluster:
 def test_tasks_write_what_one_machine_writes(name, in_this_process, tmp_path):
     case = cases()[name]
     given = case.given(tmp_path)
-    expected = tables_of(case, given, tmp_path / "local", None)
+    expected = tables_of(case, given, tmp_path / "local", LOCAL)
     n_pairs = pq.read_metadata(tmp_path / "local" / "pairs.parquet").num_rows
     assert n_pairs > 5 or name == "nothing alike"  # else equal tables would say little
     assert_same_tables(tables_of(case, given, tmp_path / "tasks", in_this_process), expected)
@@ -361,7 +362,7 @@ def test_an_empty_side_is_refused_in_the_same_words(right, in_this_process, tmp_
     case = Case(BY_WINDOW, texts=(["some words here"], right), has_table=False)
     given = case.given(tmp_path)
     said = []
-    for name, cluster in (("local", None), ("tasks", in_this_process)):
+    for name, cluster in (("local", LOCAL), ("tasks", in_this_process)):
         with pytest.raises(SourceError) as refused:
             tables_of(case, given, tmp_path / name, cluster)
         said.append(str(refused.value))
@@ -373,7 +374,7 @@ def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
     case = Case(BY_VECTORS, **MIXED)
     given = case.given(tmp_path)
     given = replace(given, right=replace(given.right, rules=ReadingRules("stop")))
-    for name, cluster in (("local", None), ("tasks", in_this_process)):
+    for name, cluster in (("local", LOCAL), ("tasks", in_this_process)):
         with pytest.raises(DocumentError, match=r"[03]\.jsonl:1: .*--on-error stop"):
             tables_of(case, given, tmp_path / name, cluster)
         assert not (tmp_path / name).exists()
@@ -387,7 +388,7 @@ FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
 def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeypatch):
     case = replace(cases()[name], cut=FEW_TASKS)
     given = case.given(tmp_path)
-    expected = tables_of(case, given, tmp_path / "local", None)
+    expected = tables_of(case, given, tmp_path / "local", LOCAL)
     monkeypatch.chdir(tmp_path)  # workers are somewhere else
     assert_same_tables(tables_of(case, given, Path("spark"), Cluster()), expected)
 
@@ -396,7 +397,7 @@ def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeyp
 def test_a_run_that_lost_its_driver_goes_on(spark, tmp_path, monkeypatch):
     case = Case(BY_WINDOW | {"permutations": 2}, cut=replace(FEW_TASKS, orders_a_round=1))
     given, done = case.given(tmp_path), []
-    expected = tables_of(case, given, tmp_path / "local", None)
+    expected = tables_of(case, given, tmp_path / "local", LOCAL)
     make = Stages.kept
 
     def kept(own: Stages, name: str, *how) -> Blocks:

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import wikipedia_dumps
 from functional.conftest import nearkin_here, some_records
 from in_process import InProcess
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import (
     DocumentError,
@@ -176,9 +177,7 @@ def cases() -> dict[str, Case]:
     }
 
 
-def told_of(
-    case: Case, folder: Path, name: str, cluster: Cluster | None = None, statistics: Path | None = None
-) -> Told:
+def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statistics: Path | None = None) -> Told:
     """What an engine makes of a case; it leaves the file of signatures and nothing else."""
     out = folder / "out" / name
     out.parent.mkdir(exist_ok=True)
@@ -193,7 +192,7 @@ def told_of(
             statistics=statistics,
             resources=Resources(2),
             progress=listener,
-            cluster=cluster,
+            engine=engine,
         )
     except NearkinError:
         assert set(out.parent.iterdir()) == before
@@ -260,7 +259,7 @@ def statistics_in(folder: Path, **options: object) -> Path:
 def test_statistics_that_are_given(tmp_path, in_process):
     case, given = Case(records_in(3), WEIGHTED), statistics_in(tmp_path)
     found = told_of(case, tmp_path, "tasks", NO_CLUSTER, given)
-    assert_same(found, told_of(case, tmp_path, "local", None, given))
+    assert_same(found, told_of(case, tmp_path, "local", LOCAL, given))
     assert found.summary["statistics"]["fingerprint"] == Statistics.load(given).fingerprint
     with pytest.raises(FingerprintError, match="statistics are of features"):
         told_of(Case(records_in(1), WEIGHTED | {"features": Words(2)}), tmp_path, "others", NO_CLUSTER, given)
@@ -352,7 +351,7 @@ def test_standard_input_is_refused_before_it_is_read(tmp_path):
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),
-            cluster=NO_CLUSTER,
+            engine=NO_CLUSTER,
         )
     assert stdin.tell() == 0
 
@@ -365,7 +364,7 @@ def test_a_pipe_is_refused(tmp_path):
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),
-            cluster=NO_CLUSTER,
+            engine=NO_CLUSTER,
         )
 
 

@@ -235,6 +235,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import nearkin
+from nearkin.engines.choice import LOCAL
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import NearkinError
 from nearkin.spark import dedup_result
@@ -258,10 +259,10 @@ except NearkinError as error:
     print(f"{type(error).__name__}: {error}")
 
 (folder / "in.jsonl").write_text("".join(f'{{"id": {i}, "text": "{text}"}}\\n' for i, text in enumerate(texts)))
-for name, cluster in (("local", None), ("spark", Cluster(url))):
+for name, engine in (("local", LOCAL), ("spark", Cluster(url))):
     dedup_files(
         ReadingRequest([str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
-        delivery=Delivery(report=False), resources=Resources(1), cluster=cluster,
+        delivery=Delivery(report=False), resources=Resources(1), engine=engine,
     )
 names = ("documents", "pairs", "groups")
 local, connected = ([(folder / one / f"{name}.parquet").read_bytes() for name in names] for one in ("local", "spark"))

@@ -65,12 +65,12 @@ def dedup(
 
     options = DedupOptions.of(**vars(chosen))
     delivery = Delivery(resume, overwrite, write_kept, report)
-    resources, cluster = Resources.of(threads, memory), engine.cluster()
+    resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
-            progress=bars, preset=chosen.preset, cluster=cluster,
+            progress=bars, preset=chosen.preset, engine=where,
         )  # fmt: skip
     warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

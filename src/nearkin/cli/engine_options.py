@@ -13,11 +13,11 @@ from nearkin.cli.option_groups import OptionGroup
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
-    from nearkin.engines.spark.session import Cluster
+    from nearkin.engines.choice import Engine
 
 _engine = partial(typer.Option, rich_help_panel="The engine")
 
-Engine = Annotated[
+EngineName = Annotated[
     str,
     _engine(help="local: threads of this machine. spark: the machines of a Spark cluster; the results are the same."),
 ]
@@ -46,13 +46,13 @@ Conf = Annotated[
 class EngineOptions(OptionGroup):
     """Where the work is done."""
 
-    engine: Engine = "local"
+    engine: EngineName = "local"
     master: Master = None
     conf: Conf = None
 
-    def cluster(self) -> Cluster | None:
-        """The cluster that is chosen; see `cluster_of`."""
-        return cluster_of(self.engine, self.master, self.conf)
+    def chosen(self) -> Engine:
+        """The engine; see `engine_of`."""
+        return engine_of(self.engine, self.master, self.conf)
 
 
 def check_engine(engine: str) -> None:
@@ -66,8 +66,8 @@ def check_engine(engine: str) -> None:
         raise ParameterError.of("engine", "nearkin", "local or spark", engine)
 
 
-def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Cluster | None:
-    """What the three options say together; None for the local engine.
+def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
+    """What the three options say together.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> C
 
     Examples
     --------
-    >>> cluster_of("spark", "local[2]", ["spark.ui.enabled=false"])
+    >>> engine_of("spark", "local[2]", ["spark.ui.enabled=false"])
     Cluster(master='local[2]', settings={'spark.ui.enabled': 'false'})
     """
     check_engine(engine)
@@ -87,7 +87,9 @@ def cluster_of(engine: str, master: str | None, conf: Iterable[str] | None) -> C
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
             if given is not None:
                 raise ParameterError.of(option, "nearkin", "left out without --engine spark", given)
-        return None
+        from nearkin.engines.choice import LOCAL
+
+        return LOCAL
     for key, is_set, value in pairs:
         if not is_set or not key.strip():
             raise ParameterError.of("conf", "nearkin", "KEY=VALUE", f"{key}{is_set}{value}")

@@ -63,12 +63,12 @@ def pairs(
     from nearkin.workflows.pairing.job import pair_files
     from nearkin.workflows.resources import Resources
 
-    given, options, cluster = sides.given(left, right), chosen.options(terms), engine.cluster()
+    given, options, where = sides.given(left, right), chosen.options(terms), engine.chosen()
     beside = besides.beside(sides.encoding, sides.rules)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
             given, out, options, beside, resume=resume, overwrite=overwrite,
-            report=report, resources=Resources(threads), progress=bars, cluster=cluster,
+            report=report, resources=Resources(threads), progress=bars, engine=where,
         )  # fmt: skip
     warn_of_report(manifest, is_silent=quiet or as_json)
     tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)

@@ -82,7 +82,7 @@ def sign(
         bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
         seed, online,
     )  # fmt: skip
-    cluster = engine.cluster()
+    where = engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
         signed = sign_files(
@@ -92,7 +92,7 @@ def sign(
             statistics=statistics,
             resources=Resources(threads),
             progress=bars,
-            cluster=cluster,
+            engine=where,
         )
     tell(signed.summary, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 

@@ -7,35 +7,36 @@ import sys
 
 import pytest
 
-from nearkin.cli.engine_options import cluster_of
+from nearkin.cli.engine_options import engine_of
+from nearkin.engines.choice import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
 
 
 def test_the_local_engine_has_no_cluster():
-    assert cluster_of("local", None, None) is None
-    assert cluster_of("local", None, []) is None
+    assert engine_of("local", None, None) is LOCAL
+    assert engine_of("local", None, []) is LOCAL
 
 
 def test_the_local_engine_imports_nothing_of_spark():
     code = """
 import sys
-from nearkin.cli.engine_options import cluster_of
-cluster_of("local", None, ())
+from nearkin.cli.engine_options import engine_of
+engine_of("local", None, ())
 print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_what_was_chosen():
-    cluster = cluster_of("spark", "spark://one:7077,two:7077", ["a.b=c", "spark.driver.extraJavaOptions=-Da=b -Dc=d"])
+    cluster = engine_of("spark", "spark://one:7077,two:7077", ["a.b=c", "spark.driver.extraJavaOptions=-Da=b -Dc=d"])
     assert cluster.master == "spark://one:7077,two:7077"
     assert cluster.settings == {"a.b": "c", "spark.driver.extraJavaOptions": "-Da=b -Dc=d"}
-    assert cluster_of("spark", None, None).master is None
-    assert cluster_of("spark", None, ["spark.master=local[3]"]) == cluster_of("spark", "local[3]", [])
+    assert engine_of("spark", None, None).master is None
+    assert engine_of("spark", None, ["spark.master=local[3]"]) == engine_of("spark", "local[3]", [])
 
 
 def test_the_last_of_two_settings_counts():
-    assert cluster_of("spark", None, ["a=1", "a=2"]).settings == {"a": "2"}
+    assert engine_of("spark", None, ["a=1", "a=2"]).settings == {"a": "2"}
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_the_last_of_two_settings_counts():
 )
 def test_refusals(arguments, rule):
     with pytest.raises(ParameterError, match=rule):
-        cluster_of(*arguments)
+        engine_of(*arguments)
 
 
 def test_without_pyspark(monkeypatch):
@@ -68,4 +69,4 @@ def test_without_pyspark(monkeypatch):
     with pytest.raises(
         MissingExtraError, match=r"--engine spark needs the spark extra: pip install 'nearkin\[spark\]'"
     ):
-        cluster_of("spark", None, None)
+        engine_of("spark", None, None)

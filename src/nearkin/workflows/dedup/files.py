@@ -6,8 +6,9 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.reports.page_file import PROBLEM
@@ -15,19 +16,16 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
 from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reporting import told_of, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.reading.inputs import Input, file_inputs
-from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
-
-if TYPE_CHECKING:
-    from nearkin.engines.spark.session import Cluster
 
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files", "run_files"]
 
@@ -125,11 +123,11 @@ def run_files(
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
-    cluster: Cluster | None = None,
+    engine: Engine = LOCAL,
 ) -> Mapping[str, object]:
     """Find near-duplicates in files, write the tables into a directory, and end as the command wants.
 
-    With a cluster the work is done there; it must see the files, and the directory, under the same paths.
+    A cluster must see the files, and the directory, under the same paths.
 
     Returns
     -------
@@ -148,15 +146,16 @@ def run_files(
         asked = replace(asked, stdin=stdin)
         sourced = Sourced.of(asked, out, options, progress, against=against, twice=ending.twice)
         ending.check(sourced)
-        if cluster is not None:
-            check_can_be_shared(sourced.sources + sourced.others)
-        identity = {**sourced.identity(ending.command, options), "engine": "spark" if cluster else "local"}
+        meter = Meter(progress)
+        worker = dedup_engine(engine, resources, meter)
+        worker.check(sourced.sources + sourced.others)
+        identity = {**sourced.identity(ending.command, options), "engine": engine.name}
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
-            meter = Meter(progress)
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
-            result, engine = _find(sourced, saved, directory, options, delivery, resources, meter, cluster)
+            searched = _find(sourced, saved, directory, options, worker)
+            result = searched.result
             sourced.check_unchanged()
             directory.begin_results()
             job.write(result, out, meter)
@@ -168,44 +167,26 @@ def run_files(
             told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
             record = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
             record = replace(
-                record, encoding=asked.encoding, reading=asked.as_read(), engine=engine, kept=more.kept,
+                record, encoding=asked.encoding, reading=asked.as_read(), engine=searched.engine, kept=more.kept,
                 families=more.families,
             )  # fmt: skip
             if delivery.report:
                 problem = ending.report(found, record).get(PROBLEM)
                 record = replace(record, report_problem=problem, stages=tuple(meter.costs))
-            if cluster is None:
-                longest = int(result.corpus.n_characters.max(initial=0))
-                record = replace(record, memory=manifest.memory(resources, meter, longest))
+            record = replace(record, memory=worker.memory(result))
             written = record.as_stored()
             directory.finish(written, kept=delivery.kept)
     return written
 
 
 def _find(
-    sourced: Sourced,
-    saved: Path | None,
-    directory: RunDirectory,
-    options: DedupOptions,
-    delivery: Delivery,
-    resources: Resources,
-    meter: Meter,
-    cluster: Cluster | None,
-) -> tuple[job.Result, Mapping[str, object] | None]:
-    """The job on the files; what the manifest is to say of the cluster that it ran on."""
+    sourced: Sourced, saved: Path | None, directory: RunDirectory, options: DedupOptions, engine: DedupEngine
+) -> DedupFound:
     asked = sourced.asked
     with _opened(saved, asked) as stdin:
         inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
         others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
-        given = inputs, others if sourced.is_against else None, options, directory.work
-        if cluster is None:
-            return job.find(*given, rules=asked.rules, resources=resources, meter=meter), None
-        from nearkin.engines.spark.stages import stages_on
-        from nearkin.workflows.dedup.on_spark.job import find
-
-        with stages_on(cluster, directory.work, meter) as stages:
-            found = find(*given, stages, rules=asked.rules, resources=resources, meter=meter)
-            return found, stages.about
+        return engine.find(inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules)
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
@@ -268,7 +249,7 @@ def dedup_files(
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
-    cluster: Cluster | None = None,
+    engine: Engine = LOCAL,
 ) -> Mapping[str, object]:
     """Deduplicate files into a directory; see `run_files`."""
     ending = DedupEnding(delivery)
@@ -282,5 +263,5 @@ def dedup_files(
         resources=resources,
         progress=progress,
         preset=preset,
-        cluster=cluster,
+        engine=engine,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nearkin.engines.choice import Engine
 from nearkin.engines.spark.stages import stages_kept
 from nearkin.nouns import counted
 from nearkin.planning.pair_search import PairSearch
@@ -84,24 +85,23 @@ class PairThreads:
         )  # fmt: skip
 
 
-@contextlib.contextmanager
 def engine_of(
-    cluster: Cluster | None, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
-) -> Iterator[PairEngine]:
-    """Threads of this process where there is no cluster.
+    engine: Engine, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
+) -> AbstractContextManager[PairEngine]:
+    """The way of an engine to search.
 
     Raises
     ------
     MissingExtraError, EngineError, OutputError
         The cluster cannot do the work.
     """
-    if cluster is None:
-        yield PairThreads(directory, resources, meter)
-        return
-    from nearkin.workflows.pairing.on_spark.engine import engine_on
 
-    with engine_on(cluster, given, _of_cluster(directory), arrays_of(directory), meter) as engine:
-        yield engine
+    def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
+        from nearkin.workflows.pairing.on_spark.engine import engine_on
+
+        return engine_on(chosen, given, _of_cluster(directory), arrays_of(directory), meter)
+
+    return engine.choose(local=lambda: nullcontext(PairThreads(directory, resources, meter)), cluster=on_cluster)
 
 
 def arrays_of(directory: RunDirectory) -> Path:

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.reports.page_file import PROBLEM
@@ -34,9 +34,6 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import SourceSnapshot
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-
-if TYPE_CHECKING:
-    from nearkin.engines.spark.session import Cluster
 
 INLINE = "inline"
 
@@ -71,7 +68,7 @@ def pair_files(
     report: bool = True,
     resources: Resources,
     progress: Progress | None = None,
-    cluster: Cluster | None = None,
+    engine: Engine = LOCAL,
 ) -> Mapping[str, object]:
     """Find the similar pairs of two collections, and write them into a directory.
 
@@ -86,8 +83,8 @@ def pair_files(
         Go on with a search that was interrupted; replace what is there; write ``report.html``.
     resources : Resources
     progress : Progress, optional
-    cluster : Cluster, optional
-        Where the work is done; it must see the files, and the directory, under the same paths.
+    engine : Engine
+        Where the work is done; a cluster must see the files, and the directory, under the same paths.
 
     Returns
     -------
@@ -104,11 +101,11 @@ def pair_files(
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
-    identity = {**_identity(given, sides, table, options), "engine": "spark" if cluster else "local"}
+    identity = {**_identity(given, sides, table, options), "engine": engine.name}
     overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
     with (
         directory.claimed(identity, resume=resume, overwrite=overwrite) as is_resumed,
-        engine_of(cluster, given, directory, resources, meter) as engine,
+        engine_of(engine, given, directory, resources, meter) as worker,
     ):
         if resume:
             meter.progress.say(resumed_in_words(directory, is_resumed=is_resumed))
@@ -117,12 +114,12 @@ def pair_files(
         try:
             arrays.mkdir()
             prepared = prepare(
-                sides, table, options, arrays, resources=resources, meter=meter, collecting=engine.collect,
-                weighing=engine.weigh,
+                sides, table, options, arrays, resources=resources, meter=meter, collecting=worker.collect,
+                weighing=worker.weigh,
             )  # fmt: skip
             say_which_side(prepared, options, meter.progress)
             record = _searched(
-                given, prepared, beside, options, directory, resources=resources, meter=meter, engine=engine
+                given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )
             if report:
                 record = replace(record, report_problem=_report(directory, record, meter).get(PROBLEM))

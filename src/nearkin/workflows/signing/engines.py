@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nearkin.engines.choice import Engine
 from nearkin.errors import ParameterError
 from nearkin.runs.meter import Meter
 from nearkin.stages.signatures.statistics import Statistics
@@ -64,13 +65,15 @@ class SigningThreads:
         return SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
 
 
-def signing_engine(cluster: Cluster | None, out: Path, resources: Resources, meter: Meter) -> SigningEngine:
-    """Threads of this process where there is no cluster; with one, parts lie beside ``out`` meanwhile."""
-    if cluster is None:
-        return SigningThreads(resources, meter)
-    from nearkin.workflows.signing.on_spark.job import SigningCluster
+def signing_engine(engine: Engine, out: Path, resources: Resources, meter: Meter) -> SigningEngine:
+    """The way of an engine to sign; on a cluster, parts lie beside ``out`` meanwhile."""
 
-    return SigningCluster(cluster, out, meter)
+    def on_cluster(chosen: Cluster) -> SigningEngine:
+        from nearkin.workflows.signing.on_spark.job import SigningCluster
+
+        return SigningCluster(chosen, out, meter)
+
+    return engine.choose(local=lambda: SigningThreads(resources, meter), cluster=on_cluster)
 
 
 def _sign_online(

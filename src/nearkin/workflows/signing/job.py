@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.compiled.cache import is_cold
 from nearkin.records import BitSignatures
@@ -28,9 +28,6 @@ from nearkin.workflows.signing.drift import DriftRow
 from nearkin.workflows.signing.engines import signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
-
-if TYPE_CHECKING:
-    from nearkin.engines.spark.session import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,12 @@ def sign_files(
     statistics: Path | None = None,
     resources: Resources,
     progress: Progress | None = None,
-    cluster: Cluster | None = None,
+    engine: Engine = LOCAL,
 ) -> Signed:
     """Sign every document of some files into a file of signatures.
 
-    weighted-topsig without ``statistics`` reads the files twice: to count all documents, then to sign them. With a
-    cluster the work is done there; it must see the files, and the directory of ``out``, under the same paths.
+    weighted-topsig without ``statistics`` reads the files twice: to count all documents, then to sign them. A
+    cluster must see the files, and the directory of ``out``, under the same paths.
 
     Raises
     ------
@@ -114,8 +111,8 @@ def sign_files(
             named=("statistics",),
         )
     meter = Meter(progress)
-    engine = signing_engine(cluster, out, resources, meter)
-    engine.check(reading, options)
+    signer = signing_engine(engine, out, resources, meter)
+    signer.check(reading, options)
     if is_cold():
         progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     given = None if statistics is None else Statistics.load(statistics)
@@ -126,7 +123,7 @@ def sign_files(
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
-    done = engine.sign(reading, texts, options, given)
+    done = signer.sign(reading, texts, options, given)
     check_unchanged(
         texts.sources, inputs, "A file of the input changed while it was read. Sign it again when nothing writes to it."
     )

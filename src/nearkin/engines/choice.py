@@ -1,0 +1,46 @@
+"""Where a user wants the work done: on threads of this process, or on a Spark cluster. The results are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
+Work = TypeVar("Work")
+
+
+class Engine(Protocol):
+    """One of the engines; each job asks it once for its own way to do the work."""
+
+    @property
+    def name(self) -> Literal["local", "spark"]:
+        """Its name, for options, manifests and the identity of a run."""
+
+    def choose(self, *, local: Callable[[], Work], cluster: Callable[[Cluster], Work]) -> Work:
+        """Call the function that is this engine's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """Threads of this process.
+
+    Examples
+    --------
+    >>> LOCAL.choose(local=lambda: "here", cluster=lambda chosen: "there")
+    'here'
+    """
+
+    @property
+    def name(self) -> Literal["local", "spark"]:
+        """See `Engine`."""
+        return "local"
+
+    def choose(self, *, local: Callable[[], Work], cluster: Callable[[Cluster], Work]) -> Work:
+        """See `Engine`."""
+        return local()
+
+
+LOCAL = LocalEngine()

@@ -1,0 +1,122 @@
+"""Where near-duplicates are sought: by threads of this process, or on a cluster. What is found is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from nearkin.engines.choice import Engine
+from nearkin.manifests.dedup import MemoryUse
+from nearkin.runs.meter import Meter
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import Source
+from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
+from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class DedupFound:
+    """What an engine found, and what the manifest says of the engine itself."""
+
+    result: job.Result
+    engine: Mapping[str, object] | None = None
+
+
+class DedupEngine(Protocol):
+    """What searches."""
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Refuse, before anything is read, what this engine cannot read."""
+
+    def find(
+        self,
+        inputs: Sequence[Input],
+        others: Sequence[Input] | None,
+        options: DedupOptions,
+        work: Path,
+        *,
+        rules: ReadingRules,
+    ) -> DedupFound:
+        """Find the near-duplicates; see `workflows.dedup.job.find`."""
+
+    def memory(self, result: job.Result) -> MemoryUse | None:
+        """What the search took, where it can be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class DedupThreads:
+    """Threads of this process; see `DedupEngine`."""
+
+    resources: Resources
+    meter: Meter
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Refuse nothing."""
+
+    def find(
+        self,
+        inputs: Sequence[Input],
+        others: Sequence[Input] | None,
+        options: DedupOptions,
+        work: Path,
+        *,
+        rules: ReadingRules,
+    ) -> DedupFound:
+        """See `DedupEngine`."""
+        found = job.find(inputs, others, options, work, rules=rules, resources=self.resources, meter=self.meter)
+        return DedupFound(found)
+
+    def memory(self, result: job.Result) -> MemoryUse | None:
+        """What this process took."""
+        return manifest.memory(self.resources, self.meter, int(result.corpus.n_characters.max(initial=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class DedupCluster:
+    """Tasks of a cluster; see `DedupEngine`."""
+
+    cluster: Cluster
+    resources: Resources
+    meter: Meter
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Refuse what is not the same wherever a task reads it."""
+        check_can_be_shared(sources)
+
+    def find(
+        self,
+        inputs: Sequence[Input],
+        others: Sequence[Input] | None,
+        options: DedupOptions,
+        work: Path,
+        *,
+        rules: ReadingRules,
+    ) -> DedupFound:
+        """See `DedupEngine`."""
+        from nearkin.engines.spark.stages import stages_on
+        from nearkin.workflows.dedup.on_spark.job import find
+
+        with stages_on(self.cluster, work, self.meter) as stages:
+            given = inputs, others, options, work, stages
+            return DedupFound(find(*given, rules=rules, resources=self.resources, meter=self.meter), stages.about)
+
+    def memory(self, result: job.Result) -> MemoryUse | None:
+        """Nothing: most of it was taken by tasks."""
+        return None
+
+
+def dedup_engine(engine: Engine, resources: Resources, meter: Meter) -> DedupEngine:
+    """The way of an engine to search."""
+
+    def on_cluster(chosen: Cluster) -> DedupEngine:
+        return DedupCluster(chosen, resources, meter)
+
+    return engine.choose(local=lambda: DedupThreads(resources, meter), cluster=on_cluster)
