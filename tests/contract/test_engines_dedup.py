@@ -34,7 +34,7 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.on_spark.reading import Reading
+from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.readable import damaged_files
@@ -276,7 +276,7 @@ def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, mon
             spread.append((left > right).any())
             return super().__call__(target, blocks)
 
-    monkeypatch.setattr(verifying, "Asking", Watched)
+    monkeypatch.setattr(verifying, "AskProfilesTask", Watched)
     expected = by_local(case, tmp_path)
     assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
     assert any(spread)
@@ -384,7 +384,7 @@ def test_what_is_read_twice(tmp_path):
     [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
-    reading = Reading(spool, DedupOptions.of().normalise, ReadingRules())
+    reading = ReadInputTask(spool, DedupOptions.of().normalise, ReadingRules())
     given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)

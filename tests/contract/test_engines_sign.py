@@ -389,9 +389,9 @@ def test_a_file_that_changes_meanwhile(tmp_path, in_process, monkeypatch):
 
 @pytest.mark.parametrize("how", ["gone", "cut", "other"])
 def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, monkeypatch):
-    write = signing.Part.write
+    write = signing.SignedPart.write
 
-    def write_and_spoil(part: signing.Part, batches: Iterator[signing.SignedBatch]) -> int:
+    def write_and_spoil(part: signing.SignedPart, batches: Iterator[signing.SignedBatch]) -> int:
         n = write(part, batches)
         if how == "gone":
             part.path.unlink()
@@ -401,7 +401,7 @@ def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, mon
             write(part, iter(()))
         return n
 
-    monkeypatch.setattr(signing.Part, "write", write_and_spoil)
+    monkeypatch.setattr(signing.SignedPart, "write", write_and_spoil)
     with pytest.raises(EngineError, match=r"000000000\.arrow"):
         told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
 

@@ -22,8 +22,8 @@ from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, tas
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.signing.batches import DOCUMENTS
 from nearkin.workflows.signing.counting import collect
-from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, Adding, Counting
-from nearkin.workflows.signing.on_spark.signing import Part
+from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, AddCountsTask, CountFeaturesTask
+from nearkin.workflows.signing.on_spark.signing import SignedPart
 from nearkin.workflows.signing.options import SigningOptions
 
 RULES = ReadingRules()
@@ -93,12 +93,14 @@ def test_features_are_added_up_wherever_they_meet(files):
     options = SigningOptions("weighted-topsig")
     tasks = task_blocks(resolve_sources(files).sources, "utf-8")
     for n_ranges in (1, 2, 7):
-        made = [block for task in tasks for block in Counting(options, RULES, n_ranges)(task.target, [task])]
+        made = [block for task in tasks for block in CountFeaturesTask(options, RULES, n_ranges)(task.target, [task])]
         assert {block.target for block in made} <= set(range(n_ranges))
         added = [
             block
             for target in range(n_ranges)
-            for block in Adding(options.counts_fingerprint)(target, [one for one in made if one.target == target])
+            for block in AddCountsTask(options.counts_fingerprint)(
+                target, [one for one in made if one.target == target]
+            )
         ]
         expected = collect(
             ReadingRequest(files).opened(Silent()),
@@ -130,7 +132,7 @@ def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
         packed = random.integers(0, 256, (n, n_bits // 8), np.uint8)
         signed = BitSignatures(packed, random.random(n) < 0.5, "method")
         batches.append((pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS), signed))
-    part = Part(tmp_path / "0.arrow", n_bits, "method")
+    part = SignedPart(tmp_path / "0.arrow", n_bits, "method")
     assert part.write(iter(batches)) == 74
     found = list(part.read())
     assert len(found) == len(batches)

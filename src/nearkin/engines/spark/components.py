@@ -53,9 +53,9 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: 
     if n_edges <= most_edges:
         return edges.exchanged(1, joined)
     n_tasks = 1 + 2 * n_edges // _EDGES_A_TASK
-    stars = stages.kept("star-000", lambda: edges.exchanged(n_tasks, Scattering(n_tasks)))
+    stars = stages.kept("star-000", lambda: edges.exchanged(n_tasks, SendEdgesTask(n_tasks)))
     for number in range(1, _MOST_ROUNDS):
-        stars = stages.kept(f"star-{number:03d}", _Round(stars, n_tasks))
+        stars = stages.kept(f"star-{number:03d}", _StarRound(stars, n_tasks))
         (n_changed,) = _CHANGED.joined(stars.of(_CHANGED.stream).collected())
         if not n_changed.sum():
             break
@@ -63,7 +63,7 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: 
 
 
 @dataclass(frozen=True)
-class _Round:
+class _StarRound:
     """A large star and a small star."""
 
     stars: Blocks
@@ -71,11 +71,13 @@ class _Round:
 
     def __call__(self) -> Blocks:
         edges = self.stars.of(EDGES.stream)
-        return edges.exchanged(self.n_tasks, LargeStar(self.n_tasks)).exchanged(self.n_tasks, SmallStar(self.n_tasks))
+        return edges.exchanged(self.n_tasks, LinkLargerTask(self.n_tasks)).exchanged(
+            self.n_tasks, LinkSmallerTask(self.n_tasks)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Scattering:
+class SendEdgesTask:
     """Send each edge to both its nodes."""
 
     n_tasks: int
@@ -87,7 +89,7 @@ class Scattering:
 
 
 @dataclass(frozen=True, slots=True)
-class LargeStar:
+class LinkLargerTask:
     """Link the greater neighbours of each node to the least of its neighbours and itself."""
 
     n_tasks: int
@@ -105,7 +107,7 @@ class LargeStar:
 
 
 @dataclass(frozen=True, slots=True)
-class SmallStar:
+class LinkSmallerTask:
     """Link the lesser neighbours of each node, and itself, to the least of them."""
 
     n_tasks: int

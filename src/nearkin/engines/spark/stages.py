@@ -34,14 +34,14 @@ _AS_PARQUET = {
 }
 
 
-class Progress(Voice, Protocol):
+class TaskProgress(Voice, Protocol):
     """Whom to tell of the tasks that end; see `nearkin.runs.progress`."""
 
     def advance(self, n: int) -> None:
         """So many more have ended."""
 
 
-class Meter(Protocol):
+class StageMeter(Protocol):
     """What measures stages; see `nearkin.runs.meter`."""
 
     @property
@@ -50,12 +50,12 @@ class Meter(Protocol):
 
     def stage(
         self, name: str, total: int, unit: Literal["steps", "tasks"]
-    ) -> contextlib.AbstractContextManager[Progress]:
+    ) -> contextlib.AbstractContextManager[TaskProgress]:
         """Measure what happens inside."""
 
 
 @contextlib.contextmanager
-def stages_on(cluster: Cluster, work: Path, meter: Meter) -> Iterator[Stages]:
+def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stages]:
     """Stages on a cluster whose executors are seen to be able to do the work.
 
     Parameters
@@ -63,7 +63,7 @@ def stages_on(cluster: Cluster, work: Path, meter: Meter) -> Iterator[Stages]:
     cluster : Cluster
     work : Path
         A folder that the driver and every executor see under this path.
-    meter : Meter
+    meter : StageMeter
 
     Raises
     ------
@@ -92,12 +92,12 @@ class Stages:
     ----------
     spark : SparkSession
     folder : Path
-    meter : Meter
+    meter : StageMeter
     """
 
     spark: SparkSession
     folder: Path
-    meter: Meter
+    meter: StageMeter
 
     @property
     def about(self) -> dict[str, object]:
@@ -155,7 +155,7 @@ def parquet_reader(spark: SparkSession) -> DataFrameReader:
 
 
 @contextlib.contextmanager
-def _watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
+def _watched(spark: SparkSession, progress: TaskProgress) -> Iterator[None]:
     """Tell of the tasks that end while the block runs; Spark Connect does not tell of them."""
     context = getattr(spark, "_sc", None)
     if context is None:

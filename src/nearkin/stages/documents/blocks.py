@@ -13,7 +13,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LineBlock:
     """Whole lines, or a place where there are none to be had.
 
     Parameters
@@ -35,12 +35,12 @@ class Block:
     problem: str | None = None
 
     @classmethod
-    def of_problem(cls, line: int, problem: str) -> Block:
+    def of_problem(cls, line: int, problem: str) -> LineBlock:
         """A place without lines."""
         return cls(memoryview(b""), np.zeros(0, np.int64), line, problem)
 
 
-def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[Block]:
+def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[LineBlock]:
     """Blocks of whole lines, about ``block_bytes`` each and more only where a line is longer.
 
     A line of more than ``max_line_bytes`` is a block with a problem; no more than that is held of it.
@@ -61,18 +61,18 @@ def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_
         n_have = n_carried + n_new
         if not n_new:
             if n_have:
-                yield from _within(Block(memoryview(room)[:n_have], np.zeros(0, np.int64), line), max_line_bytes)
+                yield from _within(LineBlock(memoryview(room)[:n_have], np.zeros(0, np.int64), line), max_line_bytes)
             return
         start = room.rfind(b"\n", n_carried, n_have) + 1
         if start:
             data = memoryview(room)[:start]
             newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-            yield from _within(Block(data, newlines, line), max_line_bytes)
+            yield from _within(LineBlock(data, newlines, line), max_line_bytes)
             line += len(newlines)
         n_carried = n_have - start
         if n_carried > max_line_bytes:
             n_carried += stream.skip_line()
-            yield Block.of_problem(line, too_long(n_carried, max_line_bytes))
+            yield LineBlock.of_problem(line, too_long(n_carried, max_line_bytes))
             n_carried, line = 0, line + 1
         elif n_carried > len(room) // 2 or len(room) > block_bytes:
             # Grown for one long line, and back to its size after it.
@@ -83,7 +83,7 @@ def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_
             room[:n_carried] = room[start:n_have]
 
 
-def _within(block: Block, max_line_bytes: int) -> Iterator[Block]:
+def _within(block: LineBlock, max_line_bytes: int) -> Iterator[LineBlock]:
     """The block, each line that is too long as a block of its own with a problem."""
     if len(block.data) <= max_line_bytes:
         yield block
@@ -97,17 +97,17 @@ def _within(block: Block, max_line_bytes: int) -> Iterator[Block]:
         if first < index:
             yield _part(block, first, index, starts)
         n_bytes = int(ends[index] - starts[index])
-        yield Block.of_problem(block.first_line + index, too_long(n_bytes, max_line_bytes))
+        yield LineBlock.of_problem(block.first_line + index, too_long(n_bytes, max_line_bytes))
         first = index + 1
     if first < len(starts):
         yield _part(block, first, len(starts), starts)
 
 
-def _part(block: Block, first: int, stop: int, starts: I64) -> Block:
+def _part(block: LineBlock, first: int, stop: int, starts: I64) -> LineBlock:
     """Some of the lines of a block."""
     if first == 0 and stop == len(starts):
         return block
     start = int(starts[first])
     end = int(starts[stop]) if stop < len(starts) else len(block.data)
     within = block.newlines[first:stop] - start
-    return Block(block.data[start:end], within, block.first_line + first)
+    return LineBlock(block.data[start:end], within, block.first_line + first)

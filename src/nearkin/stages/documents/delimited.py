@@ -20,8 +20,8 @@ from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.record_runs import Run, Scanned, Scanner
 from nearkin.stages.documents.rows import (
     IdType,
-    Piece,
     RowList,
+    RowPiece,
     as_large_strings,
     integers_or_strings,
     one_batch,
@@ -103,7 +103,7 @@ def _index(name: str, header: list[str], parameter: str, column: str) -> int:
     return header.index(column)
 
 
-def _read_run(run: Run, layout: _Layout) -> Iterator[Piece]:
+def _read_run(run: Run, layout: _Layout) -> Iterator[RowPiece]:
     """The records of a run as pieces in their order, ids as they stand."""
     if run.scanned is not None:
         yield _piece_of_scanned(run.scanned, run.lines.tolist(), layout)
@@ -120,7 +120,7 @@ def _read_run(run: Run, layout: _Layout) -> Iterator[Piece]:
             yield from _read_run(run.part(first, stop), layout)
 
 
-def _read_fast(run: Run, layout: _Layout) -> Piece | None:
+def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
     """A run through Arrow; None where it refuses it."""
     start, end = int(run.starts[0]), int(run.ends[-1])
     if run.data.startswith(_BOM, start):  # Arrow would take it off, here in the middle of the file
@@ -151,7 +151,7 @@ def _read_fast(run: Run, layout: _Layout) -> Piece | None:
     def column(index: int) -> pa.Array:
         return pa.concat_arrays(table.column(str(index)).chunks)
 
-    return Piece(
+    return RowPiece(
         pa.nulls(n_rows, pa.large_string()) if layout.doc_id is None else named(column(layout.doc_id)),
         column(layout.text).cast(pa.large_binary()),
         run.lines,
@@ -160,7 +160,7 @@ def _read_fast(run: Run, layout: _Layout) -> Piece | None:
     )
 
 
-def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout) -> Piece:
+def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout) -> RowPiece:
     """Records that were taken apart one by one; each bad one is a row with its problem."""
     rows = RowList()
     keeps: list[bytes | None] = []
@@ -177,7 +177,7 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
     doc_ids = pa.array(rows.doc_ids, pa.large_string())
-    return Piece(
+    return RowPiece(
         doc_ids, piece.text, piece.line, piece.problem, layout.keeper.of_characters(pa.array(keeps, pa.binary()))
     )
 
@@ -193,12 +193,12 @@ def named(values: pa.Array) -> pa.Array:
     return pa.compute.if_else(is_empty, None, strings) if pa.compute.any(is_empty).as_py() else strings
 
 
-def _with_settled_ids(piece: Piece) -> Piece:
+def _with_settled_ids(piece: RowPiece) -> RowPiece:
     """Ids as integers where each is one."""
-    return Piece(integers_or_strings(piece.doc_id), piece.text, piece.line, piece.problem, piece.keep_value)
+    return RowPiece(integers_or_strings(piece.doc_id), piece.text, piece.line, piece.problem, piece.keep_value)
 
 
-def _settled_together(pieces: list[Piece]) -> list[Piece]:
+def _settled_together(pieces: list[RowPiece]) -> list[RowPiece]:
     """Pieces of one batch, their ids as integers only where each id of the batch is one."""
     settled = [_with_settled_ids(piece) for piece in pieces]
     return pieces if any(pa.types.is_large_string(piece.doc_id.type) for piece in settled) else settled

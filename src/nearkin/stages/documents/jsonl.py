@@ -19,12 +19,12 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from nearkin.records import I64
-from nearkin.stages.documents.blocks import Block, read_blocks
+from nearkin.stages.documents.blocks import LineBlock, read_blocks
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.rows import (
     IdType,
-    Piece,
     RowList,
+    RowPiece,
     as_large_strings,
     null_positions,
     one_batch,
@@ -72,7 +72,7 @@ class _Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class _JsonLines:
     """The lines of a block that are not blank: where each starts and ends, and its number."""
 
     data: memoryview
@@ -84,11 +84,11 @@ class _Lines:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def part(self, first: int, stop: int) -> _Lines:
+    def part(self, first: int, stop: int) -> _JsonLines:
         """Some of the lines."""
         within = slice(first, stop)
         data, starts, ends = self.data, self.starts[within], self.ends[within]
-        return _Lines(data, starts, ends, self.numbers[within], _looks_whole(_as_bytes(data), starts, ends))
+        return _JsonLines(data, starts, ends, self.numbers[within], _looks_whole(_as_bytes(data), starts, ends))
 
     def line(self, index: int) -> bytes:
         """The bytes of one line."""
@@ -120,7 +120,7 @@ def _as_bytes(data: memoryview) -> NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8)
 
 
-def _find_lines(block: Block) -> _Lines:
+def _find_lines(block: LineBlock) -> _JsonLines:
     """The lines of a block without white space around them, blank ones left out but counted."""
     data, ends = block.data, block.newlines
     view = _as_bytes(data)
@@ -135,7 +135,7 @@ def _find_lines(block: Block) -> _Lines:
         is_there = ends > starts
         starts, ends, numbers = starts[is_there], ends[is_there], numbers[is_there]
         looks_whole = _looks_whole(view, starts, ends)
-    return _Lines(data, starts, ends, numbers, looks_whole)
+    return _JsonLines(data, starts, ends, numbers, looks_whole)
 
 
 def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
@@ -161,7 +161,7 @@ def _stripped(data: memoryview, view: NDArray[np.uint8], starts: I64, ends: I64)
     return starts, ends
 
 
-def _read_lines(lines: _Lines, wanted: _Wanted) -> Iterator[Piece]:
+def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
     """The lines as pieces in their order: one where all is well, more around the lines that Arrow refuses."""
     piece = _read_fast(lines, wanted) if lines.looks_whole else None
     if piece is not None:
@@ -173,7 +173,7 @@ def _read_lines(lines: _Lines, wanted: _Wanted) -> Iterator[Piece]:
             yield from _read_lines(lines.part(first, stop), wanted)
 
 
-def _read_fast(lines: _Lines, wanted: _Wanted) -> Piece | None:
+def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
     """The lines through Arrow; None where it refuses them."""
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
@@ -192,7 +192,7 @@ def _read_fast(lines: _Lines, wanted: _Wanted) -> Piece | None:
     keep_values = pa.nulls(len(lines), pa.float64())
     if wanted.keeper is not None:
         keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
-    return Piece(doc_ids, texts, lines.numbers, problems, keep_values)
+    return RowPiece(doc_ids, texts, lines.numbers, problems, keep_values)
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -232,7 +232,7 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
     return pa.table(columns)
 
 
-def _why_null(lines: _Lines, texts: pa.Array, text: str) -> pa.Array:
+def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
     """For each text that is null, whether the key is missing or null."""
     problems: list[str | None] = [None] * len(lines)
     for index in null_positions(texts):
@@ -245,7 +245,7 @@ def _no_key(text: str) -> str:
     return f"the object has no key {text!r}"
 
 
-def _read_slow(lines: _Lines, wanted: _Wanted) -> Piece:
+def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
     """The lines one by one; each bad one is a row with its problem."""
     rows = RowList()
     for index in range(len(lines)):

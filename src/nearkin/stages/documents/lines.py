@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.stages.documents.blocks import Block, read_blocks
+from nearkin.stages.documents.blocks import LineBlock, read_blocks
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.plain_lines import texts_of_lines
-from nearkin.stages.documents.rows import IdType, Piece, integers_or_strings, one_batch, problem_piece
+from nearkin.stages.documents.rows import IdType, RowPiece, integers_or_strings, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
@@ -33,7 +33,7 @@ def read_text_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Rec
 
 
 def _batches(
-    stream: ByteStream, opened: OpenedSource, read_block: Callable[[Block], Piece]
+    stream: ByteStream, opened: OpenedSource, read_block: Callable[[LineBlock], RowPiece]
 ) -> Iterator[pa.RecordBatch]:
     ids = IdType()
     for block in read_blocks(stream, opened.batch_bytes, opened.source.max_document_bytes):
@@ -45,7 +45,7 @@ def _batches(
             yield one_batch([piece], ids)
 
 
-def _texts(block: Block) -> Piece:
+def _texts(block: LineBlock) -> RowPiece:
     """The lines of a block that are not blank, as texts without ids."""
     every = texts_of_lines(block)
     texts = every.text
@@ -55,12 +55,12 @@ def _texts(block: Block) -> Piece:
         is_there[index] = bool(texts[index].as_py().strip())
     mask = pa.array(is_there)
     n = int(is_there.sum())
-    return Piece(
+    return RowPiece(
         pa.nulls(n), texts.filter(mask), every.line[is_there], pa.nulls(n, pa.large_string()), pa.nulls(n, pa.float64())
     )
 
 
-def _ids_and_texts(block: Block) -> Piece:
+def _ids_and_texts(block: LineBlock) -> RowPiece:
     """The lines of a block that are not blank."""
     data, view = block.data, np.frombuffer(block.data, np.uint8)
     ends = block.newlines if data[-1] == ord("\n") else np.append(block.newlines, len(data))
@@ -89,4 +89,4 @@ def _ids_and_texts(block: Block) -> Piece:
         mask = pa.array(has_no_tab)
         texts = pc.if_else(mask, pa.scalar(None, pa.large_binary()), texts)
         problems = pc.if_else(mask, pa.scalar(_NO_TAB, pa.large_string()), problems)
-    return Piece(integers_or_strings(doc_ids), texts, numbers, problems, pa.nulls(n_lines, pa.float64()))
+    return RowPiece(integers_or_strings(doc_ids), texts, numbers, problems, pa.nulls(n_lines, pa.float64()))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from nearkin.stages.documents.blocks import Block, read_blocks
-from nearkin.stages.documents.rows import IdType, Piece, one_batch, problem_piece
+from nearkin.stages.documents.blocks import LineBlock, read_blocks
+from nearkin.stages.documents.rows import IdType, RowPiece, one_batch, problem_piece
 from nearkin.stages.documents.streams import ByteStream
 
 
@@ -27,7 +27,7 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
         yield one_batch([piece], IdType())
 
 
-def texts_of_lines(block: Block) -> Piece:
+def texts_of_lines(block: LineBlock) -> RowPiece:
     """Every line of a block as a text without an id."""
     data = bytes(block.data)  # the memory of a block is used again
     view = np.frombuffer(data, np.uint8)
@@ -40,7 +40,7 @@ def texts_of_lines(block: Block) -> Piece:
     parts = pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), 2 * n_lines, [None, pa.py_buffer(bounds), pa.py_buffer(data)]
     )
-    return Piece(
+    return RowPiece(
         pa.nulls(n_lines),
         parts.take(pa.array(np.arange(0, 2 * n_lines, 2))),
         np.arange(block.first_line, block.first_line + n_lines, dtype=np.int64),

@@ -19,7 +19,7 @@ _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowPiece:
     """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema."""
 
     doc_id: pa.Array
@@ -61,7 +61,7 @@ class RowList:
         self.keep_values.append(keep_value)
         self.parents.append(parent)
 
-    def extend(self, piece: Piece) -> None:
+    def extend(self, piece: RowPiece) -> None:
         """The rows of a piece."""
         self.doc_ids += piece.doc_id.to_pylist()
         self.texts += piece.text.to_pylist()
@@ -70,9 +70,9 @@ class RowList:
         self.keep_values += piece.keep_value.to_pylist()
         self.parents += [None] * len(piece) if piece.parent is None else piece.parent.to_pylist()
 
-    def piece(self) -> Piece:
+    def piece(self) -> RowPiece:
         """The rows as arrays."""
-        return Piece(
+        return RowPiece(
             ids_from_python(self.doc_ids),
             _array(self.texts, pa.large_binary()),
             np.asarray(self.lines, np.int64),
@@ -91,7 +91,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def problem_piece(line: int, problem: str) -> Piece:
+def problem_piece(line: int, problem: str) -> RowPiece:
     """One row without text."""
     rows = RowList()
     rows.add(line, problem=problem)
@@ -128,7 +128,7 @@ class IdType:
         return doc_ids.cast(pa.int64() if self.is_string is False else pa.large_string())
 
 
-def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
+def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     """The pieces as one batch, with the ids in one type."""
     doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
     columns = [
@@ -143,7 +143,7 @@ def one_batch(pieces: Sequence[Piece], ids: IdType) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _parents(piece: Piece) -> pa.Array:
+def _parents(piece: RowPiece) -> pa.Array:
     return pa.nulls(len(piece), pa.large_string()) if piece.parent is None else piece.parent
 
 

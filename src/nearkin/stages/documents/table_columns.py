@@ -14,7 +14,7 @@ from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import WITHOUT_VIEWS, as_binary, check_column, holds_characters, plain
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
-from nearkin.stages.documents.rows import IdType, Piece, as_large_strings, ids_from_python
+from nearkin.stages.documents.rows import IdType, RowPiece, as_large_strings, ids_from_python
 from nearkin.stages.documents.rules import too_long
 
 RowMask = Callable[[I64], Bool]
@@ -85,7 +85,7 @@ def pieces_of_batch(
     name: str,
     batch_bytes: int,
     max_document_bytes: int | None = None,
-) -> Iterator[Piece]:
+) -> Iterator[RowPiece]:
     """The rows of a batch, numbered from ``first_row``, in pieces whose texts are about ``batch_bytes``.
 
     A longer text has a piece of its own, and no text there if it is longer than ``max_document_bytes``.
@@ -123,14 +123,14 @@ def _lengths(values: pa.Array) -> pa.Array:
     return pc.binary_length(as_binary(plain(values)))
 
 
-def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> Piece:
+def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> RowPiece:
     """The rows of a table's batch, numbered from ``first_row``."""
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
     problems = pa.nulls(n_rows, pa.large_string())
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
-    return Piece(
+    return RowPiece(
         pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
         texts,
         np.arange(first_row, first_row + n_rows, dtype=np.int64),

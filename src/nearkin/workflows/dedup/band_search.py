@@ -18,7 +18,7 @@ from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Entries, Part, Search, Sizes, save_entries
+from nearkin.workflows.dedup.searching import BYTES_PER_ENTRY, Entries, KeyRange, Search, Sizes, save_entries
 from nearkin.workflows.resources import Resources
 
 
@@ -107,16 +107,16 @@ class BandSearch(Search):
             save_entries(path.with_name(path.name.replace("small", "entries")), keys, nodes[set_of_key])
             path.unlink()
 
-    def _parts(self, sizes: Sizes) -> list[Part]:
+    def _parts(self, sizes: Sizes) -> list[KeyRange]:
         """The bands, each in as many ranges of keys as memory asks for, and the prefix entries."""
         n_entries = int((sizes.n_shingles >= self.keys.exact_below).sum())
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         if not n_entries:
             return super()._parts(sizes)
         places = [(band, i) for band in range(self.bands.bands) for i in range(n_ranges)]
-        return [Part(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
+        return [KeyRange(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
 
-    def _entries(self, part: Part, sizes: Sizes, order: U32) -> Entries:
+    def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
         """The keys of the long texts of one band that lie in the range, or the prefix entries."""
         if part.band is None:
             return super()._entries(part, sizes, order)

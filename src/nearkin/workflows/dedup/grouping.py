@@ -35,7 +35,7 @@ class Preference:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class GroupedTexts:
     """Groups of texts and what is known about them.
 
     Parameters
@@ -109,15 +109,15 @@ class Inside:
         only_principals = self.is_incomplete & ~self.can_be_looked_at
         return _pairs_inside(self.groups.principal, self.can_be_looked_at, only_principals, self._n_members)
 
-    def grouping(self, *, is_looked_at: bool) -> Grouping:
+    def grouping(self, *, is_looked_at: bool) -> GroupedTexts:
         """What is known now; ``is_looked_at`` tells that the pairs of `unknown` have been learnt."""
         is_exact = ~self.is_incomplete | (self.can_be_looked_at if is_looked_at else False)
-        return Grouping(self.groups, self.to_principal, self.lowest, is_exact)
+        return GroupedTexts(self.groups, self.to_principal, self.lowest, is_exact)
 
 
 def group_texts(
     matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int
-) -> Grouping:
+) -> GroupedTexts:
     """Group the texts by the rule of ``--group`` and look at the pairs inside that no match tells about.
 
     Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearkin.records import F64, I64, U8, U32, Bool, Matches
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, UNREADABLE, Corpus
-from nearkin.workflows.dedup.grouping import Grouping, Preference
+from nearkin.workflows.dedup.grouping import GroupedTexts, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
@@ -103,7 +103,12 @@ class Judged:
 
 
 def judge_groups(
-    corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, matches: Matches, grouping: Grouping
+    corpus: Corpus,
+    options: DedupOptions,
+    sizes: Sizes,
+    preference: Preference,
+    matches: Matches,
+    grouping: GroupedTexts,
 ) -> Judged:
     """What groups of texts, built from ``matches``, say of the documents."""
     outcome = judge(corpus, options, sizes, preference, grouping)
@@ -111,7 +116,9 @@ def judge_groups(
     return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
 
 
-def judge(corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: Grouping) -> Outcome:
+def judge(
+    corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: GroupedTexts
+) -> Outcome:
     """Keep the principal of each group, and whatever is in none."""
     node = corpus.node
     has_node = node != NO_NODE
@@ -143,7 +150,7 @@ def reasons(
     return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
 
 
-def tabulate(corpus: Corpus, preference: Preference, grouping: Grouping, outcome: Outcome) -> GroupTable:
+def tabulate(corpus: Corpus, preference: Preference, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
     """The groups of two documents and more."""
     has_node = corpus.node != NO_NODE
     size = np.bincount(outcome.principal[has_node], minlength=len(corpus))

@@ -73,7 +73,7 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class KeyRange:
     """One range of the keys of one band; ``band`` None stands for the entries that belong to no band."""
 
     band: int | None
@@ -120,7 +120,7 @@ class Entries:
 
 
 def most_pairs_of(band: int | None) -> int:
-    """See `Part.most_pairs`."""
+    """See `KeyRange.most_pairs`."""
     return _PAIRS_OF_A_BAND if band is not None else _PAIRS_OF_LOOSE_ENTRIES
 
 
@@ -168,7 +168,7 @@ class Search(ABC):
 
                 most_pivots = self._most_pivots([part for part in parts if part.n_ranges > 1], sizes, order)
 
-                def link(numbered: tuple[int, Part]) -> tuple[list[Path], int]:
+                def link(numbered: tuple[int, KeyRange]) -> tuple[list[Path], int]:
                     number, part = numbered
                     entries = self._entries(part, sizes, order)
                     pivots = (
@@ -190,12 +190,12 @@ class Search(ABC):
         stored = read_checked_json(mark)
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
-    def _most_pivots(self, parts: Sequence[Part], sizes: Sizes, order: U32) -> dict[int | None, int]:
+    def _most_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
         """How far the crowded runs of a band are compared that lies in several ranges: decided over all of them."""
         crowded: dict[int | None, list[CrowdedRuns]] = {part.band: [] for part in parts}
         budgets = {part.band: part.most_pairs for part in parts}
 
-        def look(part: Part) -> tuple[int | None, CrowdedRuns]:
+        def look(part: KeyRange) -> tuple[int | None, CrowdedRuns]:
             return part.band, self._entries(part, sizes, order).crowded_runs()
 
         for band, runs in map_ordered(look, parts, threads=self.resources.n_threads):
@@ -224,15 +224,15 @@ class Search(ABC):
         """What the entries of one part may take."""
         return self.resources.memory_bytes // 4 // self.resources.n_threads
 
-    def _parts(self, sizes: Sizes) -> list[Part]:
+    def _parts(self, sizes: Sizes) -> list[KeyRange]:
         """What is sorted at a time: the loose entries, in as many ranges of keys as memory asks for."""
         n_entries = 0
         for path in self.work.glob("entries-*.npz"):
             n_entries += len(load_arrays(path, ("nodes",))["nodes"])
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
-        return [Part(None, i, n_ranges) for i in range(n_ranges) if n_entries]
+        return [KeyRange(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
-    def _entries(self, part: Part, sizes: Sizes, order: U32) -> Entries:
+    def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
         """The loose entries of the range: those that lead first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self.work.glob("entries-*.npz")):

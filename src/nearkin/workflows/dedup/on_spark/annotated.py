@@ -32,7 +32,7 @@ _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), 
 
 
 @dataclass(frozen=True, slots=True)
-class Annotating:
+class AnnotateRowsTask:
     """Give the rows of a home, in their order, with their annotations.
 
     Parameters
@@ -90,7 +90,7 @@ def _without_text(chunk: Chunk) -> U8:
 
 
 @dataclass(frozen=True, slots=True)
-class ListingPairs:
+class ListPairsTask:
     """Give the pairs whose left document is at home here, sorted."""
 
     homes: Homes

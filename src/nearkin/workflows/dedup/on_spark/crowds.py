@@ -17,10 +17,10 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32
 from nearkin.stages.search.linking import CrowdedRuns, Linking
-from nearkin.workflows.dedup.on_spark.entries import Meetings, load_crowded, pairs_at_home, texts_of_entries
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_crowded, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys, by_preference
-from nearkin.workflows.dedup.on_spark.popular import Popular, Spreading, Tally
+from nearkin.workflows.dedup.on_spark.popular import Popular, SendPairsTask, Tally
 from nearkin.workflows.dedup.on_spark.streams import (
     CROWDED,
     HOT,
@@ -38,7 +38,7 @@ _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 def link_crowds(
-    stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: Meetings, ratio: float
+    stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: EntryMeetings, ratio: float
 ) -> tuple[Blocks, int]:
     """Pair the texts of crowded keys as well.
 
@@ -66,24 +66,25 @@ def link_crowds(
     hot = HotKeys.of(linked.of(HOT.stream).collected(), most_pivots)
     if len(hot.keys):
         foremost = stages.kept(
-            "foremost", lambda: crowded.exchanged(n, Foremost(texts, folder, hot)).exchanged(1, Choosing(hot))
+            "foremost",
+            lambda: crowded.exchanged(n, PreferAtHomeTask(texts, folder, hot)).exchanged(1, PreferOfAllTask(hot)),
         )
         hot = hot.with_pivots(foremost.collected())
     made = stages.kept(
         "crowds",
-        lambda: crowded.exchanged(n, Ranking(texts, folder, hot, n_targets)).exchanged(
-            n_targets, Crowd(homes, most_pivots, hot, ratio)
+        lambda: crowded.exchanged(n, SendHotEntriesTask(texts, folder, hot, n_targets)).exchanged(
+            n_targets, PairHotTextsTask(homes, most_pivots, hot, ratio)
         ),
     )
     (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
     pairs = pairs.and_those_of(made.of(PAIRS.stream))
     popular = Popular.of(made.of(POPULAR.stream).collected())
     if len(popular):
-        pairs = pairs.mapped(Spreading(homes, popular))
+        pairs = pairs.mapped(SendPairsTask(homes, popular))
     return pairs, int(n_pairs.sum()) + hot.n_not_compared(made.of(HOT_RESTS.stream).collected())
 
 
-def _most_pivots(linked: Blocks, meetings: Meetings) -> dict[int, int]:
+def _most_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
     """Up to which length crowded keys of each band are compared in full."""
     band, length, n_leads, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
     most_pivots = {}
@@ -104,7 +105,7 @@ def _ranked(texts: Path, folder: Path, home: int, blocks: Sequence[Block]) -> tu
 
 
 @dataclass(frozen=True, slots=True)
-class Foremost:
+class PreferAtHomeTask:
     """The most preferred entries of each hot key at a home."""
 
     texts: Path
@@ -117,7 +118,7 @@ class Foremost:
 
 
 @dataclass(frozen=True, slots=True)
-class Choosing:
+class PreferOfAllTask:
     """The most preferred entries of each hot key, of those of all homes."""
 
     hot: HotKeys
@@ -128,7 +129,7 @@ class Choosing:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class SendHotEntriesTask:
     """Send crowded entries to where those of their key meet; those of hot keys anywhere."""
 
     texts: Path
@@ -146,7 +147,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class PairHotTextsTask:
     """Pair the texts of crowded keys, in long runs each with the first ones only."""
 
     homes: Homes

@@ -18,12 +18,12 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.corpus import repeated_among
 from nearkin.workflows.dedup.not_compared import within_what_there_is
-from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, Annotating, ListingPairs
+from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, AnnotateRowsTask, ListPairsTask
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.matching import match_texts
-from nearkin.workflows.dedup.on_spark.names import Naming
+from nearkin.workflows.dedup.on_spark.names import SendIdsTask
 from nearkin.workflows.dedup.on_spark.streams import (
     COPIES,
     COUNTED,
@@ -34,7 +34,7 @@ from nearkin.workflows.dedup.on_spark.streams import (
     UNREADABLE,
 )
 from nearkin.workflows.dedup.on_spark.texts import find_texts
-from nearkin.workflows.dedup.on_spark.verdicts import AskingForNames, Pairing, Telling
+from nearkin.workflows.dedup.on_spark.verdicts import AskIdsTask, ListVerdictsTask, PairDocumentsTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.reading.on_spark.partitions import repeated_ids
@@ -100,23 +100,26 @@ def dedup_frame(
     n = max(len(homes), 1)
     told = stages.parts(len(homes), at_home).and_those_of(copies).and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
     verdicts = stages.kept(
-        "verdicts", lambda: told.exchanged(n, Telling(homes, texts, keys, options, has_ids)).exchanged(n, Naming(homes))
+        "verdicts",
+        lambda: told.exchanged(n, ListVerdictsTask(homes, texts, keys, options, has_ids)).exchanged(
+            n, SendIdsTask(homes)
+        ),
     )
     pairs = stages.kept(
         "pairs",
         lambda: (
             matches.and_those_of(copies)
-            .exchanged(n, Pairing(homes, texts))
-            .exchanged(n, AskingForNames(homes))
-            .exchanged(n, Naming(homes))
+            .exchanged(n, PairDocumentsTask(homes, texts))
+            .exchanged(n, AskIdsTask(homes))
+            .exchanged(n, SendIdsTask(homes))
         ),
     )
     added = [(prefix + name, id_type if kind == ID else kind) for name, kind in ANNOTATIONS]
     with engine_errors():
         return Frames(
             _annotated(frame, stages.parts(len(homes), at_home).and_those_of(verdicts), added,
-                       Annotating(homes, rows, id_type, prefix, has_ids), n),
-            gathered(pairs, n, ListingPairs(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
+                       AnnotateRowsTask(homes, rows, id_type, prefix, has_ids), n),
+            gathered(pairs, n, ListPairsTask(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
             matched.plan,
             homes.n_documents,
             within_what_there_is(

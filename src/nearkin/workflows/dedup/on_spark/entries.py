@@ -24,7 +24,7 @@ MEETING_BYTES = 48 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
+class EntryMeetings:
     """Which task entries meet in.
 
     Every band is cut into as many ranges of its keys; one task takes one range of many entries, or several bands of
@@ -44,7 +44,7 @@ class Meetings:
     n_targets: int
 
     @classmethod
-    def of(cls, plan: Plan, sample: Sample, options: DedupOptions, n_least: int) -> Meetings:
+    def of(cls, plan: Plan, sample: Sample, options: DedupOptions, n_least: int) -> EntryMeetings:
         """For the texts that the sample is of, and at least so many tasks."""
         of_bands, others = keys_a_text(sample, plan, options)
         n_bytes = sample.n_documents * ENTRIES.row_bytes
@@ -77,7 +77,7 @@ class HomeEntries:
     that no task is flooded by one key of very many documents. Where the others of it meet it is told how many stayed.
     """
 
-    def __init__(self, meetings: Meetings) -> None:
+    def __init__(self, meetings: EntryMeetings) -> None:
         self._meetings = meetings
         self._of_band: list[list[tuple[U64, U32, U32, U8]]] = [[] for _ in range(meetings.n_bands + 1)]
 

@@ -8,7 +8,7 @@ from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNe
 from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.on_spark.entries import Meetings
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings
 from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.streams import (
@@ -38,7 +38,7 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
     set of theirs travels. Each pair that is found adds `ClusterNeeds.pair_bytes`.
     """
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
-    meetings = Meetings.of(plan, told.sample, options, n_cores)
+    meetings = EntryMeetings.of(plan, told.sample, options, n_cores)
     total_bytes = n * told.document_bytes
     home_bytes = min(home_bytes_of(total_bytes, n_cores), total_bytes)
     n_homes = max(1, round(total_bytes / home_bytes))

@@ -45,23 +45,23 @@ def group_all(
         `MEMBERS`, at the homes of their texts, and `GROUPS`, at those of their principals.
     """
     n = 1 + n_matches // _MATCHES_A_TASK
-    by_text = Placing(n)
+    by_text = SendLabelsTask(n)
     components = stages.kept(
         "components",
         lambda: (
             find_components(stages, matches.mapped(contracted), n_matches, most_edges=MOST_EDGES)
             .mapped(by_text)
             .and_those_of(matches.mapped(by_text))
-            .exchanged(n, Labelling(n))
-            .exchanged(n, Looking(homes, options))
+            .exchanged(n, LabelMatchesTask(n))
+            .exchanged(n, AskInsidePairsTask(homes, options))
         ),
     )
     known = components.of(MATCHES.stream)
     asked = components.of(PAIRS.stream)
     if not asked.is_empty():
         looked_at = compare_all(stages, "inside", asked, homes, texts, options)
-        known = known.and_those_of(looked_at.of(MATCHES.stream).mapped(Returning(n)))
-    return stages.kept("groups", lambda: known.exchanged(n, Grouping(homes, options)))
+        known = known.and_those_of(looked_at.of(MATCHES.stream).mapped(SendAnswersTask(n)))
+    return stages.kept("groups", lambda: known.exchanged(n, GroupTextsTask(homes, options)))
 
 
 def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -73,7 +73,7 @@ def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class SendLabelsTask:
     """Send labels, and matches by their left text, to where those of a text meet."""
 
     n_targets: int
@@ -86,7 +86,7 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelling:
+class LabelMatchesTask:
     """Tell matches their component, and send them to where it meets."""
 
     n_targets: int
@@ -101,7 +101,7 @@ class Labelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Returning:
+class SendAnswersTask:
     """Send what was looked at to where the component that asked meets."""
 
     n_targets: int
@@ -152,7 +152,7 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class AskInsidePairsTask:
     """Ask for the pairs inside groups that no match tells about; the matches stay."""
 
     homes: Homes
@@ -169,7 +169,7 @@ class Looking:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class GroupTextsTask:
     """Group the texts of the components that are here."""
 
     homes: Homes

@@ -19,7 +19,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping.principals import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
-from nearkin.workflows.dedup.grouping import Grouping, prefer
+from nearkin.workflows.dedup.grouping import GroupedTexts, prefer
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
 from nearkin.workflows.dedup.not_compared import most_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
@@ -163,5 +163,5 @@ def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matche
     at = corpus.node[heads]
     lowest[at], is_exact[at] = least, exact.astype(np.bool_)
     grouped = Groups(principal, count_bridges(matches, principal))
-    grouping = Grouping(grouped, to_principal, lowest, is_exact)
+    grouping = GroupedTexts(grouped, to_principal, lowest, is_exact)
     return judge_groups(corpus, options, sizes, prefer(corpus, options), matches, grouping)

@@ -17,7 +17,7 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
-from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, HomeEntries, crowded_place
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.profiles import profiles_of
 from nearkin.workflows.dedup.on_spark.streams import OCCURRENCES
@@ -46,7 +46,7 @@ class HomeSizes:
 
     @classmethod
     def load(cls, folder: Path, home: int) -> HomeSizes:
-        """As `Keying` wrote them."""
+        """As `SendBandKeysTask` wrote them."""
         return cls(**load_arrays(_sizes_place(folder, home)))
 
 
@@ -66,7 +66,7 @@ def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
 
 
 @dataclass(frozen=True, slots=True)
-class Keying:
+class SendBandKeysTask:
     """Shingle the texts of a home, sketch them, and send their bands to where equal ones meet.
 
     Sizes and short texts stay here, in ``folder``. Where shingles are sampled, `sampling` sends the keys.
@@ -77,7 +77,7 @@ class Keying:
     folder: Path
     options: DedupOptions
     plan: Plan
-    meetings: Meetings
+    meetings: EntryMeetings
     n_bins: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -142,12 +142,12 @@ class Keying:
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixKeying:
+class SendPrefixesTask:
     """Send the rarest shingles of the short texts of a home to where equal ones meet."""
 
     folder: Path
     keys: BandKeys
-    meetings: Meetings
+    meetings: EntryMeetings
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""

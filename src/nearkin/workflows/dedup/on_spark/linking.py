@@ -18,9 +18,9 @@ from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, Linking, sort_e
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.crowds import link_crowds
-from nearkin.workflows.dedup.on_spark.entries import Meetings, pairs_at_home, texts_of_entries
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, pairs_at_home, texts_of_entries
 from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.keying import Keying, PrefixKeying, counts_place
+from nearkin.workflows.dedup.on_spark.keying import SendBandKeysTask, SendPrefixesTask, counts_place
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.sampling import send_samples
 from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES
@@ -59,17 +59,17 @@ def link_all(
 ) -> Linked:
     """Pair the texts that share a key."""
     folder.mkdir(exist_ok=True)
-    meetings = Meetings.of(plan, sample, options, stages.n_at_a_time)
+    meetings = EntryMeetings.of(plan, sample, options, stages.n_at_a_time)
     ratio = options.measure.min_size_ratio(options.threshold)
-    linking = LinkingEntries(homes, meetings, ratio)
-    keying = Keying(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
+    linking = LinkEntriesTask(homes, meetings, ratio)
+    keying = SendBandKeysTask(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
     linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))
     has_counts = _save_counts(linked, folder)
     if not isinstance(plan, BandPlan):
         keys = SampleKeys(plan, options)
         linked = send_samples(stages, homes, texts, folder, options, keys, meetings, linking)
     elif has_counts:
-        prefixes = PrefixKeying(folder, BandKeys(plan, options), meetings)
+        prefixes = SendPrefixesTask(folder, BandKeys(plan, options), meetings)
         short = stages.kept(
             "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
         )
@@ -87,11 +87,11 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkingEntries:
+class LinkEntriesTask:
     """Pair the texts that have a key in common; those of crowded keys are set aside."""
 
     homes: Homes
-    meetings: Meetings
+    meetings: EntryMeetings
     least_size_ratio: float
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:

@@ -30,7 +30,7 @@ def asked(homes: Homes, rows: Column, reply_to: Column) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class SendIdsTask:
     """Send the ids that are asked for; whatever else is here stays."""
 
     homes: Homes

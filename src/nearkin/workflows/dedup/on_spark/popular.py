@@ -80,7 +80,7 @@ class Popular:
 
 
 @dataclass(frozen=True, slots=True)
-class Spreading:
+class SendPairsTask:
     """Send each pair to the home of that text of it which has fewer of them, and the same pair only once from here.
 
     The rule knows of nothing but the pair: wherever it was found, it comes to the same home.

@@ -39,14 +39,14 @@ def read_all(
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
-    reading = Reading(Spool(spool.path.absolute()), normalisation, rules)
+    reading = ReadInputTask(Spool(spool.path.absolute()), normalisation, rules)
     read = stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading)).collected()
     tell(read, progress)
     return read
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadInputTask:
     """Read one input into the spool."""
 
     spool: Spool

@@ -15,7 +15,7 @@ from nearkin.records import U8, U32
 from nearkin.runs.arrays import save_array, saved_array
 from nearkin.stages.search.containment import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS
-from nearkin.workflows.dedup.on_spark.entries import HomeEntries, Meetings, crowded_place
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, HomeEntries, crowded_place
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import leading, n_leading, sets_at
 from nearkin.workflows.dedup.on_spark.streams import LEADS
@@ -31,22 +31,22 @@ def send_samples(
     folder: Path,
     options: DedupOptions,
     keys: SampleKeys,
-    meetings: Meetings,
+    meetings: EntryMeetings,
     linking: Task,
 ) -> Blocks:
     """What ``linking`` makes of the entries of all texts, once the sizes of all are known."""
     n_keys = n_leading(folder, len(homes), keys.prefixes)
     place = folder / "lead-bits.npy"
     if n_keys:
-        marked = stages.kept("leads", lambda: stages.parts(len(homes), Leading(folder, keys, n_keys)))
+        marked = stages.kept("leads", lambda: stages.parts(len(homes), ListLeadingTask(folder, keys, n_keys)))
         (bits,) = LEADS.joined(marked.collected())
         save_array(place, LeadKeys.of_bits(bits, n_keys).bitmap)
-    sending = Sampling(homes, texts, folder, options, keys, meetings, place if n_keys else None)
+    sending = SendSampledTask(homes, texts, folder, options, keys, meetings, place if n_keys else None)
     return stages.kept("samples", lambda: stages.parts(len(homes), sending).exchanged(meetings.n_targets, linking))
 
 
 @dataclass(frozen=True, slots=True)
-class Leading:
+class ListLeadingTask:
     """Tell which shingles the small texts of a home lead with."""
 
     folder: Path
@@ -60,7 +60,7 @@ class Leading:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SendSampledTask:
     """Send the entries of the texts of a home to where equal keys meet."""
 
     homes: Homes
@@ -68,7 +68,7 @@ class Sampling:
     folder: Path
     options: DedupOptions
     keys: SampleKeys
-    meetings: Meetings
+    meetings: EntryMeetings
     leads: Path | None
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:

@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AskProfilesTask:
     """Each pair once; ask for what is to be known of its right text."""
 
     homes: Homes
@@ -40,7 +40,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Profiling:
+class SendProfilesTask:
     """Send profiles to where they are asked for; whatever else is here stays."""
 
     texts: Path
@@ -63,7 +63,7 @@ class Profiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Screening:
+class ScreenCandidatesTask:
     """Let those candidates pass that may be matches, and ask for the sets of their right texts."""
 
     homes: Homes

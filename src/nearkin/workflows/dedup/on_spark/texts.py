@@ -47,7 +47,7 @@ class HomeTexts:
 
     @classmethod
     def load(cls, folder: Path, home: int) -> HomeTexts:
-        """As `Settling` wrote them; of a home without a text there is no file."""
+        """As `WriteTextsTask` wrote them; of a home without a text there is no file."""
         if not _place(folder, home).exists():
             return cls(*(np.zeros(0, dict(TEXTS.columns)[name]) for name in cls.__slots__))
         stored = load_arrays(_place(folder, home))
@@ -76,15 +76,15 @@ def find_texts(
     return stages.kept(
         "texts",
         lambda: (
-            stages.parts(len(homes), Digesting(homes, keep, n_meetings, has_ids))
-            .exchanged(n_meetings, MatchingDigests(homes, is_against))
-            .exchanged(max(len(homes), 1), Settling(homes, folder))
+            stages.parts(len(homes), SendDigestsTask(homes, keep, n_meetings, has_ids))
+            .exchanged(n_meetings, MatchDigestsTask(homes, is_against))
+            .exchanged(max(len(homes), 1), WriteTextsTask(homes, folder))
         ),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Digesting:
+class SendDigestsTask:
     """Send the digests of a home's documents, and the hashes of their ids, to where equals meet."""
 
     homes: Homes
@@ -113,7 +113,7 @@ class Digesting:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchingDigests:
+class MatchDigestsTask:
     """Find equal digests, and equal hashes of ids."""
 
     homes: Homes
@@ -154,7 +154,7 @@ class MatchingDigests:
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class WriteTextsTask:
     """Write the texts of a home down, in rising order."""
 
     homes: Homes

@@ -19,7 +19,7 @@ from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, 
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ListVerdictsTask:
     """Tell of all documents that have a text of this home, and ask for the ids that are to be told with them."""
 
     homes: Homes
@@ -53,7 +53,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
+class PairDocumentsTask:
     """Matches of texts as pairs of the documents that stand for them, and a pair for each exact copy."""
 
     homes: Homes
@@ -82,7 +82,7 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True)
-class AskingForNames:
+class AskIdsTask:
     """Ask for the ids of the right documents of pairs."""
 
     homes: Homes

@@ -15,7 +15,7 @@ from nearkin.records import I64, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import sets_at
-from nearkin.workflows.dedup.on_spark.screening import Asking, Profiling, Screening
+from nearkin.workflows.dedup.on_spark.screening import AskProfilesTask, ScreenCandidatesTask, SendProfilesTask
 from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, SETS
 from nearkin.workflows.dedup.on_spark.texts import HomeTexts
 from nearkin.workflows.dedup.options import DedupOptions
@@ -44,11 +44,11 @@ def verify_all(
     return stages.kept(
         name,
         lambda: (
-            pairs.exchanged(n, Asking(homes))
-            .exchanged(n, Profiling(texts, sizes))
-            .exchanged(n, Screening(homes, texts, sizes, options))
-            .exchanged(n, Answering(homes, texts, options))
-            .exchanged(n, Verifying(homes, texts, options))
+            pairs.exchanged(n, AskProfilesTask(homes))
+            .exchanged(n, SendProfilesTask(texts, sizes))
+            .exchanged(n, ScreenCandidatesTask(homes, texts, sizes, options))
+            .exchanged(n, SendSetsTask(homes, texts, options))
+            .exchanged(n, VerifyPairsTask(homes, texts, options))
         ),
     )
 
@@ -59,9 +59,9 @@ def compare_all(stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: P
     return stages.kept(
         name,
         lambda: (
-            pairs.exchanged(n, Asking(homes))
-            .exchanged(n, Answering(homes, texts, options))
-            .exchanged(n, Verifying(homes, texts, options, keeps_all=True))
+            pairs.exchanged(n, AskProfilesTask(homes))
+            .exchanged(n, SendSetsTask(homes, texts, options))
+            .exchanged(n, VerifyPairsTask(homes, texts, options, keeps_all=True))
         ),
     )
 
@@ -128,7 +128,7 @@ def ranges(starts: I64, sizes: I64) -> I64:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class SendSetsTask:
     """Send shingle sets to where they are asked for."""
 
     homes: Homes
@@ -148,7 +148,7 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class Verifying:
+class VerifyPairsTask:
     """Verify the pairs whose left text is at home here; of matches the left text is the lower row."""
 
     homes: Homes

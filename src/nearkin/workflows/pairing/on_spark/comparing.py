@@ -12,7 +12,7 @@ from nearkin.records import I64, U32, U64
 from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import Stretches
-from nearkin.workflows.pairing.on_spark.meeting import Meetings
+from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings
 from nearkin.workflows.pairing.on_spark.sorting import CHUNK_DOCUMENTS, CHUNK_WORDS
 from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, COSTS
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
@@ -21,7 +21,7 @@ _SENT_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparing:
+class CompareChunkTask:
     """Compare the signatures of a chunk with one another, and with the last ones of the chunks before it.
 
     Parameters
@@ -35,7 +35,7 @@ class Comparing:
     window : SlidingWindow
     distance : int
         Bits in which candidates may differ.
-    meetings : Meetings
+    meetings : LeftMeetings
         Where candidates go.
     """
 
@@ -45,7 +45,7 @@ class Comparing:
     n_chunks: int
     window: SlidingWindow
     distance: int
-    meetings: Meetings
+    meetings: LeftMeetings
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""

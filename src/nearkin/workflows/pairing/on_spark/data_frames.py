@@ -136,7 +136,7 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     """Read a collection once; its documents are numbered as its partitions are."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
-    counting = CountingPartition(files, split, name, side.text, side.doc_id)
+    counting = CountPartitionTask(files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
     numbers, kinds = READ.joined(told)
@@ -168,7 +168,7 @@ def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class CountingPartition:
+class CountPartitionTask:
     """Read a partition, and count its words.
 
     Parameters

@@ -15,7 +15,7 @@ from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
+class LeftMeetings:
     """Which task the pairs of a document on the left meet in.
 
     Parameters
@@ -38,7 +38,7 @@ class Meetings:
 
 
 @dataclass(frozen=True, slots=True)
-class Verifying:
+class VerifyCandidatesTask:
     """Verify the candidates that are here, and keep them with the pairs that are known already.
 
     Parameters

@@ -77,7 +77,7 @@ def collect_all(
     tasks = task_blocks(texts.sources, reading.encoding)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
-    counting = CountingInput(files, split, reading.rules)
+    counting = CountInputTask(files, split, reading.rules)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
@@ -134,7 +134,7 @@ def load_part(files: PartFiles, number: int) -> CountedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CountingInput:
+class CountInputTask:
     """Read one input, and count its words."""
 
     files: PartFiles

@@ -19,12 +19,12 @@ from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.kept_search import check_same
-from nearkin.workflows.pairing.on_spark.comparing import Comparing
-from nearkin.workflows.pairing.on_spark.meeting import Meetings, Verifying
+from nearkin.workflows.pairing.on_spark.comparing import CompareChunkTask
+from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings, VerifyCandidatesTask
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
-from nearkin.workflows.pairing.on_spark.sorting import Cuts, Emitting, Sorting
+from nearkin.workflows.pairing.on_spark.sorting import Cuts, SendSignaturesTask, SortChunkTask
 from nearkin.workflows.pairing.on_spark.streams import CHUNKS, COSTS, FOUND, PAIRS, entries_of
-from nearkin.workflows.pairing.on_spark.tiles import Tiling
+from nearkin.workflows.pairing.on_spark.tiles import SearchTileTask
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, check_not_too_many
@@ -71,10 +71,10 @@ def search_all(
         As on one machine.
     """
     files = VectorFiles.of(vectors, arrays, PART)
-    meetings = Meetings(len(vectors.left), _ROWS_A_MEETING)
+    meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
     _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {counted(len(rounds), 'round')}")
-    verifying = Verifying(files, threshold, top)
+    verifying = VerifyCandidatesTask(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
         found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), verifying))
@@ -84,7 +84,7 @@ def search_all(
     return _gathered(found)
 
 
-def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Verifying) -> Blocks:
+def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: VerifyCandidatesTask) -> Blocks:
     new = begin()
     if so_far is not None:
         new = new.and_those_of(so_far.of(PAIRS.stream, COSTS.stream))
@@ -108,7 +108,7 @@ def _rounds(
     threshold: float,
     top: int | None,
     seed: int,
-    meetings: Meetings,
+    meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
     """What begins each round; which work is done in which does not depend on the cluster."""
@@ -117,7 +117,7 @@ def _rounds(
         signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
     if signatures is not None and way.method == "window":
         return _orders(stages, files, signatures, way, seed, meetings, work)
-    tiling = partial(Tiling, files, signatures, way.distance, threshold, top)
+    tiling = partial(SearchTileTask, files, signatures, way.distance, threshold, top)
     n_tiles = files.parts.n_left_parts * files.parts.n_right_parts
     return [
         partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), tiling(first, meetings))
@@ -131,7 +131,7 @@ def _orders(
     signatures: SignatureFiles,
     way: PairSearch,
     seed: int,
-    meetings: Meetings,
+    meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
     """Some orders of a sliding window a round: sorted, then compared."""
@@ -144,7 +144,7 @@ def _orders(
         chunks, n_chunks = PartFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
         chunks.folder.mkdir(parents=True, exist_ok=True)
         sizes = _sort(stages, f"sort-{number:03d}", signatures, orders, cuts, chunks)
-        comparing = Comparing(files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
+        comparing = CompareChunkTask(files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
         return stages.parts(n_chunks, comparing)
 
     starts = range(0, way.permutations, step)
@@ -173,8 +173,8 @@ def _sort(
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Cut some orders into chunks; how many signatures each chunk has."""
     n_chunks = len(orders) * cuts.n_chunks
-    sorting = Sorting(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
-    emitting = Emitting(signatures, orders, cuts)
+    sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
+    emitting = SendSignaturesTask(signatures, orders, cuts)
     done = stages.kept(name, lambda: stages.parts(len(signatures.parts), emitting).exchanged(n_chunks, sorting))
     (sizes,) = CHUNKS.of_targets(done.collected(), n_chunks)
     return sizes

@@ -61,12 +61,12 @@ def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: Ran
     """Sign the documents that have a vector."""
     folder.mkdir(exist_ok=True)
     files = SignatureFiles(PartFiles(folder), vectors.parts, projection.bits)
-    stages.kept("sign", lambda: stages.parts(len(vectors.parts), Signing(vectors, files, projection)))
+    stages.kept("sign", lambda: stages.parts(len(vectors.parts), SignPartTask(vectors, files, projection)))
     return files
 
 
 @dataclass(frozen=True, slots=True)
-class Signing:
+class SignPartTask:
     """Sign the documents of a part, and write their signatures down; nothing is sent."""
 
     vectors: VectorFiles

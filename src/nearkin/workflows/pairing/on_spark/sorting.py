@@ -69,7 +69,7 @@ class Cuts:
 
 
 @dataclass(frozen=True, slots=True)
-class Emitting:
+class SendSignaturesTask:
     """Send the signatures of a part into each of the orders.
 
     Parameters
@@ -95,7 +95,7 @@ class Emitting:
 
 
 @dataclass(frozen=True, slots=True)
-class Sorting:
+class SortChunkTask:
     """Sort the signatures of a chunk, and write it down.
 
     Parameters

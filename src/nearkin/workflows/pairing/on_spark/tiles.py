@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U64, WeightedVectors
 from nearkin.stages.search.stretches import Stretches
-from nearkin.workflows.pairing.on_spark.meeting import Meetings
+from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles
 from nearkin.workflows.pairing.on_spark.streams import COSTS, PAIRS
 from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
@@ -61,7 +61,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Tiling:
+class SearchTileTask:
     """Find and verify the pairs of a tile.
 
     Parameters
@@ -75,7 +75,7 @@ class Tiling:
     top : int or None
     first : int
         Number of the first tile of the round.
-    meetings : Meetings
+    meetings : LeftMeetings
         Where pairs go.
     """
 
@@ -85,7 +85,7 @@ class Tiling:
     threshold: float
     top: int | None
     first: int
-    meetings: Meetings
+    meetings: LeftMeetings
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""

@@ -38,7 +38,7 @@ def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: P
         _give(arrays, one)
         n_documents = _PARTS_A_TASK * PART
         n_tasks = max(1, -(-len(one.collected) // n_documents))
-        task = WeighingSome(arrays, one.side, files, n_documents)
+        task = WeighPartTask(arrays, one.side, files, n_documents)
         stages.kept(f"weigh-{one.side}", lambda n=n_tasks, task=task: stages.parts(n, task))  # type: ignore[misc]
         growing = GrowingVectors(arrays, one.side)
         for number in range(n_tasks):
@@ -68,7 +68,7 @@ def _load(files: PartFiles, task: int) -> WeightedVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class WeighingSome:
+class WeighPartTask:
     """Weigh some documents, and write their vectors down; nothing is sent.
 
     Parameters

@@ -41,8 +41,8 @@ def count_all(
         "count",
         lambda: (
             stages.given(tasks)
-            .exchanged(len(tasks), Counting(options, rules, n_ranges))
-            .exchanged(n_ranges, Adding(options.counts_fingerprint))
+            .exchanged(len(tasks), CountFeaturesTask(options, rules, n_ranges))
+            .exchanged(n_ranges, AddCountsTask(options.counts_fingerprint))
         ),
     ).collected()
     tell(found, progress)
@@ -55,7 +55,7 @@ def count_all(
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class CountFeaturesTask:
     """Count one input, and send its features to where those of the same range of hashes meet."""
 
     options: SigningOptions
@@ -77,7 +77,7 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
+class AddCountsTask:
     """Add up the features of a range of hashes."""
 
     fingerprint: str

@@ -23,7 +23,7 @@ from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import SignedTexts
 from nearkin.workflows.signing.counting import save
 from nearkin.workflows.signing.on_spark.counting import count_all
-from nearkin.workflows.signing.on_spark.signing import Signing, sign_all
+from nearkin.workflows.signing.on_spark.signing import SignInputTask, sign_all
 from nearkin.workflows.signing.options import SigningOptions
 
 
@@ -93,7 +93,7 @@ class SigningCluster:
                 kept = work / "statistics.parquet"
                 save(statistics, kept)
             method = options.signer(statistics)
-            signing = Signing(work / "parts", options, reading.rules, method.fingerprint, kept)
+            signing = SignInputTask(work / "parts", options, reading.rules, method.fingerprint, kept)
             batches, id_kind = sign_all(stages, tasks, signing, self.meter.progress)
         return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 

@@ -33,7 +33,7 @@ SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1")))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SignedPart:
     """Signed documents of one input, in a file.
 
     Parameters
@@ -80,7 +80,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Signing:
+class SignInputTask:
     """Sign one input.
 
     Parameters
@@ -110,9 +110,9 @@ class Signing:
         yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))
         yield from notes.blocks(target, target=target)
 
-    def part(self, target: int) -> Part:
+    def part(self, target: int) -> SignedPart:
         """Where the documents of an input come."""
-        return Part(self.folder / f"{target:09d}.arrow", self.options.bits, self.fingerprint)
+        return SignedPart(self.folder / f"{target:09d}.arrow", self.options.bits, self.fingerprint)
 
 
 @lru_cache(maxsize=1)
@@ -122,7 +122,7 @@ def _loaded(path: Path) -> Statistics:
 
 
 def sign_all(
-    stages: Stages, tasks: Sequence[Block], signing: Signing, progress: Progress
+    stages: Stages, tasks: Sequence[Block], signing: SignInputTask, progress: Progress
 ) -> tuple[list[SignedBatch], IdKind]:
     """Sign all inputs: their batches in reading order, and what their ids are."""
     signing.folder.mkdir()
