@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nearkin.kernels import lookup
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import features, keccak, lookup, projections
+from nearkin.kernels.compiled import features, keccak, projections
 from nearkin.kernels.plain import features as plain_features
 from nearkin.kernels.plain import keccak as plain_keccak
-from nearkin.kernels.plain import lookup as plain_lookup
 from nearkin.kernels.plain import projections as plain_projections
+from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
 MANY = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))  # more characters than there are one-byte codes
@@ -74,14 +75,12 @@ def test_shake256(messages, n_bytes):
 @given(HASHES, HASHES)
 def test_lookup(known, wanted):
     keys, table = np.zeros(len(known) + 1, np.uint64), np.zeros(256, np.uint32)
-    plain_keys, plain_table = keys.copy(), table.copy()
     known, wanted = np.array(known, np.uint64), np.array(wanted, np.uint64)
-    ours, n = lookup.insert(keys, 0, table, known)
-    theirs, plain_n = plain_lookup.insert(plain_keys, 0, plain_table, known)
-    same([ours, keys, table], [theirs, plain_keys, plain_table])
-    assert n == plain_n == len(set(known.tolist()))
-    found = lookup.find(keys, table, wanted)
-    same([found], [plain_lookup.find(keys, table, wanted)])
+    numbers, n = agreed(lookup.insert, keys, 0, table, known)
+    assert n == len(set(known.tolist()))
+    lookup.insert(keys, 0, table, known)
+    found = agreed(lookup.find, keys, table, wanted)
+    agreed(lookup.add_at, np.zeros(n, np.int64), numbers, np.arange(len(numbers)))
     assert found.tolist() == [list(dict.fromkeys(known.tolist())).index(w) if w in known else -1 for w in wanted]
 
 
