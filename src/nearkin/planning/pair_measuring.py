@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nearkin import kernels
+from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.planning.pair_costs import FEW_TERMS, Costs
 from nearkin.records import F32, I32, I64, U64
 
@@ -96,10 +97,10 @@ def _comparison_ns(chance: np.random.Generator, n_words: int, n_right: int, n_le
 
 def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
     """Of a signature: to read its leading bits and sort by them, and to gather its words twice."""
-    window, tiles = (kernels.twin(name, _COMPILED) for name in ("sliding_window", "signature_tiles"))
+    tiles = kernels.twin("signature_tiles", _COMPILED)
     words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:32]
-    order = window.order_of(window.leading_bits(words, places))
-    ordering = _seconds(lambda: window.order_of(window.leading_bits(words, places)), 1)
+    order = order_of(leading_bits(words, places))
+    ordering = _seconds(lambda: order_of(leading_bits(words, places)), 1)
     # of two collections each signature is gathered once, on the left or into tiles on the right
     gathering = _seconds(lambda: (tiles.tiled(words, order), words[order]), 1) / 2
     return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from nearkin.kernels import sliding_window
 from nearkin.kernels.compiled import cosines as compiled_cosines
 from nearkin.kernels.compiled import signature_tiles as compiled_tiles
-from nearkin.kernels.compiled import sliding_window as compiled_window
 from nearkin.kernels.compiled import terms as compiled_terms
 from nearkin.kernels.plain import cosines as plain_cosines
 from nearkin.kernels.plain import signature_tiles as plain_tiles
-from nearkin.kernels.plain import sliding_window as plain_window
 from nearkin.kernels.plain import terms as plain_terms
+from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
 
@@ -135,4 +135,4 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
 @settings(deadline=None)
 def test_orders_of_keys(keys):
     keys[: len(keys) // 3] %= np.uint64(7)  # some are equal
-    np.testing.assert_array_equal(compiled_window.order_of(keys), plain_window.order_of(keys))
+    agreed(sliding_window.order_of, keys)

@@ -14,21 +14,20 @@ from nearkin.kernels import (  # (the first two are named here so that both are 
     overlap,
     plain,  # noqa: F401
     prefixes,
+    shingles,
     sketch,
+    text,
 )
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.compiled import (
     chains,
     grouping,
     identity,
-    shingles,
-    text,
 )
+from nearkin.kernels.compiled import shingles as compiled_shingles
 from nearkin.kernels.plain import chains as plain_chains
 from nearkin.kernels.plain import grouping as plain_grouping
 from nearkin.kernels.plain import identity as plain_identity
-from nearkin.kernels.plain import shingles as plain_shingles
-from nearkin.kernels.plain import text as plain_text
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -55,23 +54,19 @@ def same(ours, theirs):
 @given(st.lists(st.one_of(st.binary(max_size=12), st.text(max_size=80).map(str.encode)), max_size=5))
 def test_first_invalid_byte(values):
     data, offsets = text_buffers(pa.array(values, pa.large_binary()))
-    same(text.first_invalid_byte(data, offsets), plain_text.first_invalid_byte(data, offsets))
+    agreed(text.first_invalid_byte, data, offsets)
 
 
 @given(texts, st.booleans(), st.booleans(), st.booleans())
 def test_fold(values, nfkc, lower, collapse):
     data, offsets = buffers(values)
-    steps = {"nfkc": nfkc, "lower": lower, "collapse": collapse}
-    same(text.fold(data, offsets, **steps), plain_text.fold(data, offsets, **steps))
+    agreed(text.fold, data, offsets, nfkc=nfkc, lower=lower, collapse=collapse)
 
 
 @given(texts, st.booleans(), st.integers(1, 6))
 def test_shingle_sets(values, words, length):
     data, offsets = buffers(values)
-    same(
-        shingles.shingle_sets(data, offsets, words=words, length=length),
-        plain_shingles.shingle_sets(data, offsets, words=words, length=length),
-    )
+    agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
 
 
 def test_shingle_sets_of_long_texts():
@@ -82,14 +77,13 @@ def test_shingle_sets_of_long_texts():
     values = [letters, "ab " * 9000, of_all_sizes, " ".join(letters), "a" * 4096, "", "é" * 4097, letters[:4100]]
     data, offsets = buffers(values)
     for words, length in ((True, 1), (True, 3), (False, 1), (False, 5), (False, 64)):
-        ours = shingles.shingle_sets(data, offsets, words=words, length=length)
-        same(ours, plain_shingles.shingle_sets(data, offsets, words=words, length=length))
+        agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
 
 
 def test_a_shingle_that_is_zero_is_one_like_any_other():
     hashes, table = np.zeros(8, np.uint64), np.zeros(16, np.uint64)
     block = np.array([5, 0, 7, 0, 5], np.uint64)
-    _, size, out = shingles._add_distinct(block, 5, table, 16, 5, hashes, 0, 0)
+    _, size, out = compiled_shingles._add_distinct(block, 5, table, 16, 5, hashes, 0, 0)
     assert (size, hashes[:out].tolist()) == (16, [5, 0, 7])
 
 
