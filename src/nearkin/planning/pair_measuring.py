@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nearkin import kernels
+from nearkin.kernels.projections import project_hashes
 from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.planning.pair_costs import FEW_TERMS, Costs
 from nearkin.records import F32, I32, I64, U64
@@ -149,8 +150,7 @@ def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: flo
 
 
 def _sign_ns(chance: np.random.Generator) -> float:
-    kernel = kernels.twin("projections", _COMPILED)
     hashes, weights = _words(chance, 10_000, 1)[:, 0], chance.integers(1, 2**20, 10_000)
     offsets = np.arange(0, 10_001, 100)
-    taken = _seconds(lambda: kernel.project_hashes(hashes, weights, offsets, n_words=32, seed=1))
+    taken = _seconds(lambda: project_hashes(hashes, weights, offsets, n_words=32, seed=1))
     return 1e9 * taken / (10_000 * 32 * 32)

@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nearkin.kernels import sliding_window
+from nearkin.kernels import sliding_window, terms
 from nearkin.kernels.compiled import cosines as compiled_cosines
 from nearkin.kernels.compiled import signature_tiles as compiled_tiles
-from nearkin.kernels.compiled import terms as compiled_terms
 from nearkin.kernels.plain import cosines as plain_cosines
 from nearkin.kernels.plain import signature_tiles as plain_tiles
-from nearkin.kernels.plain import terms as plain_terms
 from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
@@ -57,21 +55,17 @@ def same(one, other):
 @given(occurrences())
 @settings(deadline=None)
 def test_counted_terms(texts):
-    same(compiled_terms.count_terms(*texts, N_TERMS), plain_terms.count_terms(*texts, N_TERMS))
+    agreed(terms.count_terms, *texts, N_TERMS)
 
 
 @given(occurrences(), matrices(), st.sampled_from([0.0, 0.4]))
 @settings(deadline=None)
 def test_projected_terms(texts, matrix, least):
-    counts = plain_terms.count_terms(*texts, N_TERMS)
-    projected = compiled_terms.project_terms(counts, matrix, 25, least=least)
-    same(projected, plain_terms.project_terms(counts, matrix, 25, least=least))
+    counts = terms.count_terms(*texts, N_TERMS)
+    agreed(terms.project_terms, counts, matrix, 25, least=least)
     rows = np.repeat(np.arange(len(texts[1]) - 1), 2)
     asked = np.tile(np.array([[3, -1, 7]], np.int32), (len(rows), 1))
-    same(
-        [compiled_terms.best_sources(counts, matrix, rows, asked, 25)],
-        [plain_terms.best_sources(counts, matrix, rows, asked, 25)],
-    )
+    agreed(terms.best_sources, counts, matrix, rows, asked, 25)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,6 +8,7 @@ import pyarrow as pa
 from nearkin import kernels
 from nearkin.kernels.buffers import strings, text_buffers
 from nearkin.kernels.lookup import find, insert
+from nearkin.kernels.terms import count_terms
 from nearkin.records import I32, I64, U64, TermCounts, TextWords
 
 _FIRST_ROOM = 1 << 12
@@ -68,8 +69,7 @@ class Vocabulary:
     def count(self, texts: TextWords) -> TermCounts:
         """The words of texts as numbers, counted."""
         numbers = self.add(texts.words)
-        kernel = kernels.twin("terms", 16 * len(texts.ids))
-        terms, counts, offsets = kernel.count_terms(numbers[texts.ids], texts.offsets, self._n)
+        terms, counts, offsets = count_terms(numbers[texts.ids], texts.offsets, self._n)
         return TermCounts(terms, counts, offsets)
 
     def _make_room(self, n: int) -> None:

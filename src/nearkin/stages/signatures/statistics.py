@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
 from nearkin.kernels.lookup import add_at
+from nearkin.kernels.projections import growing_weights
 from nearkin.records import I64, U64, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
@@ -208,10 +208,7 @@ class GrowingStatistics:
             ``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20.
         """
         numbers = self._note_documents(counted)
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
-        weights: I64 = kernel.growing_weights(
-            counted.counts, numbers, counted.offsets, self._occurrences, self.n_occurrences
-        )
+        weights = growing_weights(counted.counts, numbers, counted.offsets, self._occurrences, self.n_occurrences)
         self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
         return weights
 
