@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nearkin.kernels import sliding_window, terms
+from nearkin.kernels import signature_tiles, sliding_window, terms
 from nearkin.kernels.compiled import cosines as compiled_cosines
-from nearkin.kernels.compiled import signature_tiles as compiled_tiles
 from nearkin.kernels.plain import cosines as plain_cosines
-from nearkin.kernels.plain import signature_tiles as plain_tiles
 from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
@@ -110,19 +108,18 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
     ends = np.minimum(starts + chance.integers(0, n_right + 1, n_left), n_right)
     filled = np.zeros((n_left, -(-n_words // 4) * 4), np.uint64)
     filled[:, :n_words] = left
-    told = []
-    for kernel in (compiled_tiles, plain_tiles):
-        tiles = kernel.tiled(right, order)
-        pairs, distances, at, found = np.empty(131, np.uint64), np.empty(131, np.uint16), (0, 0, 0), {}
-        while at[0] < n_left:
-            n, at = kernel.near_in_tiles(
-                filled, tiles, starts, ends, distance=31 * n_words, start=at, pairs=pairs, distances=distances
-            )
-            assert not found.keys() & set(pairs[:n].tolist())
-            found |= dict(zip(pairs[:n].tolist(), distances[:n].tolist(), strict=True))
-        told.append((tiles, found))
-    np.testing.assert_array_equal(told[0][0], told[1][0])
-    assert told[0][1] == told[1][1]
+    tiles = agreed(signature_tiles.tiled, right, order)
+    room = {"pairs": np.empty(131, np.uint64), "distances": np.empty(131, np.uint16)}
+
+    def found():
+        own = {}
+        for n in signature_tiles.near_in_tiles(filled, tiles, starts, ends, distance=31 * n_words, **room):
+            pairs, distances = (column[:n].tolist() for column in room.values())
+            assert not own.keys() & set(pairs)
+            own |= dict(zip(pairs, distances, strict=True))
+        return sorted(own.items())
+
+    agreed(found)
 
 
 @given(arrays.arrays(np.uint64, st.integers(0, 300), elements=st.integers(0, 2**32 - 1)))
