@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from nearkin.kernels.compiled import linking, overlap, sketch
+from nearkin.kernels import linking, overlap, sketch
 from nearkin.planning import search
 
 N_SETS, N_SHINGLES = 4_000, 400

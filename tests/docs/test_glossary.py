@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import ModuleType
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from docs.pages import ROOT
-from nearkin.kernels.compiled import split_words as compiled
-from nearkin.kernels.plain import split_words as plain
+from nearkin.kernels.split_words import split_words
 from nearkin.stages.documents.normalisation import Normalisation
+from unit.kernels.agreeing import served_by
 
 PAGE = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
 ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8}))")
@@ -30,9 +30,13 @@ def examples() -> list[tuple[str, list[str]]]:
     return [(read(text), [read(word) for word in re.findall(r"`(.+?)`", words)]) for text, words in rows]
 
 
-def words_by(kernel: ModuleType, text: str) -> list[str]:
+Kind = Literal["plain", "compiled"]
+
+
+def words_by(kind: Kind, text: str) -> list[str]:
     data = np.frombuffer(text.encode() or b"\0", np.uint8)
-    words, offsets, _ = kernel.split_words(data, np.array([0, len(text.encode())]))
+    with served_by(kind):
+        words, offsets, _ = split_words(data, np.array([0, len(text.encode())]))
     whole = words.tobytes()
     return [whole[a:b].decode() for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
 
@@ -44,10 +48,10 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize(
     ("text", "words"), examples(), ids=lambda value: ascii(value) if isinstance(value, str) else ""
 )
-@pytest.mark.parametrize("kernel", [plain, compiled], ids=["plain", "compiled"])
-def test_words_are_those_of_the_table(text: str, words: list[str], kernel: ModuleType) -> None:
+@pytest.mark.parametrize("kind", ["plain", "compiled"])
+def test_words_are_those_of_the_table(text: str, words: list[str], kind: Kind) -> None:
     (normalised,) = Normalisation().apply(pa.array([text], pa.large_string())).to_pylist()
-    assert words_by(kernel, normalised) == words
+    assert words_by(kind, normalised) == words
 
 
 def test_the_scripts_named_are_those_of_the_classes() -> None:
@@ -61,9 +65,9 @@ def test_the_scripts_named_are_those_of_the_classes() -> None:
     assert listed is not None
     assert [name.strip() for name in listed[1].replace("\n", " ").split(",")] == list(letters)
     for name, text in letters.items():
-        assert words_by(plain, text) == list(text), name
+        assert words_by("plain", text) == list(text), name
     for text in ("\U00017000\U00017001", "한국", "नम", "аб", "אב", "اب", "ሀለ"):
-        assert words_by(plain, text) == [text]
+        assert words_by("plain", text) == [text]
 
 
 def test_no_term_is_defined_twice() -> None:

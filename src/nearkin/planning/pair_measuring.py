@@ -9,6 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from nearkin import kernels
+from nearkin.kernels.projections import project_hashes
+from nearkin.kernels.signature_tiles import near_in_tiles, tiled
+from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.planning.pair_costs import FEW_TERMS, Costs
 from nearkin.records import F32, I32, I64, U64
 
@@ -81,27 +84,23 @@ def _words(chance: np.random.Generator, n: int, n_words: int) -> U64:
 
 
 def _comparison_ns(chance: np.random.Generator, n_words: int, n_right: int, n_left: int) -> float:
-    kernel = kernels.twin("signature_tiles", _COMPILED)
-    tiles = kernel.tiled(_words(chance, n_right, n_words), np.arange(n_right))
+    tiles = tiled(_words(chance, n_right, n_words), np.arange(n_right))
     left, starts, ends = _words(chance, n_left, n_words), np.zeros(n_left, np.int64), np.full(n_left, n_right)
     pairs, distances = np.empty(1 << 12, np.uint64), np.empty(1 << 12, np.uint16)
 
     def work() -> object:
-        return kernel.near_in_tiles(
-            left, tiles, starts, ends, distance=n_words, start=(0, 0, 0), pairs=pairs, distances=distances
-        )
+        return sum(near_in_tiles(left, tiles, starts, ends, distance=n_words, pairs=pairs, distances=distances))
 
     return 1e9 * _seconds(work) / (n_left * n_right)
 
 
 def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
     """Of a signature: to read its leading bits and sort by them, and to gather its words twice."""
-    window, tiles = (kernels.twin(name, _COMPILED) for name in ("sliding_window", "signature_tiles"))
     words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:32]
-    order = window.order_of(window.leading_bits(words, places))
-    ordering = _seconds(lambda: window.order_of(window.leading_bits(words, places)), 1)
+    order = order_of(leading_bits(words, places))
+    ordering = _seconds(lambda: order_of(leading_bits(words, places)), 1)
     # of two collections each signature is gathered once, on the left or into tiles on the right
-    gathering = _seconds(lambda: (tiles.tiled(words, order), words[order]), 1) / 2
+    gathering = _seconds(lambda: (tiled(words, order), words[order]), 1) / 2
     return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED
 
 
@@ -148,8 +147,7 @@ def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: flo
 
 
 def _sign_ns(chance: np.random.Generator) -> float:
-    kernel = kernels.twin("projections", _COMPILED)
     hashes, weights = _words(chance, 10_000, 1)[:, 0], chance.integers(1, 2**20, 10_000)
     offsets = np.arange(0, 10_001, 100)
-    taken = _seconds(lambda: kernel.project_hashes(hashes, weights, offsets, n_words=32, seed=1))
+    taken = _seconds(lambda: project_hashes(hashes, weights, offsets, n_words=32, seed=1))
     return 1e9 * taken / (10_000 * 32 * 32)

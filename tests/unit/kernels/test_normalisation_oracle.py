@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearkin.kernels import text
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.characters import NEEDS_LIBRARY, character_forms
-from nearkin.kernels.compiled import text
 from nearkin.stages.documents.normalisation import Normalisation
+from unit.kernels.agreeing import agreed
 
 ODD = (
     "aB \t\u00a0é\u0301\u0323\u0327İẞŒΣς½ﬁ…™Ⱥ가"
@@ -36,7 +37,7 @@ def test_every_character(nfkc: bool, lower: bool) -> None:
     assert len(told) > 130_000
     texts = pa.array([f"e{chr(c)}a{chr(c)}" for c in told], pa.large_string())
     data, offsets = text_buffers(texts)
-    *folded, is_left = text.fold(data, offsets, nfkc=nfkc, lower=lower, collapse=False)
+    *folded, is_left = agreed(text.fold, data, offsets, nfkc=nfkc, lower=lower, collapse=False)
     assert not is_left.any()
     assert large_strings(*folded).to_pylist() == by_library(texts, nfkc=nfkc, lower=lower)
 
@@ -45,7 +46,7 @@ def test_every_character(nfkc: bool, lower: bool) -> None:
 def test_any_text(values: list[str]) -> None:
     texts = pa.array(values, pa.large_string())
     data, offsets = text_buffers(texts)
-    *folded, is_left = text.fold(data, offsets, nfkc=True, lower=True, collapse=False)
+    *folded, is_left = agreed(text.fold, data, offsets, nfkc=True, lower=True, collapse=False)
     expected = by_library(texts, nfkc=True, lower=True)
     for ours, theirs, left in zip(large_strings(*folded).to_pylist(), expected, is_left.tolist(), strict=True):
         assert left or ours == theirs
@@ -72,5 +73,5 @@ def test_most_languages_need_no_library() -> None:
         "‘quotes’ — and…",
     ]
     data, offsets = text_buffers(pa.array(samples, pa.large_string()))
-    *_, is_left = text.fold(data, offsets, nfkc=True, lower=True, collapse=True)
+    *_, is_left = agreed(text.fold, data, offsets, nfkc=True, lower=True, collapse=True)
     assert np.flatnonzero(is_left).tolist() == []

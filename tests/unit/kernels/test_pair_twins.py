@@ -8,14 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from nearkin.kernels import signature_tiles, sliding_window, terms
 from nearkin.kernels.compiled import cosines as compiled_cosines
-from nearkin.kernels.compiled import signature_tiles as compiled_tiles
-from nearkin.kernels.compiled import sliding_window as compiled_window
-from nearkin.kernels.compiled import terms as compiled_terms
 from nearkin.kernels.plain import cosines as plain_cosines
-from nearkin.kernels.plain import signature_tiles as plain_tiles
-from nearkin.kernels.plain import sliding_window as plain_window
-from nearkin.kernels.plain import terms as plain_terms
+from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
 
@@ -57,21 +53,17 @@ def same(one, other):
 @given(occurrences())
 @settings(deadline=None)
 def test_counted_terms(texts):
-    same(compiled_terms.count_terms(*texts, N_TERMS), plain_terms.count_terms(*texts, N_TERMS))
+    agreed(terms.count_terms, *texts, N_TERMS)
 
 
 @given(occurrences(), matrices(), st.sampled_from([0.0, 0.4]))
 @settings(deadline=None)
 def test_projected_terms(texts, matrix, least):
-    counts = plain_terms.count_terms(*texts, N_TERMS)
-    projected = compiled_terms.project_terms(counts, matrix, 25, least=least)
-    same(projected, plain_terms.project_terms(counts, matrix, 25, least=least))
+    counts = terms.count_terms(*texts, N_TERMS)
+    agreed(terms.project_terms, counts, matrix, 25, least=least)
     rows = np.repeat(np.arange(len(texts[1]) - 1), 2)
     asked = np.tile(np.array([[3, -1, 7]], np.int32), (len(rows), 1))
-    same(
-        [compiled_terms.best_sources(counts, matrix, rows, asked, 25)],
-        [plain_terms.best_sources(counts, matrix, rows, asked, 25)],
-    )
+    agreed(terms.best_sources, counts, matrix, rows, asked, 25)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,23 +108,22 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
     ends = np.minimum(starts + chance.integers(0, n_right + 1, n_left), n_right)
     filled = np.zeros((n_left, -(-n_words // 4) * 4), np.uint64)
     filled[:, :n_words] = left
-    told = []
-    for kernel in (compiled_tiles, plain_tiles):
-        tiles = kernel.tiled(right, order)
-        pairs, distances, at, found = np.empty(131, np.uint64), np.empty(131, np.uint16), (0, 0, 0), {}
-        while at[0] < n_left:
-            n, at = kernel.near_in_tiles(
-                filled, tiles, starts, ends, distance=31 * n_words, start=at, pairs=pairs, distances=distances
-            )
-            assert not found.keys() & set(pairs[:n].tolist())
-            found |= dict(zip(pairs[:n].tolist(), distances[:n].tolist(), strict=True))
-        told.append((tiles, found))
-    np.testing.assert_array_equal(told[0][0], told[1][0])
-    assert told[0][1] == told[1][1]
+    tiles = agreed(signature_tiles.tiled, right, order)
+    room = {"pairs": np.empty(131, np.uint64), "distances": np.empty(131, np.uint16)}
+
+    def found():
+        own = {}
+        for n in signature_tiles.near_in_tiles(filled, tiles, starts, ends, distance=31 * n_words, **room):
+            pairs, distances = (column[:n].tolist() for column in room.values())
+            assert not own.keys() & set(pairs)
+            own |= dict(zip(pairs, distances, strict=True))
+        return sorted(own.items())
+
+    agreed(found)
 
 
 @given(arrays.arrays(np.uint64, st.integers(0, 300), elements=st.integers(0, 2**32 - 1)))
 @settings(deadline=None)
 def test_orders_of_keys(keys):
     keys[: len(keys) // 3] %= np.uint64(7)  # some are equal
-    np.testing.assert_array_equal(compiled_window.order_of(keys), plain_window.order_of(keys))
+    agreed(sliding_window.order_of, keys)

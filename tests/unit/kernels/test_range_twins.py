@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels.compiled import range_blocks, range_scan
-from nearkin.kernels.plain import range_blocks as plain_blocks
+from nearkin.kernels import range_blocks
+from nearkin.kernels.compiled import range_scan
 from nearkin.kernels.plain import range_scan as plain_scan
 from nearkin.stages.search.range_segment import groups_of_levels
+from unit.kernels.agreeing import agreed
 
 
 @st.composite
@@ -21,38 +22,34 @@ def points(draw, max_size=90):
     return made * chance.choice([1e-3, 1.0, 1e9], n_columns).astype(np.float32)
 
 
-def built(module, made, block_size):
-    """What both modules make of the points: points in order, rows, blocks, boxes."""
+def built(made, block_size):
+    """What is made of the points: points in order, rows, blocks, boxes."""
     ordered, rows = made.copy(), np.random.default_rng(len(made)).permutation(len(made)).astype(np.uint32)
-    module.order_points(ordered, rows, block_size=block_size)
+    range_blocks.order_points(ordered, rows, block_size=block_size)
     n_blocks = -(-len(made) // block_size)
     groups = groups_of_levels(n_blocks)
     blocks = np.zeros((n_blocks, made.shape[1], block_size), np.float32)
     boxes = np.zeros((groups[-1], made.shape[1], 2, 16), np.float32)
-    module.fill_blocks(ordered, blocks, boxes, groups)
+    range_blocks.fill_blocks(ordered, blocks, boxes, groups)
     return ordered, rows, blocks, boxes
 
 
 @given(points(), st.integers(1, 9))
 def test_blocks(made, block_size):
-    ours, theirs = (built(module, made, block_size) for module in (range_blocks, plain_blocks))
-    for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert a.dtype == b.dtype
+    agreed(built, made, block_size)
 
 
 def test_blocks_of_many_points():
     chance = np.random.default_rng(0)
     made = np.concatenate([chance.normal(0, 9, (20_000, 3)), np.zeros((5_000, 3))]).round().astype(np.float32)
-    for a, b in zip(*(built(module, made, 32) for module in (range_blocks, plain_blocks)), strict=True):
-        np.testing.assert_array_equal(a, b)
+    agreed(built, made, 32)
 
 
 @given(points(max_size=300), st.integers(1, 9), st.integers(0, 30), st.data())
 @settings(max_examples=150)
 def test_scan_blocks(made, block_size, more_room, data):
     chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    _, rows, blocks, boxes = built(plain_blocks, made, block_size)
+    _, rows, blocks, boxes = built(made, block_size)
     groups = groups_of_levels(len(blocks))
     vectors = chance.integers(0, 50, (len(made), 5)).astype(np.uint32)
     n_queries = data.draw(st.integers(0, 4))

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nearkin.kernels import lookup, projections
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import features, keccak, lookup, projections
+from nearkin.kernels.compiled import features, keccak
 from nearkin.kernels.plain import features as plain_features
 from nearkin.kernels.plain import keccak as plain_keccak
-from nearkin.kernels.plain import lookup as plain_lookup
-from nearkin.kernels.plain import projections as plain_projections
+from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
 MANY = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))  # more characters than there are one-byte codes
@@ -74,14 +74,12 @@ def test_shake256(messages, n_bytes):
 @given(HASHES, HASHES)
 def test_lookup(known, wanted):
     keys, table = np.zeros(len(known) + 1, np.uint64), np.zeros(256, np.uint32)
-    plain_keys, plain_table = keys.copy(), table.copy()
     known, wanted = np.array(known, np.uint64), np.array(wanted, np.uint64)
-    ours, n = lookup.insert(keys, 0, table, known)
-    theirs, plain_n = plain_lookup.insert(plain_keys, 0, plain_table, known)
-    same([ours, keys, table], [theirs, plain_keys, plain_table])
-    assert n == plain_n == len(set(known.tolist()))
-    found = lookup.find(keys, table, wanted)
-    same([found], [plain_lookup.find(keys, table, wanted)])
+    numbers, n = agreed(lookup.insert, keys, 0, table, known)
+    assert n == len(set(known.tolist()))
+    lookup.insert(keys, 0, table, known)
+    found = agreed(lookup.find, keys, table, wanted)
+    agreed(lookup.add_at, np.zeros(n, np.int64), numbers, np.arange(len(numbers)))
     assert found.tolist() == [list(dict.fromkeys(known.tolist())).index(w) if w in known else -1 for w in wanted]
 
 
@@ -99,23 +97,16 @@ def voted(draw):
 @given(voted(), st.integers(1, 33), st.integers(0, 2**64 - 1))
 def test_projections_of_hashes_and_rows(given_votes, n_words, seed):
     hashes, weights, offsets = given_votes
-    ours = projections.project_hashes(hashes, weights, offsets, n_words=n_words, seed=seed)
-    same([ours], [plain_projections.project_hashes(hashes, weights, offsets, n_words=n_words, seed=seed)])
+    agreed(projections.project_hashes, hashes, weights, offsets, n_words=n_words, seed=seed)
     rows = np.random.default_rng(n_words).integers(0, 2**32, (7, n_words), dtype=np.uint32)
     row_of = (hashes % np.uint64(7)).astype(np.int64)
-    same(
-        [projections.project_rows(rows, row_of, weights, offsets)],
-        [plain_projections.project_rows(rows, row_of, weights, offsets)],
-    )
+    agreed(projections.project_rows, rows, row_of, weights, offsets)
 
 
 @given(voted(), st.integers(1, 128).map(lambda n: 8 * n), st.floats(0.001, 1), st.integers(0, 2**64 - 1))
 def test_sparse_projections(given_votes, n_bits, density, seed):
     options = {"n_bits": n_bits, "n_nonzero": max(1, round(density * n_bits)), "seed": seed}
-    same(
-        [projections.project_sparse(*given_votes, **options)],
-        [plain_projections.project_sparse(*given_votes, **options)],
-    )
+    agreed(projections.project_sparse, *given_votes, **options)
 
 
 @given(voted(), st.integers(1, 4), st.integers(1, 4))
@@ -123,15 +114,13 @@ def test_least_rows(given_votes, n_parts, part_words):
     hashes, _, offsets = given_votes
     rows = np.random.default_rng(n_parts).integers(0, 3, (7, n_parts * part_words), dtype=np.uint64)
     row_of = (hashes % np.uint64(7)).astype(np.int64)
-    ours = projections.least_rows(rows, row_of, offsets, n_parts=n_parts)
-    same([ours], [plain_projections.least_rows(rows, row_of, offsets, n_parts=n_parts)])
+    agreed(projections.least_rows, rows, row_of, offsets, n_parts=n_parts)
 
 
 @given(st.lists(st.integers(1, 2**62), max_size=50))
 def test_logarithms(numbers):
     numbers = np.array(numbers, np.int64)
-    ours = projections.logarithms(numbers)
-    same([ours], [plain_projections.logarithms(numbers)])
+    ours = agreed(projections.logarithms, numbers)
     assert np.abs(ours - np.log(numbers.astype(float)) * 2**20).max(initial=0) < 0.51
 
 
@@ -142,6 +131,4 @@ def test_growing_weights(given_votes):
     for i in range(len(offsets) - 1):  # a feature occurs once in a document
         hashes[offsets[i] : offsets[i + 1]] = np.arange(offsets[i + 1] - offsets[i])
     counts, numbers = np.arange(1, len(hashes) + 1, dtype=np.uint32), hashes.astype(np.int64)
-    seen, plain_seen = np.zeros((2, 10), np.int64)
-    ours = projections.growing_weights(counts, numbers, offsets, seen, 0)
-    same([ours, seen], [plain_projections.growing_weights(counts, numbers, offsets, plain_seen, 0), plain_seen])
+    agreed(projections.growing_weights, counts, numbers, offsets, np.zeros(10, np.int64), 0)

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearkin.kernels import word_ids
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import fingerprint_sketches, java_hash, word_ids
+from nearkin.kernels.compiled import fingerprint_sketches, java_hash
 from nearkin.kernels.plain import fingerprint_sketches as plain_sketches
 from nearkin.kernels.plain import java_hash as plain_hash
-from nearkin.kernels.plain import word_ids as plain_ids
+from unit.kernels.agreeing import agreed
 
 ODD = "aeiou thxyz019'-.\"é½²İД日中か\u0301\u200d🙂\U0010ffff\0"
 WORDS = st.lists(st.text(st.sampled_from(ODD.replace(" ", "")), min_size=1, max_size=7), max_size=40)
@@ -45,11 +46,11 @@ def test_character_shingles(length, without_vowels, values):
 @given(values=SPACED)
 def test_word_shingles(length, values):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    ids, id_offsets, bounds = plain_ids.word_ids(data, offsets)
+    ids, id_offsets, bounds = word_ids.word_ids(data, offsets)
     hashed = [module.hash_words(data, bounds) for module in (java_hash, plain_hash)]
     agree(*hashed)
     agree(*(module.word_shingles(ids, id_offsets, *hashed[0], length=length) for module in (java_hash, plain_hash)))
-    words = [plain_ids.bare_word(word) for word in values[0].split(" ")] if values else []
+    words = [word_ids.bare_word(word) for word in values[0].split(" ")] if values else []
     words = [word for word in words if word]
     grams = [" ".join(words[first : first + length]) for first in range(len(words) - length + 1)]
     shingles, shingle_offsets = java_hash.word_shingles(ids, id_offsets, *hashed[0], length=length)
@@ -59,23 +60,23 @@ def test_word_shingles(length, values):
 @given(values=SPACED, stops=st.sets(st.sampled_from(["to", "a", "é", "th'x", "日"])))
 def test_word_ids(values, stops):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    agree(*(module.word_ids(data, offsets) for module in (word_ids, plain_ids)))
+    agreed(word_ids.word_ids, data, offsets)
     words = tuple(word.encode() for word in sorted(stops))
-    agree(*(module.without_words(data, offsets, words) for module in (word_ids, plain_ids)))
-    bounds = plain_ids.word_ids(data, offsets)[2]
-    agree(*([module.are_among(data, bounds, words)] for module in (word_ids, plain_ids)))
+    agreed(word_ids.without_words, data, offsets, words)
+    bounds = word_ids.word_ids(data, offsets)[2]
+    agreed(word_ids.are_among, data, bounds, words)
 
 
 def test_more_distinct_words_than_there_is_room_for_at_first():
     words = [f"w{i * i}" for i in range(10_000)]
     data, offsets = text_buffers(pa.array([" ".join(words), " ".join(words[::-1])], pa.large_string()))
-    agree(*(module.word_ids(data, offsets) for module in (word_ids, plain_ids)))
+    agreed(word_ids.word_ids, data, offsets)
 
 
 @given(values=st.lists(st.lists(st.integers(0, 9), max_size=40), max_size=4), most=st.integers(1, 9))
 def test_words_that_are_chosen(values, most):
-    agree(*(module.first_ids(*arrays(values), n_distinct=10) for module in (word_ids, plain_ids)))
-    agree(*(module.frequent_ids(*arrays(values), n_distinct=10, most=most) for module in (word_ids, plain_ids)))
+    agreed(word_ids.first_ids, *arrays(values), n_distinct=10)
+    agreed(word_ids.frequent_ids, *arrays(values), n_distinct=10, most=most)
 
 
 @given(values=SHINGLES, number=st.integers(1, 30), seed=st.integers(0, 2**64 - 1))

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearkin.kernels import split_words
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import model_1, split_words
+from nearkin.kernels.compiled import model_1
 from nearkin.kernels.plain import model_1 as plain_model_1
-from nearkin.kernels.plain import split_words as plain_split_words
 from nearkin.kernels.plain.shingles import split_words as words_of
+from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
 SENTENCE = st.lists(st.integers(0, 5), max_size=6)
@@ -35,9 +36,7 @@ def sentences(values):
 @given(st.lists(st.one_of(st.text(st.sampled_from(ODD), max_size=60), st.text(max_size=30)), max_size=6))
 def test_split_words(values):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    ours = split_words.split_words(data, offsets)
-    same(ours, plain_split_words.split_words(data, offsets))
-    words, word_offsets, text_offsets = ours
+    words, word_offsets, text_offsets = agreed(split_words.split_words, data, offsets)
     spelled = [bytes(words[a:b]).decode() for a, b in pairwise(word_offsets)]
     assert spelled == [word for value in values for word in words_of(value)]
     assert np.diff(text_offsets).tolist() == [len(words_of(value)) for value in values]

@@ -7,28 +7,27 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels import compiled, plain, sketch  # noqa: F401  (named here so that both are seen to be covered)
+from nearkin.kernels import (  # (the first two are named here so that both are seen to be covered)
+    compiled,  # noqa: F401
+    linking,
+    marks,
+    overlap,
+    plain,  # noqa: F401
+    prefixes,
+    shingles,
+    sketch,
+    text,
+)
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.compiled import (
     chains,
     grouping,
     identity,
-    linking,
-    marks,
-    overlap,
-    prefixes,
-    shingles,
-    text,
 )
+from nearkin.kernels.compiled import shingles as compiled_shingles
 from nearkin.kernels.plain import chains as plain_chains
 from nearkin.kernels.plain import grouping as plain_grouping
 from nearkin.kernels.plain import identity as plain_identity
-from nearkin.kernels.plain import linking as plain_linking
-from nearkin.kernels.plain import marks as plain_marks
-from nearkin.kernels.plain import overlap as plain_overlap
-from nearkin.kernels.plain import prefixes as plain_prefixes
-from nearkin.kernels.plain import shingles as plain_shingles
-from nearkin.kernels.plain import text as plain_text
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -55,23 +54,19 @@ def same(ours, theirs):
 @given(st.lists(st.one_of(st.binary(max_size=12), st.text(max_size=80).map(str.encode)), max_size=5))
 def test_first_invalid_byte(values):
     data, offsets = text_buffers(pa.array(values, pa.large_binary()))
-    same(text.first_invalid_byte(data, offsets), plain_text.first_invalid_byte(data, offsets))
+    agreed(text.first_invalid_byte, data, offsets)
 
 
 @given(texts, st.booleans(), st.booleans(), st.booleans())
 def test_fold(values, nfkc, lower, collapse):
     data, offsets = buffers(values)
-    steps = {"nfkc": nfkc, "lower": lower, "collapse": collapse}
-    same(text.fold(data, offsets, **steps), plain_text.fold(data, offsets, **steps))
+    agreed(text.fold, data, offsets, nfkc=nfkc, lower=lower, collapse=collapse)
 
 
 @given(texts, st.booleans(), st.integers(1, 6))
 def test_shingle_sets(values, words, length):
     data, offsets = buffers(values)
-    same(
-        shingles.shingle_sets(data, offsets, words=words, length=length),
-        plain_shingles.shingle_sets(data, offsets, words=words, length=length),
-    )
+    agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
 
 
 def test_shingle_sets_of_long_texts():
@@ -82,14 +77,13 @@ def test_shingle_sets_of_long_texts():
     values = [letters, "ab " * 9000, of_all_sizes, " ".join(letters), "a" * 4096, "", "é" * 4097, letters[:4100]]
     data, offsets = buffers(values)
     for words, length in ((True, 1), (True, 3), (False, 1), (False, 5), (False, 64)):
-        ours = shingles.shingle_sets(data, offsets, words=words, length=length)
-        same(ours, plain_shingles.shingle_sets(data, offsets, words=words, length=length))
+        agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
 
 
 def test_a_shingle_that_is_zero_is_one_like_any_other():
     hashes, table = np.zeros(8, np.uint64), np.zeros(16, np.uint64)
     block = np.array([5, 0, 7, 0, 5], np.uint64)
-    _, size, out = shingles._add_distinct(block, 5, table, 16, 5, hashes, 0, 0)
+    _, size, out = compiled_shingles._add_distinct(block, 5, table, 16, 5, hashes, 0, 0)
     assert (size, hashes[:out].tolist()) == (16, [5, 0, 7])
 
 
@@ -106,7 +100,7 @@ def test_sketch_and_band_keys(values, size, seed):
 def test_sort_by_key(entries):
     keys = np.array([k for k, _ in entries], np.uint64)
     rows = np.array([r for _, r in entries], np.uint32)
-    same(linking.sort_by_key(keys, rows), plain_linking.sort_by_key(keys, rows))
+    agreed(linking.sort_by_key, keys, rows)
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 40), st.integers(0, 60))
@@ -115,34 +109,23 @@ def test_link_runs(data, most_pivots, most_pairs, room):
     rows = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(keys), max_size=len(keys))), np.uint32)
     sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=10, max_size=10)), np.uint32)
     sides = np.array(data.draw(st.lists(st.integers(1, 7), min_size=10, max_size=10)), np.uint8)
-    found = []
-    for module in (linking, plain_linking):
+    most = {"most_pivots": most_pivots, "most_pairs": most_pairs}
+
+    def linked():
         pairs = np.zeros(room, np.uint64)
-        said = module.link_runs(
-            keys,
-            rows,
-            sizes,
-            sides,
-            start=0,
-            least_size_ratio=0.5,
-            most_pivots=most_pivots,
-            most_pairs=most_pairs,
-            pairs=pairs,
-        )
-        found.append((said, pairs[: said[0]].tolist()))
-    assert found[0] == found[1]
+        said = linking.link_runs(keys, rows, sizes, sides, start=0, least_size_ratio=0.5, **most, pairs=pairs)
+        return said, pairs[: said[0]]
+
+    agreed(linked)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**64 - 1)), st.integers(0, 12))
 def test_marks(marked, asked, bits):
-    bitmaps = [np.zeros(1 << bits, np.uint8) for _ in range(2)]
-    wanted = np.array([*asked, *marked], np.uint64)
-    found = []
-    for module, bitmap in zip((marks, plain_marks), bitmaps, strict=True):
-        module.mark(np.array(marked, np.uint64), bitmap)
-        found.append(module.is_marked(wanted, bitmap))
-    same([bitmaps[0], found[0]], [bitmaps[1], found[1]])
-    assert found[0][len(asked) :].all()
+    bitmap = np.zeros(1 << bits, np.uint8)
+    agreed(marks.mark, np.array(marked, np.uint64), bitmap)
+    marks.mark(np.array(marked, np.uint64), bitmap)
+    found = agreed(marks.is_marked, np.array([*asked, *marked], np.uint64), bitmap)
+    assert found[len(asked) :].all()
 
 
 @given(sets, st.data())
@@ -151,10 +134,7 @@ def test_n_common(values, data):
     row = st.integers(0, len(values) - 1)
     pairs = data.draw(st.lists(st.tuples(row, row), max_size=10)) if values else []
     left, right = (np.array([p[i] for p in pairs], np.uint32) for i in (0, 1))
-    same(
-        [overlap.n_common(hashes, offsets[:-1], offsets[1:], left, right)],
-        [plain_overlap.n_common(hashes, offsets[:-1], offsets[1:], left, right)],
-    )
+    agreed(overlap.n_common, hashes, offsets[:-1], offsets[1:], left, right)
 
 
 @given(st.integers(1, 9), st.data())
@@ -178,10 +158,7 @@ def test_prefixes(values, data):
     hashes = hashes << np.uint64(59)  # spread over the upper bits that choose a count
     counts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=16, max_size=16)), np.uint32)
     lengths = np.array([data.draw(st.integers(0, len(s))) for s in values], np.int64)
-    same(
-        [prefixes.prefixes(hashes, offsets, counts, lengths)],
-        [plain_prefixes.prefixes(hashes, offsets, counts, lengths)],
-    )
+    agreed(prefixes.prefixes, hashes, offsets, counts, lengths)
 
 
 def test_prefixes_of_large_sets():
@@ -189,10 +166,7 @@ def test_prefixes_of_large_sets():
     hashes = chance.permutation(700).astype(np.uint64) << np.uint64(54)
     offsets, lengths = np.array([0, 64, 129, 700]), np.array([20, 65, 300])
     counts = chance.integers(0, 4, 64, np.uint32)
-    same(
-        [prefixes.prefixes(hashes, offsets, counts, lengths)],
-        [plain_prefixes.prefixes(hashes, offsets, counts, lengths)],
-    )
+    agreed(prefixes.prefixes, hashes, offsets, counts, lengths)
 
 
 @given(st.lists(st.binary(max_size=9), max_size=6))

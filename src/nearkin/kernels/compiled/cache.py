@@ -10,17 +10,17 @@ from nearkin.kernels.compiled import cosines, grouping, letters, split_words, te
 
 def is_cold() -> bool:
     """True if numba has nothing stored of the first kernel of a run or of the last: then it compiles, for seconds."""
-    return _is_missing(text._fold_many) or (_is_missing(grouping._unite) and _is_missing(grouping._assign_members))
+    return _is_missing(text.fold_many) or (_is_missing(grouping._unite) and _is_missing(grouping._assign_members))
 
 
 def is_cold_for_texts() -> bool:
     """The same for what is worked out of each text of a collection."""
-    return _is_missing(text._fold_many) or _is_missing(letters._count_many)
+    return _is_missing(text.fold_many) or _is_missing(letters._count_many)
 
 
 def is_cold_for_pairs() -> bool:
     """The same for pairs of two collections, which may end before a kernel of signatures is needed."""
-    return _is_missing(split_words._split_many) or _is_missing(cosines._near_many)
+    return _is_missing(split_words.split_many) or _is_missing(cosines._near_many)
 
 
 def _is_missing(kernel: Any) -> bool:

@@ -1,73 +1,26 @@
-"""From keys to pairs: sort the entries by key, link the rows that share one."""
+"""The loops of `nearkin.kernels.linking`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 
 _DIGIT_BITS = 11
 _N_DIGITS = 1 << _DIGIT_BITS
-N_PASSES = 6  # 6 digits of 11 bits cover 64
+_N_PASSES = 6  # 6 digits of 11 bits cover 64
 
 
-def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Sort by key, rows with one key in the order in which they came: a radix sort.
-
-    Digits in which all keys agree, as the upper ones of a small partition do, cost one pass of counting and no move.
-    """
+def sort_by_key(keys, rows):
+    """A radix sort: digits in which all keys agree, as the upper ones of a small partition do, cost no move."""
     keys, rows = keys.copy(), rows.copy()
     spare_keys, spare_rows = np.empty_like(keys), np.empty_like(rows)
     counts = np.empty(_N_DIGITS, np.int64)
-    for i in range(N_PASSES):
+    for i in range(_N_PASSES):
         if _radix_pass(keys, rows, i * _DIGIT_BITS, counts, spare_keys, spare_rows):
             keys, spare_keys = spare_keys, keys
             rows, spare_rows = spare_rows, rows
     return keys, rows
-
-
-def link_runs(
-    keys: NDArray[np.uint64],
-    rows: NDArray[np.uint32],
-    sizes: NDArray[np.uint32],
-    sides: NDArray[np.uint8],
-    *,
-    start: int,
-    least_size_ratio: float,
-    most_pivots: int,
-    most_pairs: int,
-    pairs: NDArray[np.uint64],
-) -> tuple[int, int, int]:
-    """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
-
-    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
-    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted where
-    their sides would have let them match. Rows that follow are paired with rows that lead, never with one another.
-
-    Parameters
-    ----------
-    keys, rows : uint64 and uint32 arrays, shape (n_entries,)
-        Sorted by key; in a run the rows that lead come before those that follow.
-    sizes : uint32 array
-        Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left
-        out.
-    sides : uint8 array
-        Bits of each row; a pair needs one row with bit 1 and the other with bit 2. A row with bit 4 follows, one
-        without it leads.
-    pairs : uint64 array
-        Written from 0 on: the lower row in the upper 32 bits, the higher in the lower.
-
-    Returns
-    -------
-    n_pairs, next_start, n_not_compared : int
-        ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and
-        ``next_start`` is ``start``.
-    """
-    n_pairs, next_start, n_not_compared = _link_many(
-        keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs
-    )
-    return int(n_pairs), int(next_start), int(n_not_compared)
 
 
 @njit(nogil=True, cache=True)
@@ -94,7 +47,7 @@ def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
 
 
 @njit(nogil=True, cache=True)
-def _link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
+def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
     n_pairs = 0
     n_not_compared = 0
     while start < len(keys):
@@ -124,13 +77,14 @@ def _n_pairs_with(n_first, length):
 @njit(nogil=True, cache=True)
 def _n_crossing(rows, start, end, sides):
     """sides=[1, 1, 2, 3] -> all 6 pairs but the first two rows with each other: 5."""
+    length = 0
     n_first = 0
     n_second = 0
     for i in range(start, end):
         side = sides[rows[i]] & 3
+        length += side != 0
         n_first += side == 1
         n_second += side == 2
-    length = end - start
     return (length * (length - 1) - n_first * (n_first - 1) - n_second * (n_second - 1)) // 2
 
 

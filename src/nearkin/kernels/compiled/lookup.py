@@ -1,67 +1,15 @@
-"""64-bit hashes to running numbers: an open table that grows."""
+"""The loops of `nearkin.kernels.lookup`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN
 
 
-def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The number of each key, -1 where it has none.
-
-    Parameters
-    ----------
-    keys : uint64 array
-        The key of each number.
-    table : uint32 array, shape (a power of two,)
-        1 + a number, or 0, found at the upper bits of its key times an odd constant, and after: keys that come sorted
-        would else all fall into one corner of a table that is still small.
-    wanted : uint64 array, shape (n,)
-
-    Returns
-    -------
-    numbers : int64 array, shape (n,)
-    """
-    numbers = np.empty(len(wanted), np.int64)
-    _find(keys, table, wanted, numbers)
-    return numbers
-
-
-def insert(
-    keys: NDArray[np.uint64], n_keys: int, table: NDArray[np.uint32], wanted: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], int]:
-    """The number of each key; one that is new gets the next number.
-
-    Parameters
-    ----------
-    keys : uint64 array, written
-        With room for all that are wanted after the first ``n_keys``.
-    n_keys : int
-        Keys that have a number.
-    table : uint32 array, shape (a power of two,), written
-        At least twice as long as there may be keys.
-    wanted : uint64 array, shape (n,)
-
-    Returns
-    -------
-    numbers : int64 array, shape (n,)
-    n_keys : int
-        How many have a number now.
-    """
-    numbers = np.empty(len(wanted), np.int64)
-    return numbers, int(_insert(keys, n_keys, table, wanted, numbers))
-
-
-def add_at(counts: NDArray[np.int64], numbers: NDArray[np.int64], added: NDArray[np.int64]) -> None:
-    """Add to the counts of these numbers, of which some may occur more than once."""
-    _add_at(counts, numbers, added)
-
-
 @njit(nogil=True, cache=True)
-def _find(keys, table, wanted, numbers):
+def find_many(keys, table, wanted, numbers):
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(_free_bits(len(table)))
     for i in range(len(wanted)):
@@ -74,7 +22,7 @@ def _find(keys, table, wanted, numbers):
 
 
 @njit(nogil=True, cache=True)
-def _insert(keys, n_keys, table, wanted, numbers):
+def insert_many(keys, n_keys, table, wanted, numbers):
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(_free_bits(len(table)))
     for i in range(len(wanted)):
@@ -93,7 +41,7 @@ def _insert(keys, n_keys, table, wanted, numbers):
 
 
 @njit(nogil=True, cache=True)
-def _add_at(counts, numbers, added):
+def add_many(counts, numbers, added):
     for i in range(len(numbers)):
         counts[numbers[i]] += added[i]
 

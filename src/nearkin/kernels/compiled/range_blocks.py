@@ -1,62 +1,15 @@
-"""Points in blocks, so that the points of a block are close to one another, and boxes around blocks and boxes."""
+"""The loops of `nearkin.kernels.range_blocks`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
-
-FAN_OUT = 16
-"""Boxes side by side: one comparison with all of them takes few vector instructions."""
-
-
-def order_points(points: NDArray[np.float32], rows: NDArray[np.uint32], *, block_size: int) -> None:
-    """Bring points into the order of their blocks, in place.
-
-    A range of several blocks is divided at a whole block, at the power of two below its number of blocks, in the
-    column in which its points lie farthest apart; equal values are told apart by their rows. Inside a block the rows
-    rise. So the order depends on the points alone.
-
-    Parameters
-    ----------
-    points : float32 array, shape (n_points, n_columns), written
-        Finite.
-    rows : uint32 array, shape (n_points,), written
-        All different; moved as the points are.
-    block_size : int
-    """
-    _order(points, rows, block_size)
-
-
-def fill_blocks(
-    points: NDArray[np.float32],
-    blocks: NDArray[np.float32],
-    boxes: NDArray[np.float32],
-    level_groups: NDArray[np.int64],
-) -> None:
-    """Write points that are in order column by column, and the boxes of all levels.
-
-    Parameters
-    ----------
-    points : float32 array, shape (n_points, n_columns)
-    blocks : float32 array, shape (n_blocks, n_columns, block_size), written
-        Places after the last point become infinite.
-    boxes : float32 array, shape (n_groups, n_columns, 2, FAN_OUT), written
-        Lowest and highest value of each block in each column, then of each ``FAN_OUT`` boxes, up to one group; where
-        there is no box, both are infinite.
-    level_groups : int64 array, shape (n_levels + 1,)
-        Where the groups of each level begin, the boxes of blocks first.
-    """
-    _fill(points, blocks)
-    boxes[:] = np.inf
-    _bound_blocks(blocks, len(points), boxes)
-    for level in range(1, len(level_groups) - 1):
-        _bound_groups(boxes, level_groups[level - 1], level_groups[level], level_groups[level])
+from nearkin.kernels.range_blocks import FAN_OUT
 
 
 @njit(nogil=True, cache=True)
-def _order(points, rows, block_size):
+def order_many(points, rows, block_size):
     n_columns = points.shape[1]
     starts, ends = np.empty(128, np.int64), np.empty(128, np.int64)
     starts[0], ends[0], n_open = 0, len(points), 1
@@ -155,6 +108,14 @@ def _sort_rows(points, rows, start, end, held):
             j -= 1
         rows[j + 1] = row
         points[j + 1] = held
+
+
+@njit(nogil=True, cache=True)
+def fill_many(points, blocks, boxes, level_groups):
+    _fill(points, blocks)
+    _bound_blocks(blocks, len(points), boxes)
+    for level in range(1, len(level_groups) - 1):
+        _bound_groups(boxes, level_groups[level - 1], level_groups[level], level_groups[level])
 
 
 @njit(nogil=True, cache=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
-from nearkin.kernels.compiled.range_blocks import FAN_OUT
+from nearkin.kernels.range_blocks import FAN_OUT
 
 _STEP = 4
 
@@ -31,7 +31,7 @@ def scan_blocks(
     Parameters
     ----------
     blocks, boxes, level_groups, rows
-        See `nearkin.kernels.compiled.range_blocks`.
+        See `nearkin.kernels.range_blocks`.
     vectors : uint32 array, shape (n_vectors, n_dimensions)
         Row ``rows[i]`` belongs to point ``i``.
     queries, points : arrays, shapes (n_queries, n_dimensions) and (n_queries, n_columns)

@@ -1,14 +1,12 @@
-"""Text to shingle sets: units (words or characters), n-grams of them, distinct ones.
+"""The loops of `nearkin.kernels.shingles`.
 
-A unit is a 64-bit number: a code point, or the hash of a word. A shingle is the polynomial of its units, mixed. The
-steps are loops over small arrays, a block of shingles at a time: what is in work stays in the cache, and the memory for
-a long text grows with its distinct shingles, not with all of them.
+They go over small arrays, a block of shingles at a time: what is in work stays in the cache, and the memory for a long
+text grows with its distinct shingles, not with all of them.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.characters import character_classes
 from nearkin.kernels.compiled.jit import njit
@@ -23,34 +21,9 @@ _GROWTH = 8
 """Then it grows so many times: filling it anew costs time, and most texts say the same again and again."""
 
 
-def shingle_sets(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct shingles of each text.
-
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
-        Normalised texts, valid UTF-8.
-    words : bool
-        Word n-grams, else character n-grams.
-    length : int
-        Units in a shingle, >= 1. A text with fewer units, but some, is one shingle of them all.
-
-    Returns
-    -------
-    hashes : uint64 array
-        The sets one after another, each in order of first occurrence.
-    set_offsets : int64 array, shape (n_documents + 1,)
-    n_units : int64 array, shape (n_documents,)
-    """
-    n_documents = len(offsets) - 1
-    longest = int(np.diff(offsets).max(initial=0))
-    hashes = np.empty(int(offsets[-1] - offsets[0]), np.uint64)  # of what is never written the system makes no memory
-    set_offsets = np.zeros(n_documents + 1, np.int64)
-    n_units = np.zeros(n_documents, np.int64)
-    _shingle_many(data, offsets, character_classes(), words, length, _scratch(longest), hashes, set_offsets, n_units)
-    return hashes[: set_offsets[-1]], set_offsets, n_units
+def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
+    classes, scratch = character_classes(), _scratch(int(np.diff(offsets).max(initial=0)))
+    _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units)
 
 
 @njit(nogil=True, cache=True)

@@ -1,81 +1,18 @@
-"""Bit strings compared with stretches of others that lie in tiles: for distances at which nothing can be left early."""
+"""The loops of `nearkin.kernels.signature_tiles`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.ones import n_ones
+from nearkin.kernels.signature_tiles import LANES, UNIT
 
-LANES = 64
-"""Strings of a tile, side by side."""
-UNIT = 4
-"""Words of a string are filled up to a multiple of it."""
 _BLOCK = 64
-
-Start = tuple[int, int, int]
-
-
-def tiled(words: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Some of the strings, word by word, so that those of neighbours lie side by side.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_strings, n_words)
-    rows : int64 array, shape (n,)
-
-    Returns
-    -------
-    tiles : uint64 array, shape (ceil(n / LANES), n_words filled up, LANES)
-        What is over is 0.
-    """
-    n_words = -(-words.shape[1] // UNIT) * UNIT
-    tiles = np.empty((-(-len(rows) // LANES), n_words, LANES), np.uint64)
-    _tile_many(words, rows, tiles)
-    return tiles
-
-
-def near_in_tiles(
-    left: NDArray[np.uint64],
-    tiles: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    *,
-    distance: int,
-    start: Start,
-    pairs: NDArray[np.uint64],
-    distances: NDArray[np.uint16],
-) -> tuple[int, Start]:
-    """Pairs of a string and one of its stretch of the tiles that differ in few bits.
-
-    Parameters
-    ----------
-    left : uint64 array, shape (n_left, n_words filled up)
-    tiles : uint64 array, shape (n_tiles, n_words filled up, LANES)
-    starts, ends : int64 arrays, shape (n_left,)
-        The stretch of each, in strings; it is quickest where those of neighbours overlap.
-    distance : int
-        Bits in which a pair may differ.
-    start : (int, int, int)
-        (0, 0, 0), or what the last call said.
-    pairs, distances : uint64 and uint16 arrays
-        Room for ``2 * LANES`` pairs at least; written from 0 on: the left one in the upper 32 bits of a pair.
-
-    Returns
-    -------
-    n_pairs : int
-    next_start : (int, int, int)
-        Its first number is at least ``n_left`` when all is done.
-    """
-    n_pairs, block, tile, i = _near_many(
-        left, tiles, starts, ends, np.uint64(distance), start[0], start[1], start[2], pairs, distances
-    )
-    return int(n_pairs), (int(block), int(tile), int(i))
 
 
 @njit(nogil=True, cache=True)
-def _tile_many(words, rows, tiles):
+def tile_many(words, rows, tiles):
     n_words = words.shape[1]
     for tile in range(len(tiles)):
         first = tile * LANES
@@ -90,7 +27,7 @@ def _tile_many(words, rows, tiles):
 
 
 @njit(nogil=True, cache=True)
-def _near_many(left, tiles, starts, ends, most, block, tile, i, pairs, distances):
+def near_many(left, tiles, starts, ends, most, block, tile, i, pairs, distances):
     """A tile stays in the nearest cache while a block of strings passes over it, two at a time."""
     one, two = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     n_pairs, n_left = 0, len(left)

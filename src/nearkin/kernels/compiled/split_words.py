@@ -1,43 +1,15 @@
-"""Texts to their words, as bytes one after another."""
+"""The loops of `nearkin.kernels.split_words`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD
 from nearkin.kernels.compiled.jit import njit
-
-Words = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
-
-
-def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
-    """The words of each text, the ones that word shingles are made of, without the characters that these ignore.
-
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_texts + 1,)
-        Texts, valid UTF-8.
-
-    Returns
-    -------
-    words : uint8 array
-        All words, one after another.
-    word_offsets : int64 array, shape (n_words + 1,)
-        Word ``i`` is ``words[word_offsets[i]:word_offsets[i + 1]]``.
-    text_offsets : int64 array, shape (n_texts + 1,)
-        The words of text ``i`` are those from ``text_offsets[i]`` to ``text_offsets[i + 1]``.
-    """
-    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
-    words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
-    text_offsets = np.zeros(len(offsets), np.int64)
-    n_words = _split_many(data, offsets, character_classes(), words, word_offsets, text_offsets)
-    word_offsets = word_offsets[: n_words + 1].copy()
-    return words[: word_offsets[-1]].copy(), word_offsets, text_offsets
 
 
 @njit(nogil=True, cache=True)
-def _split_many(data, offsets, classes, words, word_offsets, text_offsets):
+def split_many(data, offsets, classes, words, word_offsets, text_offsets):
     n_words, n_bytes = 0, 0
     word_offsets[0] = 0
     for i in range(len(offsets) - 1):

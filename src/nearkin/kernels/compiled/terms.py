@@ -1,95 +1,15 @@
-"""Terms of documents: counted, and carried from one vocabulary into another."""
+"""The loops of `nearkin.kernels.terms`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 
-Counts = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]
-Matrix = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
-
-
-def count_terms(ids: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int) -> Counts:
-    """The distinct terms of each document and how often each occurs.
-
-    Parameters
-    ----------
-    ids : int32 array, shape (n_occurrences,)
-        From 0, below ``n_terms``.
-    offsets : int64 array, shape (n_documents + 1,)
-        The terms of document ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
-    n_terms : int
-
-    Returns
-    -------
-    terms : int32 array
-        Of each document in order of first occurrence.
-    counts : float32 array
-    term_offsets : int64 array, shape (n_documents + 1,)
-    """
-    room = len(ids)
-    terms, counts = np.empty(room, np.int32), np.empty(room, np.float32)
-    term_offsets = np.zeros(len(offsets), np.int64)
-    n = _count_many(ids, offsets, np.zeros(n_terms, np.int32), terms, counts, term_offsets)
-    return terms[:n].copy(), counts[:n].copy(), term_offsets
-
-
-def project_terms(counts: Counts, matrix: Matrix, n_targets: int, *, least: float) -> Counts:
-    """The terms of each document as terms of another vocabulary: ``counts`` times ``matrix``.
-
-    Parameters
-    ----------
-    counts : tuple of int32 array, float32 array, int64 array of shape (n_documents + 1,)
-        Terms, their counts, and where the terms of each document begin.
-    matrix : tuple of int64 array of shape (n_terms + 1,), int32 array, float32 array
-        Of each term the terms that it becomes, and how much of each.
-    n_targets : int
-        Terms of the other vocabulary.
-    least : float
-        What comes to less is left out.
-
-    Returns
-    -------
-    As `count_terms`.
-    """
-    terms, _, offsets = counts
-    sizes = np.concatenate([[0], np.cumsum(np.diff(matrix[0])[terms])])
-    room = int(sizes[-1])
-    out_terms, out_counts = np.empty(room, np.int32), np.empty(room, np.float32)
-    out_offsets = np.zeros(len(offsets), np.int64)
-    n = _project_many(*counts, *matrix, least, np.zeros(n_targets), out_terms, out_counts, out_offsets)
-    return out_terms[:n].copy(), out_counts[:n].copy(), out_offsets
-
-
-def best_sources(
-    counts: Counts, matrix: Matrix, rows: NDArray[np.int64], terms: NDArray[np.int32], n_targets: int
-) -> NDArray[np.int32]:
-    """Which of a document's own terms brought it most of a term of the other vocabulary.
-
-    Parameters
-    ----------
-    counts, matrix, n_targets
-        As for `project_terms`.
-    rows : int64 array, shape (n,)
-        Documents; quickest where they are sorted.
-    terms : int32 array, shape (n, m)
-        Terms of the other vocabulary that are asked for of each; -1 for none.
-
-    Returns
-    -------
-    sources : int32 array, shape (n, m)
-        -1 where no term became this one.
-    """
-    sources = np.full(terms.shape, -1, np.int32)
-    best, most = np.full(n_targets, -1, np.int32), np.zeros(n_targets)
-    _best_sources(*counts, *matrix, rows, terms, best, most, sources)
-    return sources
-
 
 @njit(nogil=True, cache=True)
-def _best_sources(own, amounts, offsets, starts, targets, shares, rows, terms, best, most, sources):
+def find_sources(own, amounts, offsets, starts, targets, shares, n_targets, rows, terms, sources):
+    best, most = np.full(n_targets, -1, np.int32), np.zeros(n_targets)
     open_row = np.int64(-1)
     for i in range(len(rows)):
         if rows[i] != open_row:
@@ -115,7 +35,8 @@ def _mark_sources(own, amounts, offsets, starts, targets, shares, row, best, mos
 
 
 @njit(nogil=True, cache=True)
-def _count_many(ids, offsets, seen, terms, counts, term_offsets):
+def count_many(ids, offsets, n_terms, terms, counts, term_offsets):
+    seen = np.zeros(n_terms, np.int32)
     n = 0
     for i in range(len(offsets) - 1):
         first = n
@@ -133,7 +54,8 @@ def _count_many(ids, offsets, seen, terms, counts, term_offsets):
 
 
 @njit(nogil=True, cache=True)
-def _project_many(terms, counts, offsets, starts, targets, shares, least, sums, out_terms, out_counts, out_offsets):
+def project_many(terms, counts, offsets, starts, targets, shares, n_targets, least, out_terms, out_counts, out_offsets):
+    sums = np.zeros(n_targets)
     n = 0
     for i in range(len(offsets) - 1):
         n = _project_one(

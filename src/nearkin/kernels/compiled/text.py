@@ -1,57 +1,18 @@
-"""UTF-8 checking, and lower case and white space for text that is checked."""
+"""The loops of `nearkin.kernels.text`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE, character_classes, character_forms
+from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE
 from nearkin.kernels.compiled.jit import njit
 
 _BLOCK = 64
 _SMALL_BLOCK = 16
 
 
-def first_invalid_byte(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Check that each text is UTF-8 as RFC 3629 has it: shortest forms, no surrogates, at most U+10FFFF.
-
-    Returns
-    -------
-    invalid_at : int64 array, shape (n_documents,)
-        Where in its text the first invalid sequence starts; -1 if the text is valid.
-    n_characters : int64 array, shape (n_documents,)
-        Code points of the valid part.
-    """
-    invalid_at = np.empty(len(offsets) - 1, np.int64)
-    n_characters = np.empty(len(offsets) - 1, np.int64)
-    _check_many(data, offsets, invalid_at, n_characters)
-    return invalid_at, n_characters
-
-
-def fold(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-    """NFKC, lower case, and white space collapsed to single spaces with none at either end, for valid UTF-8.
-
-    Returns
-    -------
-    folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
-    is_left : bool array, shape (n_documents,)
-        Texts with a character of which the tables cannot say what it becomes; they come out empty.
-    """
-    folded = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
-    folded_offsets = np.zeros(len(offsets), np.int64)
-    is_left = np.zeros(len(offsets) - 1, np.bool_)
-    forms = character_forms(nfkc=nfkc, lower=lower)
-    tables = (character_classes(), forms.form, forms.replaced, forms.offsets, forms.data)
-    _fold_many(data, offsets, tables, np.uint8(32 if lower else 0), collapse, folded, folded_offsets, is_left)
-    return folded[: folded_offsets[-1]], folded_offsets, is_left
-
-
 @njit(nogil=True, cache=True)
-def _check_many(data, offsets, invalid_at, n_characters):
+def check_many(data, offsets, invalid_at, n_characters):
     for i in range(len(offsets) - 1):
         start, end = offsets[i], offsets[i + 1]
         at, n_continuations = start, 0
@@ -110,7 +71,7 @@ def _sequence_length(data, at, end):
 
 
 @njit(nogil=True, cache=True)
-def _fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets, is_left):
+def fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets, is_left):
     out = 0
     for i in range(len(offsets) - 1):
         first = out

@@ -1,9 +1,8 @@
-"""Texts to words, each a number: the same word has the same number in all texts of a call, from 0 as they come."""
+"""The loops of `nearkin.kernels.word_ids`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.characters import ALONE, MARK, WORD, character_classes
 from nearkin.kernels.compiled.jit import njit
@@ -13,87 +12,30 @@ from nearkin.kernels.compiled.units import _absorb, _find_bounds, _piece, _scrat
 _SPACE = np.uint8(32)
 _DISTINCT_AT_FIRST = 1 << 12
 _EIGHT = np.uint64(8)
-Ids = tuple[NDArray[np.int32], NDArray[np.int64]]
-Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
-Table = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]
-"""Distinct words by their keys; their bounds in a text; the text.
-
-A row of the first, of which each word finds its own with one look at memory: both halves of the key; the length, with
-the number plus one in the lower half, 0 where no word is; and nothing, for rows not to lie in two lines of the cache.
-"""
 
 
-def word_ids(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """The words of each text: what stands between spaces, without what is no letter, digit or mark at either end.
-
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        Valid UTF-8; all white space is U+0020.
-
-    Returns
-    -------
-    ids : int32 array, shape (n_words,)
-    id_offsets : int64 array, shape (n_texts + 1,)
-    bounds : int64 array, shape (n_distinct, 2)
-        Where in the data each distinct word stands first.
-    """
-    ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # what is not written takes no memory
-    id_offsets = np.zeros(len(offsets), np.int64)
+def number_words(data, offsets, ids, id_offsets):
     scratch = _scratch(int(np.diff(offsets).max(initial=0)))[:5]
-    bounds = _word_ids_many(data, offsets, character_classes(), scratch, ids, id_offsets)
-    return ids[: id_offsets[-1]], id_offsets, bounds
+    return _number_many(data, offsets, character_classes(), scratch, ids, id_offsets)
 
 
-def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[bytes, ...]) -> NDArray[np.bool_]:
-    """Which words of a text, by their bounds, are among some others, which are distinct."""
-    found = np.zeros(len(bounds), np.bool_)
+def look_up(data, bounds, words, found):
     longest = int((bounds[:, 1] - bounds[:, 0]).max(initial=0))
-    _are_among_many(data, bounds, _table_of(words), _scratch(longest)[:2], found)
-    return found
+    _look_up_many(data, bounds, _table_of(words), _scratch(longest)[:2], found)
 
 
-def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tuple[bytes, ...]) -> Texts:
-    """Each text without some words, which are distinct, and what is attached to these; the rest is as it was.
-
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        See `word_ids`.
-    words : tuple of bytes
-
-    Returns
-    -------
-    tuple of uint8 and int64 arrays
-        Texts with one space between two words.
-    """
-    kept = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
-    kept_offsets = np.zeros(len(offsets), np.int64)
+def leave_out(data, offsets, words, kept, kept_offsets):
     scratch = _scratch(int(np.diff(offsets).max(initial=0)))[:5]
-    _without_words_many(data, offsets, _table_of(words), character_classes(), scratch, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
+    _leave_out_many(data, offsets, _table_of(words), character_classes(), scratch, kept, kept_offsets)
 
 
-def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int) -> Ids:
-    """The first occurrence of each number in each text."""
-    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
-    _first_ids_many(ids, offsets, np.full(n_distinct, -1, np.int64), kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
+def _table_of(words):
+    """Words to be looked up: distinct words by their keys; their bounds in a text; the text.
 
-
-def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int, most: int) -> Ids:
-    """The most frequent numbers of each text, the most frequent first, of equals the one that comes first."""
-    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
-    counts = np.zeros(n_distinct, np.int64)
-    firsts = np.empty(int(np.diff(offsets).max(initial=0)), np.int32)
-    _frequent_ids_many(ids, offsets, most, counts, firsts, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def _table_of(words: tuple[bytes, ...]) -> Table:
-    """Words to be looked up."""
+    A row of the first, of which each word finds its own with one look at memory: both halves of the key; the length,
+    with the number plus one in the lower half, 0 where no word is; and nothing, for rows not to lie in two lines of the
+    cache.
+    """
     joined = np.frombuffer(b"".join(words) or b"\0", np.uint8)
     ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
     bounds = np.stack([ends[:-1], ends[1:]], axis=1)
@@ -103,7 +45,7 @@ def _table_of(words: tuple[bytes, ...]) -> Table:
 
 
 @njit(nogil=True, cache=True)
-def _word_ids_many(data, offsets, classes, scratch, ids, id_offsets):
+def _number_many(data, offsets, classes, scratch, ids, id_offsets):
     bounds, rows = np.empty((_DISTINCT_AT_FIRST, 2), np.int64), np.zeros((2 * _DISTINCT_AT_FIRST, 4), np.uint64)
     is_bare = _bare_bytes(classes)
     n_distinct, out = 0, 0
@@ -249,7 +191,7 @@ def _fill_table(rows, bounds, words, scratch):
 
 
 @njit(nogil=True, cache=True)
-def _are_among_many(data, bounds, table, scratch, found):
+def _look_up_many(data, bounds, table, scratch, found):
     rows, other_bounds, others = table
     for i in range(len(bounds)):
         start, end = bounds[i, 0], bounds[i, 1]
@@ -258,7 +200,7 @@ def _are_among_many(data, bounds, table, scratch, found):
 
 
 @njit(nogil=True, cache=True)
-def _without_words_many(data, offsets, table, classes, scratch, kept, kept_offsets):
+def _leave_out_many(data, offsets, table, classes, scratch, kept, kept_offsets):
     copy, copy_words, _, _, runs = scratch
     rows, bounds, words = table
     out = 0
@@ -311,7 +253,8 @@ def _is_part(text, at, length, classes):
 
 
 @njit(nogil=True, cache=True)
-def _first_ids_many(ids, offsets, seen_in, kept, kept_offsets):
+def keep_first(ids, offsets, n_distinct, kept, kept_offsets):
+    seen_in = np.full(n_distinct, -1, np.int64)
     out = 0
     for i in range(len(offsets) - 1):
         for at in range(offsets[i], offsets[i + 1]):
@@ -323,7 +266,8 @@ def _first_ids_many(ids, offsets, seen_in, kept, kept_offsets):
 
 
 @njit(nogil=True, cache=True)
-def _frequent_ids_many(ids, offsets, most, counts, firsts, kept, kept_offsets):
+def keep_frequent(ids, offsets, n_distinct, most, kept, kept_offsets):
+    counts, firsts = np.zeros(n_distinct, np.int64), np.empty(min(n_distinct, len(ids)), np.int32)
     out = 0
     for i in range(len(offsets) - 1):
         n = 0

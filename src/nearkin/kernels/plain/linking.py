@@ -1,39 +1,18 @@
-"""The twin of ``compiled.linking``."""
+"""The plain twins of the loops of `nearkin.kernels.linking`."""
 
 from __future__ import annotations
 
 from itertools import groupby, takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 
-def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """See ``compiled.linking.sort_by_key``.
-
-    Examples
-    --------
-    >>> keys, rows = sort_by_key(np.array([7, 5, 7], np.uint64), np.array([9, 8, 1], np.uint32))
-    >>> keys.tolist(), rows.tolist()
-    ([5, 7, 7], [8, 9, 1])
-    """
+def sort_by_key(keys, rows):
     order = np.argsort(keys, kind="stable")
     return keys[order], rows[order]
 
 
-def link_runs(
-    keys: NDArray[np.uint64],
-    rows: NDArray[np.uint32],
-    sizes: NDArray[np.uint32],
-    sides: NDArray[np.uint8],
-    *,
-    start: int,
-    least_size_ratio: float,
-    most_pivots: int,
-    most_pairs: int,
-    pairs: NDArray[np.uint64],
-) -> tuple[int, int, int]:
-    """See ``compiled.linking.link_runs``."""
+def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
     n_pairs = n_not_compared = 0
     for _, run in groupby(range(start, len(keys)), key=lambda i: int(keys[i])):
         members = [int(rows[i]) for i in run]
@@ -54,6 +33,6 @@ def link_runs(
     return n_pairs, start, n_not_compared
 
 
-def _is_crossing(sides: NDArray[np.uint8], a: int, b: int) -> bool:
+def _is_crossing(sides, a, b):
     """Whether one row has bit 1 and the other bit 2."""
     return bool((sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1))

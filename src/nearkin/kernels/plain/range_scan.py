@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.kernels.plain.range_blocks import FAN_OUT
+from nearkin.kernels.range_blocks import FAN_OUT
 
 
 def scan_blocks(

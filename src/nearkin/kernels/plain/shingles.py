@@ -1,11 +1,8 @@
-"""The twin of ``compiled.shingles``."""
+"""The plain twins of the loops of `nearkin.kernels.shingles`."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
@@ -13,27 +10,13 @@ from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
 _POLYNOMIAL = 0xD6E8FEB86659FD93
 
 
-def shingle_sets(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """See ``compiled.shingles.shingle_sets``.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b"to be or to be", np.uint8)
-    >>> hashes, set_offsets, n_units = shingle_sets(text, np.array([0, len(text)]), words=True, length=2)
-    >>> set_offsets.tolist(), n_units.tolist()  # to be, be or, or to
-    ([0, 3], [5])
-    """
-    hashes: list[int] = []
-    set_offsets, n_units = [0], []
-    for start, end in pairwise(offsets):
+def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
+    for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes().decode()
         units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
-        hashes += dict.fromkeys(_shingles_one(units, length))
-        set_offsets.append(len(hashes))
-        n_units.append(len(units))
-    return np.array(hashes, np.uint64), np.array(set_offsets, np.int64), np.array(n_units, np.int64)
+        own = list(dict.fromkeys(_shingles_one(units, length)))
+        n_units[i], set_offsets[i + 1] = len(units), set_offsets[i] + len(own)
+        hashes[set_offsets[i] : set_offsets[i + 1]] = own
 
 
 def split_words(text: str) -> list[str]:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
 from nearkin.errors import SourceError
+from nearkin.kernels.terms import project_terms
 from nearkin.lab.cross_lingual.documents import ParallelDocuments
 from nearkin.nouns import counted
 from nearkin.records import F64, TermCounts, WeightedVectors
@@ -129,11 +129,8 @@ def gloss(counted: CountedTranslations) -> Collected:
     vocabulary = Vocabulary()
     targets = vocabulary.add(glossed)
     own = counted.left.counts
-    kernel = kernels.twin("terms", 64 * len(own.terms))
     one_each = np.arange(len(targets) + 1, dtype=np.int64), targets, np.ones(len(targets), np.float32)
-    counts = TermCounts(
-        *kernel.project_terms((own.terms, own.counts, own.offsets), one_each, len(vocabulary), least=0.0)
-    )
+    counts = TermCounts(*project_terms((own.terms, own.counts, own.offsets), one_each, len(vocabulary), least=0.0))
     return _collected(f"the gloss of {counted.documents.name}", counted.documents.ids, counts, vocabulary)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.projections import project_sparse
 from nearkin.records import I64, U8, FeatureCounts
 from nearkin.stages.features.shingles import Characters
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -115,7 +115,6 @@ def once(counted: FeatureCounts) -> FeatureCounts:
 def project(counted: FeatureCounts, weights: I64, bits: int, density: float | None = None) -> U8:
     """What `WeightedTopSig` makes of weights that are already known: they are the same for all lengths."""
     plain = TopSig(bits, density)
-    packed: U8 = kernels.twin("projections", counted.hashes.nbytes).project_sparse(
+    return project_sparse(
         counted.hashes, weights, counted.offsets, n_bits=bits, n_nonzero=plain.n_nonzero, seed=plain.seed
     )
-    return packed

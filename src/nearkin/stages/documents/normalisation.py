@@ -8,9 +8,9 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
+from nearkin.kernels.text import fold
 
 Steps = Literal[
     "none", "nfkc", "case", "space", "nfkc,case", "nfkc,space", "case,space", "nfkc,case,space"
@@ -89,9 +89,8 @@ class Normalisation:
         if not self.steps:
             return texts.fill_null("") if texts.null_count else texts
         data, offsets = text_buffers(texts)
-        kernel = kernels.twin("text", int(offsets[-1] - offsets[0]))
-        *folded, is_left = kernel.fold(data, offsets, nfkc=self.nfkc, lower=self.case, collapse=self.space)
-        normalised = large_strings(*folded)
+        folded, folded_offsets, is_left = fold(data, offsets, nfkc=self.nfkc, lower=self.case, collapse=self.space)
+        normalised = large_strings(folded, folded_offsets)
         if is_left.any():
             mask = pa.array(is_left)
             normalised = pc.replace_with_mask(normalised, mask, self._apply_by_library(texts.filter(mask)))
@@ -107,6 +106,5 @@ class Normalisation:
         if self.case:
             texts = pc.utf8_lower(texts)
         data, offsets = text_buffers(texts)
-        kernel = kernels.twin("text", int(offsets[-1] - offsets[0]))
-        *folded, _ = kernel.fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
-        return large_strings(*folded)
+        folded, folded_offsets, _ = fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
+        return large_strings(folded, folded_offsets)

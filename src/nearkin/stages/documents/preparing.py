@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
 from nearkin.kernels.buffers import integers, text_buffers
+from nearkin.kernels.text import first_invalid_byte
 from nearkin.records import I64
 from nearkin.stages.documents.normalisation import Normalisation
 
@@ -92,7 +92,7 @@ def _check_utf8(
     A text that is not UTF-8 becomes empty, with a problem.
     """
     data, offsets = text_buffers(texts)
-    invalid_at, n_characters = kernels.twin("text", int(offsets[-1] - offsets[0])).first_invalid_byte(data, offsets)
+    invalid_at, n_characters = first_invalid_byte(data, offsets)
     bad = np.flatnonzero(invalid_at >= 0)
     if len(bad):
         mask = pa.array(invalid_at >= 0)

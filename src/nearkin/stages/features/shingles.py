@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.shingles import shingle_sets
 from nearkin.records import ShingleSets
 
 _MOST_UNITS = 64
@@ -63,11 +63,8 @@ class Shingling:
         [3, 0, 1]
         """
         data, offsets = text_buffers(texts)
-        kernel = kernels.twin("shingles", int(offsets[-1] - offsets[0]))
-        hashes, set_offsets, n_units = kernel.shingle_sets(
-            data, offsets, words=self.unit == "words", length=self.length
-        )
-        return ShingleSets(hashes, set_offsets, n_units, self.fingerprint)
+        sets = shingle_sets(data, offsets, words=self.unit == "words", length=self.length)
+        return ShingleSets(*sets, self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import pyarrow as pa
 
 from nearkin import kernels
 from nearkin.kernels.buffers import strings, text_buffers
+from nearkin.kernels.lookup import find, insert
+from nearkin.kernels.terms import count_terms
 from nearkin.records import I32, I64, U64, TermCounts, TextWords
 
 _FIRST_ROOM = 1 << 12
@@ -52,8 +54,7 @@ class Vocabulary:
         hashes = hashes_of(words)
         self._make_room(self._n + len(hashes))
         before = self._n
-        kernel = kernels.twin("lookup", hashes.nbytes)
-        numbers, self._n = kernel.insert(self._hashes, self._n, self._table, hashes)
+        numbers, self._n = insert(self._hashes, self._n, self._table, hashes)
         if self._n > before:
             new = np.flatnonzero(numbers >= before)
             _, firsts = np.unique(numbers[new], return_index=True)
@@ -63,14 +64,12 @@ class Vocabulary:
     def find(self, words: pa.LargeStringArray) -> I64:
         """The number of each word, -1 where it has none."""
         hashes = hashes_of(words)
-        found: I64 = kernels.twin("lookup", hashes.nbytes).find(self._hashes, self._table, hashes)
-        return found
+        return find(self._hashes, self._table, hashes)
 
     def count(self, texts: TextWords) -> TermCounts:
         """The words of texts as numbers, counted."""
         numbers = self.add(texts.words)
-        kernel = kernels.twin("terms", 16 * len(texts.ids))
-        terms, counts, offsets = kernel.count_terms(numbers[texts.ids], texts.offsets, self._n)
+        terms, counts, offsets = count_terms(numbers[texts.ids], texts.offsets, self._n)
         return TermCounts(terms, counts, offsets)
 
     def _make_room(self, n: int) -> None:
@@ -80,7 +79,7 @@ class Vocabulary:
         hashes = self.hashes
         self._hashes, self._table = np.zeros(room, np.uint64), np.zeros(4 * room, np.uint32)
         if self._n:
-            _, self._n = kernels.twin("lookup", hashes.nbytes).insert(self._hashes, 0, self._table, hashes)
+            _, self._n = insert(self._hashes, 0, self._table, hashes)
 
 
 def hashes_of(words: pa.LargeStringArray) -> U64:

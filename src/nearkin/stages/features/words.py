@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
+from nearkin.kernels.split_words import split_words
 from nearkin.records import TextWords
 
 STEMMED_LANGUAGES = {
@@ -74,8 +74,7 @@ class WordSplitter:
             Normalised, valid UTF-8; a null has no words.
         """
         data, offsets = text_buffers(texts)
-        kernel = kernels.twin("split_words", int(offsets[-1] - offsets[0]))
-        words, word_offsets, text_offsets = kernel.split_words(data, offsets)
+        words, word_offsets, text_offsets = split_words(data, offsets)
         encoded = large_strings(words, word_offsets).dictionary_encode()
         ids = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         distinct = encoded.dictionary

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.marks import is_marked, mark
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
 from nearkin.stages.search.linking import sorted_distinct
 
@@ -33,7 +33,7 @@ class LeadKeys:
     Parameters
     ----------
     bitmap : uint8 array
-        See `kernels.compiled.marks`: a first look that refuses almost all elements.
+        See `kernels.marks`: a first look that refuses almost all elements.
     keys : uint64 array or None
         The elements, sorted; None where they are not in one place: then a few others pass, with which no set leads.
 
@@ -52,7 +52,7 @@ class LeadKeys:
     def of(cls, keys: U64) -> LeadKeys:
         """The elements, which may repeat."""
         bitmap = _bitmap_for(len(keys))
-        kernels.twin("marks", keys.nbytes).mark(keys, bitmap)
+        mark(keys, bitmap)
         return cls(bitmap, sorted_distinct(keys.copy()))
 
     @classmethod
@@ -60,13 +60,12 @@ class LeadKeys:
         """From what `bits_of` gave for parts of ``n_keys`` elements."""
         bitmap = _bitmap_for(n_keys)
         hashes = bits.astype(np.uint64) << np.uint64(_shift_for(n_keys))
-        kernels.twin("marks", hashes.nbytes).mark(hashes, bitmap)
+        mark(hashes, bitmap)
         return cls(bitmap)
 
     def followed_by(self, sets: ShingleSets) -> tuple[U64, I64]:
         """The elements of sets that some set leads with, and the set each comes from; shapes (n_keys,)."""
-        is_key: Bool = kernels.twin("marks", sets.hashes.nbytes).is_marked(sets.hashes, self.bitmap)
-        places = np.flatnonzero(is_key)
+        places = np.flatnonzero(is_marked(sets.hashes, self.bitmap))
         elements = sets.hashes[places]
         if self.keys is not None and len(self.keys):
             at = np.minimum(np.searchsorted(self.keys, elements), len(self.keys) - 1)

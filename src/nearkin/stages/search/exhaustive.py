@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.linking import link_runs, sort_by_key
 from nearkin.records import I64, U8, Candidates, ShingleSets
 
 
@@ -40,14 +40,13 @@ def common_counts(sets: ShingleSets) -> I64:
     [[0, 1], [1, 0]]
     """
     n_sets = len(sets)
-    kernel = kernels.twin("linking", sets.hashes.nbytes)
     of_shingle = np.repeat(np.arange(n_sets, dtype=np.uint32), sets.sizes)
-    keys, rows = kernel.sort_by_key(sets.hashes, of_shingle)
+    keys, rows = sort_by_key(sets.hashes, of_shingle)
     counts = np.zeros(n_sets * n_sets, np.int64)
     every, pairs, start = np.ones(n_sets, np.uint32), np.empty(max(n_sets * n_sets, 1 << 18), np.uint64), 0
     any_side: U8 = np.full(n_sets, 3, np.uint8)
     while start < len(keys):
-        n_pairs, start, _ = kernel.link_runs(
+        n_pairs, start, _ = link_runs(
             keys,
             rows,
             every,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.linking import link_runs, sort_by_key
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates
 
 LEAST_PIVOTS = 64
@@ -59,11 +59,10 @@ class Linking:
 
     def link_sorted(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
         """The same for entries that `sort_entries` has put in order."""
-        kernel = kernels.twin("linking", keys.nbytes)
         room, start = min(_ROOM, self.most_pivots * max(len(keys), self.most_pivots)), 0
         while start < len(keys):
             pairs = np.empty(room, np.uint64)
-            n_pairs, after, n_not_compared = kernel.link_runs(
+            n_pairs, after, n_not_compared = link_runs(
                 keys,
                 rows,
                 self.sizes,
@@ -83,8 +82,7 @@ class Linking:
 
 def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
     """Entries by key; rows of one key stay in their order."""
-    keys, rows = kernels.twin("linking", keys.nbytes).sort_by_key(keys, rows)
-    return keys, rows
+    return sort_by_key(keys, rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.prefixes import prefixes
 from nearkin.records import I64, U32, U64, ShingleSets
 
 COUNT_BITS = 22
@@ -64,5 +64,5 @@ class Prefixes:
         set_of_key : int64 array, shape (n_keys,)
         """
         lengths = self.lengths(sets.sizes)
-        elements = kernels.twin("prefixes", sets.hashes.nbytes).prefixes(sets.hashes, sets.offsets, counts, lengths)
+        elements = prefixes(sets.hashes, sets.offsets, counts, lengths)
         return elements, np.repeat(np.arange(len(sets), dtype=np.int64), lengths)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
-from nearkin.kernels.plain.range_blocks import FAN_OUT
+from nearkin.kernels.range_blocks import FAN_OUT, fill_blocks, order_points
 from nearkin.records import F64, I64, U32, LetterVectors
 from nearkin.stages.search.range_directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
 
@@ -67,7 +67,7 @@ class RangeSegment:
         chosen = None if len(rows) == len(vectors) else rows
         directions = directions or Directions.learn(vectors.counts, chosen)
         points = directions.points(vectors.counts, chosen)
-        kernels.twin("range_blocks", points.nbytes).order_points(points, rows, block_size=BLOCK_SIZE)
+        order_points(points, rows, block_size=BLOCK_SIZE)
         return cls(vectors.counts, rows, *_blocks_of(points), directions.matrix)
 
     def is_of(self, vectors: LetterVectors) -> bool:
@@ -153,7 +153,7 @@ def _blocks_of(points: F32) -> tuple[F32, F32]:
     level_groups = groups_of_levels(len(blocks))
     boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
     if len(points):
-        kernels.twin("range_blocks", points.nbytes).fill_blocks(points, blocks, boxes, level_groups)
+        fill_blocks(points, blocks, boxes, level_groups)
     return blocks, boxes
 
 

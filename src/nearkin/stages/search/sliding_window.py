@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.records import I64, U32, U64, BitSignatures, Bool
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
 
@@ -267,15 +267,14 @@ def _bit_places(order: I64) -> I64:
 
 def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
     """The order of signatures whose bits are read in another order."""
-    kernel = kernels.twin("sliding_window", words.nbytes)
-    leading = kernel.leading_bits(words, places[:_LEADING])
-    order: I64 = kernel.order_of(leading)
+    leading = leading_bits(words, places[:_LEADING])
+    order = order_of(leading)
     is_tied = np.zeros(len(order) + 1, np.bool_)  # with the one before it
     is_tied[1:-1] = leading[order[1:]] == leading[order[:-1]]
     among = np.flatnonzero(is_tied[:-1] | is_tied[1:])  # few: places of those who are tied with a neighbour
     if len(among):
         own = order[among]
-        rest = [kernel.leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
+        rest = [leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
         order[among] = own[np.lexsort((ties(own), *rest[::-1], leading[own]))]
     return order
 

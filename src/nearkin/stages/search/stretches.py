@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels.signature_tiles import UNIT, near_in_tiles, tiled
 from nearkin.records import I64, U64, BitSignatures
 
 U16 = NDArray[np.uint16]
@@ -76,10 +76,9 @@ class Stretches:
         starts, ends : int64 arrays
             See above.
         """
-        kernel = kernels.twin("signature_tiles", words[-1].nbytes)
         return cls(
-            _filled(words[0][places[0]], kernel.UNIT),
-            kernel.tiled(words[-1], places[-1]),
+            _filled(words[0][places[0]], UNIT),
+            tiled(words[-1], places[-1]),
             rows[0][places[0]],
             rows[-1][places[-1]],
             starts,
@@ -103,15 +102,10 @@ class Stretches:
 
     def near(self, piece: slice, distance: int) -> NearPairs:
         """The pairs of a part that differ in at most so many bits."""
-        kernel = kernels.twin("signature_tiles", 8 * self.n_comparisons_of(piece))
         own, starts, ends = self.left[piece], self.starts[piece], self.ends[piece]
         pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
         found: list[tuple[U64, U16]] = []
-        at = (0, 0, 0)
-        while at[0] < len(own):
-            n, at = kernel.near_in_tiles(
-                own, self.tiles, starts, ends, distance=distance, start=at, pairs=pairs, distances=distances
-            )
+        for n in near_in_tiles(own, self.tiles, starts, ends, distance=distance, pairs=pairs, distances=distances):
             if n:
                 found.append((pairs[:n].copy(), distances[:n].copy()))
         if not found:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.projections import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
 from nearkin.stages.signatures.bits import check_seed, packed_words
 
@@ -96,10 +96,7 @@ class RandomProjection:
             worst = vectors.weights[np.argmax(~(np.abs(vectors.weights) <= _MOST_WEIGHT))]
             raise ParameterError.of("vectors", "RandomProjection.sign", "weights from -2**20 to 2**20", float(worst))
         weights = _votes(vectors)
-        kernel = kernels.twin("projections", vectors.hashes.nbytes)
-        words = kernel.project_hashes(
-            vectors.hashes, weights, vectors.offsets, n_words=-(-self.bits // 32), seed=self.seed
-        )
+        words = project_hashes(vectors.hashes, weights, vectors.offsets, n_words=-(-self.bits // 32), seed=self.seed)
         packed = packed_words(words, self.bits)
         has_terms = np.diff(vectors.offsets) > 0
         packed[~has_terms] = 0

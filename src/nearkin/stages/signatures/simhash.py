@@ -15,6 +15,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.projections import project_hashes, project_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words, signatures, votes
 from nearkin.stages.signatures.vectors import FeatureVectors, as_words, spell
@@ -74,14 +75,13 @@ class Simhash:
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document; 0 for documents without features."""
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
         if self.hash == "fast":
-            words = kernel.project_hashes(
+            words = project_hashes(
                 counted.hashes, votes(counted), counted.offsets, n_words=self._n_words, seed=self.seed
             )
         else:
             rows, row_of = self._vectors.rows_of(counted)
-            words = kernel.project_rows(as_words(rows), row_of, votes(counted), counted.offsets)
+            words = project_rows(as_words(rows), row_of, votes(counted), counted.offsets)
         return signatures(packed_words(words, self.bits), counted, self)
 
     def _digests(self, counted: FeatureCounts, chosen: I64) -> U8:

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
+from nearkin.kernels.lookup import add_at
+from nearkin.kernels.projections import growing_weights
 from nearkin.records import I64, U64, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
@@ -195,8 +196,7 @@ class GrowingStatistics:
     def add(self, counted: FeatureCounts) -> None:
         """Count a batch of documents."""
         numbers = self._note_documents(counted)
-        kernel = kernels.twin("lookup", counted.hashes.nbytes)
-        kernel.add_at(self._occurrences, numbers, counted.counts.astype(np.int64))
+        add_at(self._occurrences, numbers, counted.counts.astype(np.int64))
         self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
 
     def add_and_weigh(self, counted: FeatureCounts) -> I64:
@@ -208,10 +208,7 @@ class GrowingStatistics:
             ``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20.
         """
         numbers = self._note_documents(counted)
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
-        weights: I64 = kernel.growing_weights(
-            counted.counts, numbers, counted.offsets, self._occurrences, self.n_occurrences
-        )
+        weights = growing_weights(counted.counts, numbers, counted.offsets, self._occurrences, self.n_occurrences)
         self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
         return weights
 
@@ -246,8 +243,7 @@ class GrowingStatistics:
         """The numbers of the features of new documents, which are counted, but not yet their occurrences."""
         self._check(counted.fingerprint)
         numbers = self._numbers_of(counted.hashes)
-        ones = np.ones(len(numbers), np.int64)
-        kernels.twin("lookup", counted.hashes.nbytes).add_at(self._documents, numbers, ones)
+        add_at(self._documents, numbers, np.ones(len(numbers), np.int64))
         self.n_documents += int(counted.has_features.sum())
         return numbers
 

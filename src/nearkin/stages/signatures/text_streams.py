@@ -19,7 +19,7 @@ import pyarrow as pa
 from nearkin import kernels
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.plain.word_ids import bare_word
+from nearkin.kernels.word_ids import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
 from nearkin.records import I32, I64, U8, Bool
 from nearkin.stages.documents.normalisation import Normalisation
 
@@ -99,8 +99,7 @@ class TextStream:
         if self.name == "characters":
             data, offsets = text_buffers(_LOWER.apply(texts))
             if self.leaves_out_stop_words:
-                kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
-                data, offsets = kernel.without_words(data, offsets, self._stops)
+                data, offsets = without_words(data, offsets, self._stops)
             kernel = kernels.twin("java_hash", int(offsets[-1] - offsets[0]))
             found = kernel.character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
         else:
@@ -123,10 +122,9 @@ class TextStream:
 
     def _words(self, texts: pa.LargeStringArray) -> _Words:
         data, offsets = text_buffers(_LOWER.apply(texts))
-        kernel = kernels.twin("word_ids", int(offsets[-1] - offsets[0]))
-        words = _Words(data, *kernel.word_ids(data, offsets))
+        words = _Words(data, *word_ids(data, offsets))
         if self.leaves_out_stop_words:
-            words = words.without(kernel.are_among(data, words.bounds, self._stops))
+            words = words.without(are_among(data, words.bounds, self._stops))
         if self.name == "soundex":
             words = words.coded()
         return words.first_occurrences() if self.leaves_out_more else words
@@ -168,14 +166,12 @@ class _Words:
 
     def first_occurrences(self) -> _Words:
         """Each word of a text once."""
-        kernel = kernels.twin("word_ids", self.ids.nbytes)
-        ids, offsets = kernel.first_ids(self.ids, self.offsets, n_distinct=len(self.bounds))
+        ids, offsets = first_ids(self.ids, self.offsets, n_distinct=len(self.bounds))
         return replace(self, ids=ids, offsets=offsets)
 
     def most_frequent(self, most: int) -> _Words:
         """The most frequent words of each text."""
-        kernel = kernels.twin("word_ids", self.ids.nbytes)
-        ids, offsets = kernel.frequent_ids(self.ids, self.offsets, n_distinct=len(self.bounds), most=most)
+        ids, offsets = frequent_ids(self.ids, self.offsets, n_distinct=len(self.bounds), most=most)
         return replace(self, ids=ids, offsets=offsets)
 
     def shingles(self, k: int) -> tuple[I32, I64]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels.projections import logarithms, project_sparse
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, votes
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
@@ -45,11 +45,9 @@ class _SparseProjection:
         return f"{kind};bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
 
     def _project(self, counted: FeatureCounts, weights: NDArray[np.int32] | I64) -> U8:
-        kernel = kernels.twin("projections", counted.hashes.nbytes)
-        packed: U8 = kernel.project_sparse(
+        return project_sparse(
             counted.hashes, weights, counted.offsets, n_bits=self.bits, n_nonzero=self.n_nonzero, seed=self.seed
         )
-        return packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +193,10 @@ def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
             f"The statistics are of other features: {statistics.features!r}, the documents' are "
             f"{counted.fingerprint!r}."
         )
-    kernel = kernels.twin("projections", counted.hashes.nbytes)
     of_collection = statistics.frequencies(counted.hashes)
-    in_document = kernel.logarithms(counted.counts.astype(np.int64))
-    of_document = kernel.logarithms(np.maximum(counted.n_occurrences, 1))
-    total = int(kernel.logarithms(np.array([max(1, statistics.n_occurrences)]))[0])
+    in_document = logarithms(counted.counts.astype(np.int64))
+    of_document = logarithms(np.maximum(counted.n_occurrences, 1))
+    total = int(logarithms(np.array([max(1, statistics.n_occurrences)]))[0])
     n_features = np.diff(counted.offsets)
-    result: I64 = in_document - np.repeat(of_document, n_features) - kernel.logarithms(of_collection) + total
+    result: I64 = in_document - np.repeat(of_document, n_features) - logarithms(of_collection) + total
     return result

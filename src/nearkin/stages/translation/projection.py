@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
+from nearkin.kernels.terms import project_terms
 from nearkin.records import F32, F64, I32, I64, U8, Bool, TermCounts
 from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
 from nearkin.stages.translation.table import TranslationTable
@@ -50,11 +50,8 @@ class WordProjection:
 
     def project(self, counts: TermCounts, *, least: float) -> TermCounts:
         """Documents in terms of the target language; what comes to less than ``least`` is left out."""
-        kernel = kernels.twin("terms", 64 * len(counts.terms))
         own = counts.terms, counts.counts, counts.offsets
-        return TermCounts(
-            *kernel.project_terms(own, (self.starts, self.targets, self.shares), self.n_targets, least=least)
-        )
+        return TermCounts(*project_terms(own, (self.starts, self.targets, self.shares), self.n_targets, least=least))
 
     def document_frequencies(self, frequencies: F64) -> F64:
         """``df*`` of each target term, from ``df`` of each source term."""

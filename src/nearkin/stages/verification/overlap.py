@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.overlap import n_common
 from nearkin.records import I64, U64, Candidates, Matches
 
 
@@ -29,7 +29,6 @@ def verify(candidates: Candidates, hashes: U64, starts: I64, ends: I64) -> Match
         One for each candidate, in their order, whatever the similarity.
     """
     left, right = candidates.left, candidates.right
-    size_bytes = 8 * int((ends[left] - starts[left]).sum()) if len(left) < 64 else hashes.nbytes
-    common = kernels.twin("overlap", size_bytes).n_common(hashes, starts, ends, left, right)
+    common = n_common(hashes, starts, ends, left, right)
     n_left, n_right = (ends[left] - starts[left]).astype(np.uint32), (ends[right] - starts[right]).astype(np.uint32)
     return Matches(left, right, common, n_left, n_right)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nearkin import kernels
 from nearkin.errors import SourceError
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
 
@@ -189,7 +190,7 @@ def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
     [[4, 3, 9], [0, 1, 1], [4, 3]]
     """
     places = np.arange(len(rows), dtype=np.uint32)
-    keys, order = kernels.twin("linking", 8 * len(rows)).sort_by_key(np.ascontiguousarray(digests[:, 0]), places)
+    keys, order = sort_by_key(np.ascontiguousarray(digests[:, 0]), places)
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
     if (is_new[1:] & (keys[1:] == keys[:-1])).any():  # half a digest in common: then all four words must decide
@@ -239,7 +240,7 @@ def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tupl
 
 def sharing_a_hash(hashes: U64, rows: U32) -> U32:
     """The rows whose hash some other row has too, in rising order."""
-    keys, rows = kernels.twin("linking", hashes.nbytes).sort_by_key(hashes, rows)
+    keys, rows = sort_by_key(hashes, rows)
     is_shared = np.zeros(len(keys), np.bool_)
     is_shared[1:] = keys[1:] == keys[:-1]
     is_shared[:-1] |= is_shared[1:]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin import kernels
 from nearkin.formats import parquet
+from nearkin.kernels.terms import best_sources
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
@@ -127,15 +128,13 @@ class Terms:
 def _sources(projection: WordProjection, translated: Collected, rows: I64, terms: I32) -> I32:
     """The word of the translated document that adds most to each term; -1 for none."""
     counts = translated.counts
-    kernel = kernels.twin("terms", 1024 * len(rows))
-    found: I32 = kernel.best_sources(
+    return best_sources(
         (counts.terms, counts.counts, counts.offsets),
         (projection.starts, projection.targets, projection.shares),
         rows,
         terms,
         projection.n_targets,
     )
-    return found
 
 
 def write_pairs(

@@ -1,0 +1,67 @@
+"""64-bit hashes to running numbers: an open table that grows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The number of each key, -1 where it has none.
+
+    Parameters
+    ----------
+    keys : uint64 array
+        The key of each number.
+    table : uint32 array, shape (a power of two,)
+        1 + a number, or 0, found at the upper bits of its key times an odd constant, and after: keys that come sorted
+        would else all fall into one corner of a table that is still small.
+    wanted : uint64 array, shape (n,)
+
+    Returns
+    -------
+    numbers : int64 array, shape (n,)
+    """
+    numbers = np.empty(len(wanted), np.int64)
+    loops("lookup", wanted.nbytes).find_many(frozen(keys), frozen(table), frozen(wanted), numbers)
+    return numbers
+
+
+def insert(
+    keys: NDArray[np.uint64], n_keys: int, table: NDArray[np.uint32], wanted: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], int]:
+    """The number of each key; one that is new gets the next number.
+
+    Parameters
+    ----------
+    keys : uint64 array, written
+        With room for all that are wanted after the first ``n_keys``.
+    n_keys : int
+        Keys that have a number.
+    table : uint32 array, shape (a power of two,), written
+        At least twice as long as there may be keys.
+    wanted : uint64 array, shape (n,)
+
+    Returns
+    -------
+    numbers : int64 array, shape (n,)
+    n_keys : int
+        How many have a number now.
+
+    Examples
+    --------
+    >>> keys, table = np.zeros(4, np.uint64), np.zeros(8, np.uint32)
+    >>> numbers, n_keys = insert(keys, 0, table, np.array([7, 5, 7], np.uint64))
+    >>> numbers.tolist(), n_keys, find(keys, table, np.array([5, 6], np.uint64)).tolist()
+    ([0, 1, 0], 2, [1, -1])
+    """
+    numbers = np.empty(len(wanted), np.int64)
+    n_keys = loops("lookup", wanted.nbytes).insert_many(keys, n_keys, table, frozen(wanted), numbers)
+    return numbers, int(n_keys)
+
+
+def add_at(counts: NDArray[np.int64], numbers: NDArray[np.int64], added: NDArray[np.int64]) -> None:
+    """Add to the counts of these numbers, of which some may occur more than once."""
+    loops("lookup", numbers.nbytes).add_many(counts, frozen(numbers), frozen(added))

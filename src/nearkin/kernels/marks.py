@@ -1,0 +1,45 @@
+"""Which of many hashes may be among some: a bitmap by their upper bits, one look a hash."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def mark(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> None:
+    """Set the bits of some hashes.
+
+    Parameters
+    ----------
+    hashes : uint64 array, shape (n_hashes,)
+    bitmap : uint8 array, shape (a power of two,), written
+        A hash has the bit whose number its upper bits are; bit ``i`` is bit ``i % 8`` of byte ``i // 8``.
+
+    Examples
+    --------
+    >>> bitmap = np.zeros(1, np.uint8)  # eight bits: the upper three of a hash say which
+    >>> mark(np.array([7 << 61, 1 << 61, 5], np.uint64), bitmap)
+    >>> f"{bitmap[0]:08b}"
+    '10000011'
+    """
+    loops("marks", hashes.nbytes).mark_many(frozen(hashes), _shift(bitmap), bitmap)
+
+
+def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether the bit of each hash is set, shape (n_hashes,).
+
+    Examples
+    --------
+    >>> is_marked(np.array([7 << 61, 6 << 61], np.uint64), np.array([0b10000011], np.uint8)).tolist()
+    [True, False]
+    """
+    found = np.empty(len(hashes), np.bool_)
+    loops("marks", hashes.nbytes).find_marked(frozen(hashes), _shift(bitmap), frozen(bitmap), found)
+    return found
+
+
+def _shift(bitmap: NDArray[np.uint8]) -> int:
+    """By how much a hash is shifted to the number of its bit."""
+    return 64 - ((8 * len(bitmap)).bit_length() - 1)

@@ -1,0 +1,47 @@
+"""How many shingles two documents share, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+_FEW = 64
+"""So many pairs may have few of the hashes: then these are counted."""
+
+
+def n_common(
+    hashes: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+) -> NDArray[np.uint32]:
+    """The size of the intersection of each pair of sets; fastest where pairs with one left row follow one another.
+
+    Parameters
+    ----------
+    hashes : uint64 array
+        The sets; inside a set the hashes are distinct, in any order.
+    starts, ends : int64 arrays, shape (n_rows,)
+        The set of a row is ``hashes[starts[row]:ends[row]]``.
+    left, right : uint32 arrays, shape (n_pairs,)
+        Rows.
+
+    Returns
+    -------
+    common : uint32 array, shape (n_pairs,)
+
+    Examples
+    --------
+    >>> hashes, starts, ends = np.array([1, 2, 3, 3, 4], np.uint64), np.array([0, 3]), np.array([3, 5])
+    >>> n_common(hashes, starts, ends, np.array([0], np.uint32), np.array([1], np.uint32)).tolist()
+    [1]
+    """
+    common = np.empty(len(left), np.uint32)
+    size_bytes = 8 * int((ends[left] - starts[left]).sum()) if len(left) < _FEW else hashes.nbytes
+    loops("overlap", size_bytes).common_many(
+        frozen(hashes), frozen(starts), frozen(ends), frozen(left), frozen(right), common
+    )
+    return common

@@ -1,0 +1,183 @@
+"""Weighted features to bits: each feature votes for or against every bit, and the majority decides.
+
+A bit is 1 where the sum is greater than 0. Weights are integers, so that no order of summation changes a bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+Weights = NDArray[np.int32] | NDArray[np.int64]
+
+
+def project_rows(
+    rows: NDArray[np.uint32], row_of: NDArray[np.int64], weights: Weights, offsets: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Sum the vectors of a table.
+
+    Parameters
+    ----------
+    rows : uint32 array, shape (n_rows, n_words)
+        The bits of each vector: 1 is a vote for, 0 one against.
+    row_of, weights : int64, and int32 or int64 arrays, shape (n_features,)
+        The row of each feature of each document, and its votes.
+    offsets : int64 array, shape (n_documents + 1,)
+
+    Returns
+    -------
+    bits : uint32 array, shape (n_documents, n_words)
+
+    Examples
+    --------
+    >>> rows = np.array([[0b011], [0b101]], np.uint32)
+    >>> votes = np.array([2, 1], np.int64)
+    >>> bin(project_rows(rows, np.array([0, 1]), votes, np.array([0, 2]))[0, 0])  # the first has more votes
+    '0b11'
+    """
+    bits = np.empty((len(offsets) - 1, rows.shape[1]), np.uint32)
+    kernel = loops("projections", row_of.nbytes)
+    kernel.sum_rows(frozen(rows), frozen(row_of), frozen(weights), frozen(offsets), bits)
+    return bits
+
+
+def project_hashes(
+    hashes: NDArray[np.uint64], weights: Weights, offsets: NDArray[np.int64], *, n_words: int, seed: int
+) -> NDArray[np.uint32]:
+    """Sum vectors of +1 and -1 that are made from the hash of each feature as they are needed.
+
+    Parameters
+    ----------
+    hashes, weights : uint64, and int32 or int64 arrays, shape (n_features,)
+    offsets : int64 array, shape (n_documents + 1,)
+    n_words : int
+        32 bits each.
+    seed : int
+        In [0, 2**64).
+
+    Returns
+    -------
+    bits : uint32 array, shape (n_documents, n_words)
+    """
+    bits = np.empty((len(offsets) - 1, n_words), np.uint32)
+    kernel = loops("projections", hashes.nbytes)
+    kernel.sum_hashes(frozen(hashes), frozen(weights), frozen(offsets), np.uint64(seed), bits)
+    return bits
+
+
+def project_sparse(
+    hashes: NDArray[np.uint64],
+    weights: Weights,
+    offsets: NDArray[np.int64],
+    *,
+    n_bits: int,
+    n_nonzero: int,
+    seed: int,
+) -> NDArray[np.uint8]:
+    """Sum vectors of 0, +1 and -1 that are made from the hash of each feature.
+
+    The ``n_bits`` places are cut into ``n_nonzero`` stretches, and in each of them one place is not 0: it is drawn
+    evenly, and so is its sign.
+
+    Returns
+    -------
+    packed : uint8 array, shape (n_documents, n_bits // 8)
+        As in `records.BitSignatures`.
+
+    Examples
+    --------
+    >>> one = project_sparse(np.array([5], np.uint64), np.array([1]), np.array([0, 1]), n_bits=64, n_nonzero=8, seed=0)
+    >>> one.shape
+    (1, 8)
+    """
+    packed = np.zeros((len(offsets) - 1, n_bits // 8), np.uint8)
+    edges = np.arange(n_nonzero + 1) * n_bits // n_nonzero
+    kernel = loops("projections", hashes.nbytes)
+    kernel.sum_sparse(frozen(hashes), frozen(weights), frozen(offsets), frozen(edges), np.uint64(seed), packed)
+    return packed
+
+
+def least_rows(
+    rows: NDArray[np.uint64], row_of: NDArray[np.int64], offsets: NDArray[np.int64], *, n_parts: int
+) -> NDArray[np.uint64]:
+    """The least of the rows of a document's features, part by part.
+
+    Parameters
+    ----------
+    rows : uint64 array, shape (n_rows, n_words)
+        Each of ``n_parts`` parts of equal length; parts compare word by word.
+    row_of : int64 array, shape (n_features,)
+    offsets : int64 array, shape (n_documents + 1,)
+    n_parts : int
+
+    Returns
+    -------
+    least : uint64 array, shape (n_documents, n_words)
+        All ones for a document without features.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 9], [2, 3]], np.uint64)
+    >>> least_rows(rows, np.array([0, 1]), np.array([0, 2]), n_parts=2).tolist()
+    [[1, 3]]
+    """
+    least = np.empty((len(offsets) - 1, rows.shape[1]), np.uint64)
+    kernel, part_words = loops("projections", row_of.nbytes), rows.shape[1] // n_parts
+    kernel.find_least(frozen(rows), frozen(row_of), frozen(offsets), part_words, least)
+    return least
+
+
+def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
+
+    Only additions, multiplications and divisions, which IEEE 754 rounds alike everywhere; the error is that of the
+    last rounding.
+
+    Examples
+    --------
+    >>> (logarithms(np.array([1, 2, 10])) / 2**20).round(6).tolist()
+    [0.0, 0.693147, 2.302585]
+    """
+    out = np.empty(len(numbers), np.int64)
+    loops("projections", numbers.nbytes).fill_logarithms(frozen(numbers), out)
+    return out
+
+
+def growing_weights(
+    counts: NDArray[np.uint32],
+    numbers: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    occurrences: NDArray[np.int64],
+    n_occurrences: int,
+) -> NDArray[np.int64]:
+    """Weights of features by the documents so far: each document is counted, then weighted, before the next.
+
+    Parameters
+    ----------
+    counts, numbers : uint32 and int64 arrays, shape (n_features,)
+        Of the features of each document: how often it has them, and their places in ``occurrences``.
+    offsets : int64 array, shape (n_documents + 1,)
+    occurrences : int64 array, written
+        How often each feature has occurred.
+    n_occurrences : int
+        Of all of them, before the first of these documents.
+
+    Returns
+    -------
+    weights : int64 array, shape (n_features,)
+        ``ln((tf / |d|) / (cf / |C|))`` in units of 2**-20.
+
+    Examples
+    --------
+    >>> occurrences = np.zeros(2, np.int64)
+    >>> counts, numbers = np.array([1, 1, 1], np.uint32), np.array([0, 0, 1])
+    >>> weights = growing_weights(counts, numbers, np.array([0, 1, 3]), occurrences, 0)
+    >>> (weights / 2**20).round(3).tolist(), occurrences.tolist()  # ln 1; ln (1/2) / (2/3), ln (1/2) / (1/3)
+    ([0.0, -0.288, 0.405], [2, 1])
+    """
+    weights = np.empty(len(counts), np.int64)
+    kernel, own = loops("projections", numbers.nbytes), (frozen(counts), frozen(numbers), frozen(offsets))
+    kernel.weigh_growing(*own, occurrences, n_occurrences, weights)
+    return weights

@@ -1,0 +1,66 @@
+"""Points in blocks, so that the points of a block are close to one another, and boxes around blocks and boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+FAN_OUT = 16
+"""Boxes side by side: one comparison with all of them takes few vector instructions."""
+
+
+def order_points(points: NDArray[np.float32], rows: NDArray[np.uint32], *, block_size: int) -> None:
+    """Bring points into the order of their blocks, in place.
+
+    A range of several blocks is divided at a whole block, at the power of two below its number of blocks, in the
+    column in which its points lie farthest apart; equal values are told apart by their rows. Inside a block the rows
+    rise. So the order depends on the points alone.
+
+    Parameters
+    ----------
+    points : float32 array, shape (n_points, n_columns), written
+        Finite.
+    rows : uint32 array, shape (n_points,), written
+        All different; moved as the points are.
+    block_size : int
+
+    Examples
+    --------
+    >>> points, rows = np.array([[1, 9], [2, 0], [1, 1], [1, 8]], np.float32), np.array([0, 1, 2, 3], np.uint32)
+    >>> order_points(points, rows, block_size=2)
+    >>> rows.tolist(), points[:, 1].tolist()
+    ([1, 2, 0, 3], [0.0, 1.0, 9.0, 8.0])
+    """
+    loops("range_blocks", points.nbytes).order_many(points, rows, block_size)
+
+
+def fill_blocks(
+    points: NDArray[np.float32],
+    blocks: NDArray[np.float32],
+    boxes: NDArray[np.float32],
+    level_groups: NDArray[np.int64],
+) -> None:
+    """Write points that are in order column by column, and the boxes of all levels.
+
+    Parameters
+    ----------
+    points : float32 array, shape (n_points, n_columns)
+    blocks : float32 array, shape (n_blocks, n_columns, block_size), written
+        Places after the last point become infinite.
+    boxes : float32 array, shape (n_groups, n_columns, 2, FAN_OUT), written
+        Lowest and highest value of each block in each column, then of each ``FAN_OUT`` boxes, up to one group; where
+        there is no box, both are infinite.
+    level_groups : int64 array, shape (n_levels + 1,)
+        Where the groups of each level begin, the boxes of blocks first.
+
+    Examples
+    --------
+    >>> blocks, boxes = np.zeros((2, 1, 2), np.float32), np.zeros((1, 1, 2, 16), np.float32)
+    >>> fill_blocks(np.array([[3], [1], [4]], np.float32), blocks, boxes, np.array([0, 1]))
+    >>> blocks[:, 0].tolist(), boxes[0, 0, :, :3].tolist()
+    ([[3.0, 1.0], [4.0, inf]], [[1.0, 4.0, inf], [3.0, 4.0, inf]])
+    """
+    boxes[:] = np.inf
+    loops("range_blocks", points.nbytes).fill_many(frozen(points), blocks, boxes, frozen(level_groups))

@@ -1,0 +1,48 @@
+"""Text to shingle sets: units (words or characters), n-grams of them, distinct ones.
+
+A unit is a 64-bit number: a code point, or the hash of a word. A shingle is the polynomial of its units, mixed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def shingle_sets(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct shingles of each text.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
+        Normalised texts, valid UTF-8.
+    words : bool
+        Word n-grams, else character n-grams.
+    length : int
+        Units in a shingle, >= 1. A text with fewer units, but some, is one shingle of them all.
+
+    Returns
+    -------
+    hashes : uint64 array
+        The sets one after another, each in order of first occurrence.
+    set_offsets : int64 array, shape (n_documents + 1,)
+    n_units : int64 array, shape (n_documents,)
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"to be or to be", np.uint8)
+    >>> hashes, set_offsets, n_units = shingle_sets(text, np.array([0, len(text)]), words=True, length=2)
+    >>> set_offsets.tolist(), n_units.tolist()  # to be, be or, or to
+    ([0, 3], [5])
+    """
+    n_documents = len(offsets) - 1
+    hashes = np.empty(int(offsets[-1] - offsets[0]), np.uint64)  # of what is never written the system makes no memory
+    set_offsets = np.zeros(n_documents + 1, np.int64)
+    n_units = np.zeros(n_documents, np.int64)
+    kernel = loops("shingles", len(hashes))
+    kernel.shingle_many(frozen(data), frozen(offsets), words, length, hashes, set_offsets, n_units)
+    return hashes[: set_offsets[-1]], set_offsets, n_units

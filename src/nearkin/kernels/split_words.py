@@ -1,0 +1,46 @@
+"""Texts to their words, as bytes one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import character_classes
+from nearkin.kernels.choosing import frozen, loops
+
+Words = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
+
+
+def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
+    """The words of each text, the ones that word shingles are made of, without the characters that these ignore.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_texts + 1,)
+        Texts, valid UTF-8.
+
+    Returns
+    -------
+    words : uint8 array
+        All words, one after another.
+    word_offsets : int64 array, shape (n_words + 1,)
+        Word ``i`` is ``words[word_offsets[i]:word_offsets[i + 1]]``.
+    text_offsets : int64 array, shape (n_texts + 1,)
+        The words of text ``i`` are those from ``text_offsets[i]`` to ``text_offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> text = np.frombuffer("it's, 日本".encode(), np.uint8)
+    >>> words, word_offsets, text_offsets = split_words(text, np.array([0, 5, len(text)]))
+    >>> words.tobytes().decode(), word_offsets.tolist(), text_offsets.tolist()
+    ('its日本', [0, 2, 3, 6, 9], [0, 2, 4])
+    """
+    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
+    text_offsets = np.zeros(len(offsets), np.int64)
+    classes = frozen(character_classes())
+    n_words = loops("split_words", room).split_many(
+        frozen(data), frozen(offsets), classes, words, word_offsets, text_offsets
+    )
+    word_offsets = word_offsets[: n_words + 1].copy()
+    return words[: word_offsets[-1]].copy(), word_offsets, text_offsets

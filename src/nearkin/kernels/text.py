@@ -1,0 +1,62 @@
+"""UTF-8 checking, and lower case and white space for text that is checked."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import character_classes, character_forms
+from nearkin.kernels.choosing import frozen, loops
+
+
+def first_invalid_byte(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    r"""Check that each text is UTF-8 as RFC 3629 has it: shortest forms, no surrogates, at most U+10FFFF.
+
+    Returns
+    -------
+    invalid_at : int64 array, shape (n_documents,)
+        Where in its text the first invalid sequence starts; -1 if the text is valid.
+    n_characters : int64 array, shape (n_documents,)
+        Code points of the valid part.
+
+    Examples
+    --------
+    >>> first_invalid_byte(np.frombuffer(b"ok" + b"a\xff", np.uint8), np.array([0, 2, 4]))[0].tolist()
+    [-1, 1]
+    """
+    invalid_at = np.empty(len(offsets) - 1, np.int64)
+    n_characters = np.empty(len(offsets) - 1, np.int64)
+    kernel = loops("text", int(offsets[-1] - offsets[0]))
+    kernel.check_many(frozen(data), frozen(offsets), invalid_at, n_characters)
+    return invalid_at, n_characters
+
+
+def fold(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
+    r"""NFKC, lower case, and white space collapsed to single spaces with none at either end, for valid UTF-8.
+
+    Returns
+    -------
+    folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
+    is_left : bool array, shape (n_documents,)
+        Texts with a character of which the tables cannot say what it becomes; they come out empty.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b" A  b\n", np.uint8)
+    >>> bytes(fold(text, np.array([0, 6]), nfkc=True, lower=True, collapse=True)[0])
+    b'a b'
+    """
+    folded = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
+    folded_offsets = np.zeros(len(offsets), np.int64)
+    is_left = np.zeros(len(offsets) - 1, np.bool_)
+    forms = character_forms(nfkc=nfkc, lower=lower)
+    arrays = character_classes(), forms.form, forms.replaced, forms.offsets, forms.data
+    tables, to_lower = tuple(frozen(array) for array in arrays), np.uint8(32 if lower else 0)
+    loops("text", len(folded)).fold_many(
+        frozen(data), frozen(offsets), tables, to_lower, collapse, folded, folded_offsets, is_left
+    )
+    return folded[: folded_offsets[-1]], folded_offsets, is_left

@@ -1,0 +1,116 @@
+"""Texts to words, each a number: the same word has the same number in all texts of a call, from 0 as they come."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import ALONE, MARK, WORD, character_classes
+from nearkin.kernels.choosing import frozen, loops
+
+Ids = tuple[NDArray[np.int32], NDArray[np.int64]]
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+def word_ids(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """The words of each text: what stands between spaces, without what is no letter, digit or mark at either end.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        Valid UTF-8; all white space is U+0020.
+
+    Returns
+    -------
+    ids : int32 array, shape (n_words,)
+    id_offsets : int64 array, shape (n_texts + 1,)
+    bounds : int64 array, shape (n_distinct, 2)
+        Where in the data each distinct word stands first.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b'"to be, or not" - to be!', np.uint8)
+    >>> ids, _, bounds = word_ids(text, np.array([0, 24]))
+    >>> ids.tolist(), [text[a:b].tobytes() for a, b in bounds]
+    ([0, 1, 2, 3, 0, 1], [b'to', b'be', b'or', b'not'])
+    """
+    ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # what is not written takes no memory
+    id_offsets = np.zeros(len(offsets), np.int64)
+    kernel = loops("word_ids", int(offsets[-1] - offsets[0]))
+    bounds = kernel.number_words(frozen(data), frozen(offsets), ids, id_offsets)
+    return ids[: id_offsets[-1]], id_offsets, bounds
+
+
+def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[bytes, ...]) -> NDArray[np.bool_]:
+    """Which words of a text, by their bounds, are among some others, which are distinct.
+
+    Examples
+    --------
+    >>> are_among(np.frombuffer(b"to be", np.uint8), np.array([[0, 2], [3, 5]]), (b"be",)).tolist()
+    [False, True]
+    """
+    found = np.zeros(len(bounds), np.bool_)
+    loops("word_ids", bounds.nbytes).look_up(frozen(data), frozen(bounds), words, found)
+    return found
+
+
+def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tuple[bytes, ...]) -> Texts:
+    """Each text without some words, which are distinct, and what is attached to these; the rest is as it was.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        See `word_ids`.
+    words : tuple of bytes
+
+    Returns
+    -------
+    tuple of uint8 and int64 arrays
+        Texts with one space between two words.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b'"to be, or not" - to be!', np.uint8)
+    >>> without_words(text, np.array([0, 24]), (b"to", b"or"))[0].tobytes()
+    b'be, not" - be!'
+    """
+    kept = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
+    kept_offsets = np.zeros(len(offsets), np.int64)
+    loops("word_ids", len(kept)).leave_out(frozen(data), frozen(offsets), words, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int) -> Ids:
+    """The first occurrence of each number in each text."""
+    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
+    loops("word_ids", ids.nbytes).keep_first(frozen(ids), frozen(offsets), n_distinct, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int, most: int) -> Ids:
+    """The most frequent numbers of each text, the most frequent first, of equals the one that comes first.
+
+    Examples
+    --------
+    >>> frequent_ids(np.array([7, 0, 1, 2, 0, 1], np.int32), np.array([0, 6]), n_distinct=8, most=3)[0].tolist()
+    [0, 1, 7]
+    """
+    kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
+    kernel = loops("word_ids", ids.nbytes)
+    kernel.keep_frequent(frozen(ids), frozen(offsets), n_distinct, most, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
+
+
+def bare_word(word: str) -> str:
+    r"""A word without what is no letter, digit or mark at either end.
+
+    Examples
+    --------
+    >>> bare_word("\"don't!\""), bare_word("--")
+    ("don't", '')
+    """
+    classes = character_classes()
+    parts = [i for i, character in enumerate(word) if classes[ord(character)] in (WORD, ALONE, MARK)]
+    return word[parts[0] : parts[-1] + 1] if parts else ""
