@@ -268,7 +268,7 @@ def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, mon
     n_of_homes: Counter[int] = Counter()
     spread = []
 
-    class Watched(verifying.Asking):
+    class Watched(verifying.AskProfilesTask):
         def __call__(self, target, blocks):
             left, right, _ = PAIRS.joined(blocks)
             assert (self.homes.at(left) == target).all()
