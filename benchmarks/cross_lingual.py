@@ -30,7 +30,7 @@ from rich.table import Table
 
 from bilingual import write_documents
 from environments import HERE, Peer, install
-from nearkin.planning.pair_search import PairSearch, Prediction
+from nearkin.planning.pairs.search import PairSearch, Prediction
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent

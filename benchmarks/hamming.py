@@ -36,9 +36,9 @@ from documents import read_columns
 from environments import HERE, Peer, install
 from nearkin.kernels.compiled import hamming_tables, hamming_tiles
 from nearkin.records import BitSignatures
-from nearkin.stages.search import hamming_plan
-from nearkin.stages.search.hamming import nearest, neighbour_pairs
-from nearkin.stages.search.hamming_pairs import HammingPairs
+from nearkin.stages.search.hamming import plan as hamming_plan
+from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
+from nearkin.stages.search.hamming.pairs import HammingPairs
 
 U8 = NDArray[np.uint8]
 U64 = NDArray[np.uint64]

@@ -15,8 +15,8 @@ from rich.console import Console
 from letter_vectors import read_profiles, write_vectors
 from nearkin.records import U32, LetterVectors
 from nearkin.stages.features.letters import LEAST_LETTERS
-from nearkin.stages.search.range_segment import RangeSegment
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.index import RangeIndex
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 I64 = NDArray[np.int64]
 WAVE = 10_000

@@ -29,8 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 from environments import HERE, Peer, install
-from nearkin.stages.search.range_matches import RangeMatches, RangeQueries
-from nearkin.stages.search.range_projections import ProjectionIndex, RandomProjections
+from nearkin.stages.search.ranges.matches import RangeMatches, RangeQueries
+from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections
 from range_collection import SEED, Collection, prepared, record_of
 
 F64 = NDArray[np.float64]

@@ -24,7 +24,7 @@ from pairs import print_table
 
 from nearkin.records import LetterVectors
 from nearkin.stages.features.letters import LetterCounts
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.verification.edit import edit_similarity
 
 ROOT = Path(__file__).parents[2]

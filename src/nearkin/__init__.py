@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nearkin.stages.features.counting import count_features
     from nearkin.stages.features.shingles import Characters, Words
     from nearkin.stages.search.bands import Bands
-    from nearkin.stages.search.hamming import nearest, neighbour_pairs
+    from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
     from nearkin.stages.signatures.bit_minhash import BitMinHash
     from nearkin.stages.signatures.minhash import MinHash
     from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
@@ -56,8 +56,8 @@ _HOMES = {
     "TruncatedMinHash": "nearkin.stages.signatures.truncated_minhash",
     "WeightedTopSig": "nearkin.stages.signatures.topsig",
     "count_features": "nearkin.stages.features.counting",
-    "nearest": "nearkin.stages.search.hamming",
-    "neighbour_pairs": "nearkin.stages.search.hamming",
+    "nearest": "nearkin.stages.search.hamming.neighbours",
+    "neighbour_pairs": "nearkin.stages.search.hamming.neighbours",
 }
 
 __all__ = [

@@ -11,7 +11,7 @@ from contract.test_engines_pairs import WINDOW, documents, pair_vectors
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.planning.cluster_needs import ClusterNeeds
-from nearkin.planning.pair_search import Question, predict
+from nearkin.planning.pairs.search import Question, predict
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules

@@ -14,7 +14,7 @@ from nearkin.collection.segment_files import MANIFEST, Segment, load, save
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
-from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 TEXT = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 LONG = TEXT + " The landlord shall keep the house in repair at all times."

@@ -18,7 +18,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.segment_files import MANIFEST, Segment, save
 from nearkin.records import LetterVectors
 from nearkin.runs.progress import Silent
-from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 TEXT = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 OTHER = "Once upon a time there lived {} bears in a wood, and they had porridge for breakfast every morning."

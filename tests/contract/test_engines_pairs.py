@@ -23,7 +23,7 @@ from nearkin.errors import DocumentError, OutputExistsError, ParameterError, Res
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter

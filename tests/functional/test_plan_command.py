@@ -12,8 +12,8 @@ import pytest
 
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
-from nearkin.planning import pair_search
-from nearkin.planning.pair_search import QUICK_S
+from nearkin.planning.pairs import search as pair_search
+from nearkin.planning.pairs.search import QUICK_S
 from translated_corpus import translated_corpus
 
 WIKIPEDIA = ("--left", "3.44M", "--right", "1,470,000", "--threshold", "0.3")

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.records import BitSignatures
-from nearkin.stages.search.hamming import nearest, neighbour_pairs
+from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
 
 KINDS = ["random", "families", "few distinct", "skewed", "correlated", "zeros"]
 

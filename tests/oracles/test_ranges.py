@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.records import LetterVectors
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.index import RangeIndex
 
 MOST = 2**27 - 1
 KINDS = ["families", "tiny", "huge", "equal", "one dimension", "two lengths", "boundary", "extremes", "zeros"]

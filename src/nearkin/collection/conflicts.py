@@ -27,7 +27,7 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import first_difference
-from nearkin.stages.search.range_matches import check_threads
+from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents

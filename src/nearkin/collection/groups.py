@@ -20,7 +20,7 @@ from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.records import F64, I64, Bool
-from nearkin.stages.search.range_directions import squared_lengths
+from nearkin.stages.search.ranges.directions import squared_lengths
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
 

@@ -15,8 +15,8 @@ from nearkin.collection.segment_files import Segment
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, Bool, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.range_directions import squared_lengths
-from nearkin.stages.search.range_matches import RangeQueries, check_threads
+from nearkin.stages.search.ranges.directions import squared_lengths
+from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
 
 _OWNER = "groups and conflicts"
 _PAIRS_AT_A_TIME = 1 << 22

@@ -17,7 +17,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.kernels.plain.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
-from nearkin.stages.search.range_directions import squared_lengths
+from nearkin.stages.search.ranges.directions import squared_lengths
 from nearkin.store import schema
 from nearkin.store.bulk import named
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nearkin.errors import OutputError
 from nearkin.records import U64, Bool
 from nearkin.runs.files import published, write_json, writing
-from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 FORMAT = 1
 MANIFEST, CHECKED = "segment.json", "checked.json"

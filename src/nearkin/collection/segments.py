@@ -27,7 +27,7 @@ from nearkin.collection.segment_files import DamagedSegmentError, Segment, check
 from nearkin.errors import CollectionError, OutputError
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.search.range_segment import RangeSegment
+from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.store import Store

@@ -22,8 +22,8 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U64
-from nearkin.stages.search.hamming_scan import rows_within
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.hamming.scan import rows_within
+from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents

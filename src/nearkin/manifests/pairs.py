@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from nearkin.manifests.dedup import DamagedFile
 from nearkin.manifests.stored import Stored
-from nearkin.planning.pair_prediction import PairSearch, Prediction
+from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.runs.meter import StageCost
 
 Side = Literal["left", "right"]

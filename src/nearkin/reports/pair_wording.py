@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import Prediction
+from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.quantities import (
     PERCENT,
     elapsed_text,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nearkin.kernels import range_blocks
 from nearkin.kernels.compiled import range_scan
 from nearkin.kernels.plain import range_scan as plain_scan
-from nearkin.stages.search.range_segment import groups_of_levels
+from nearkin.stages.search.ranges.segment import groups_of_levels
 from unit.kernels.agreeing import agreed
 
 

@@ -24,8 +24,8 @@ from nearkin.lab.cross_lingual.projecting import (
 from nearkin.lab.cross_lingual.published import BOUND, TABLE_1, TABLE_2, THRESHOLD
 from nearkin.lab.cross_lingual.signature_error import lowest_terms
 from nearkin.lab.cross_lingual.tables import error_said, scan_said, tables
-from nearkin.planning.pair_search import PairSearch
-from nearkin.planning.sliding_window import WindowModel, distance_for_cosine
+from nearkin.planning.pairs.search import PairSearch
+from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent

@@ -37,7 +37,7 @@ from nearkin.lab.range_search.ways import (
 from nearkin.records import LetterVectors
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.letters import LetterCounts
-from nearkin.stages.search.range_projections import ProjectionIndex, RandomProjections
+from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections
 from oracles.texts import versions
 
 SEED, TAU = 3, 1.5  # so narrow a range loses matches: recall is there to be measured

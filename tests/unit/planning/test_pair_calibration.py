@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.planning.pair_calibration import BOTH_SIDES, Prefix, calibrated
-from nearkin.planning.pair_cosines import CosineSpread
-from nearkin.planning.pair_search import PairSearch, Question, predict
+from nearkin.planning.pairs.calibration import BOTH_SIDES, Prefix, calibrated
+from nearkin.planning.pairs.cosines import CosineSpread
+from nearkin.planning.pairs.search import PairSearch, Question, predict
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SlidingWindow
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.planning.pair_chances import Chances, distance_shares
-from nearkin.planning.pair_cosines import TAIL_RATE, TAIL_SHARE, CosineSpread
-from nearkin.planning.pair_costs import Costs
-from nearkin.planning.pair_measuring import measured_costs
-from nearkin.planning.pair_search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
-from nearkin.planning.pair_tradeoff import article_band, published_points, published_question, tradeoff
-from nearkin.planning.sliding_window import within_distance
+from nearkin.planning.pairs.chances import Chances, distance_shares
+from nearkin.planning.pairs.cosines import TAIL_RATE, TAIL_SHARE, CosineSpread
+from nearkin.planning.pairs.costs import Costs
+from nearkin.planning.pairs.measuring import measured_costs
+from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
+from nearkin.planning.pairs.sliding_window import within_distance
+from nearkin.planning.pairs.tradeoff import article_band, published_points, published_question, tradeoff
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 

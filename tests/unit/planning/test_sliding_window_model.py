@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.planning.sliding_window import WindowModel, bit_difference, distance_for_cosine, within_distance
+from nearkin.planning.pairs.sliding_window import WindowModel, bit_difference, distance_for_cosine, within_distance
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SlidingWindow
 

@@ -9,9 +9,9 @@ import pytest
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import BitSignatures
-from nearkin.stages.search.hamming import nearest, neighbour_pairs
-from nearkin.stages.search.hamming_pairs import sort_together
-from nearkin.stages.search.hamming_plan import plan_hamming
+from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
+from nearkin.stages.search.hamming.pairs import sort_together
+from nearkin.stages.search.hamming.plan import plan_hamming
 
 
 def signatures(packed, fingerprint="topsig;bits=64") -> BitSignatures:

@@ -9,8 +9,8 @@ import pytest
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
-from nearkin.stages.search.range_projections import ProjectionIndex, RandomProjections, tau_0
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.index import RangeIndex
+from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections, tau_0
 
 GAMMA = 0.1
 

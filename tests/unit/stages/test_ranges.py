@@ -10,9 +10,9 @@ import pytest
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
-from nearkin.stages.search.range_directions import SCALE, Directions
-from nearkin.stages.search.range_segment import RangeSegment
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.directions import SCALE, Directions
+from nearkin.stages.search.ranges.index import RangeIndex
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 
 def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:

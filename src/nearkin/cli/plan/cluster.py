@@ -22,7 +22,7 @@ def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_doc
         return
     from nearkin.cli.printing import say, table
     from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan_cluster import cluster_sentences, shuffled_sentence
+    from nearkin.reports.sentences.plan.cluster import cluster_sentences, shuffled_sentence
 
     console.print()
     say(console, [shuffled_sentence(n_cores)])

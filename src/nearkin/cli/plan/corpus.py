@@ -124,7 +124,7 @@ def _show(
 ) -> None:
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say
-    from nearkin.reports.sentences.plan_corpus import corpus_plan_sentences
+    from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences
     from nearkin.workflows.dedup.plans import describe_plan
 
     say(console, corpus_plan_sentences(told, describe_plan(told.plan, options)))

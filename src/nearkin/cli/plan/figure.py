@@ -10,8 +10,8 @@ from nearkin.nouns import counted
 from nearkin.runs.files import writing
 
 if TYPE_CHECKING:
-    from nearkin.planning.pair_search import Plan, Question
-    from nearkin.planning.pair_tradeoff import Point
+    from nearkin.planning.pairs.search import Plan, Question
+    from nearkin.planning.pairs.tradeoff import Point
 
 _STEP = 1.25
 _LINES = 4
@@ -20,7 +20,7 @@ _DRAWN = 1.02
 
 def write_figure(question: Question, planned: Plan, out: Path) -> None:
     """Of the windows around the best one."""
-    from nearkin.planning.pair_tradeoff import tradeoff
+    from nearkin.planning.pairs.tradeoff import tradeoff
 
     searches = [planned.search, *(search for search, _ in planned.alternatives)]
     best = next(search for search in searches if search.method == "window")

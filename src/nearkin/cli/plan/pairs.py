@@ -16,8 +16,8 @@ from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
-    from nearkin.planning.pair_forecast import PairForecast
-    from nearkin.planning.pair_search import Question
+    from nearkin.planning.pairs.forecast import PairForecast
+    from nearkin.planning.pairs.search import Question
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
 
@@ -177,9 +177,9 @@ def _check_no_samples(
 def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:
     """What is asked of the planner where there are no samples to go by."""
     from nearkin.cli.plan.arguments import parse_count, parse_terms
-    from nearkin.planning.pair_costs import Costs
-    from nearkin.planning.pair_measuring import measured_costs
-    from nearkin.planning.pair_search import Question
+    from nearkin.planning.pairs.costs import Costs
+    from nearkin.planning.pairs.measuring import measured_costs
+    from nearkin.planning.pairs.search import Question
 
     left, right = counts
     if left is None or right is None:
@@ -199,7 +199,7 @@ def _forecast(
     """The plan by samples of the documents."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan.arguments import parse_count
-    from nearkin.planning.pair_costs import Costs
+    from nearkin.planning.pairs.costs import Costs
     from nearkin.workflows.pairing.forecast import forecast
     from nearkin.workflows.resources import Resources
 

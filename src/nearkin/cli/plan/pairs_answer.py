@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from nearkin.cli.plan.arguments import Machine
     from nearkin.planning.cluster_needs import ClusterNeeds
-    from nearkin.planning.pair_forecast import PairForecast
-    from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question
+    from nearkin.planning.pairs.forecast import PairForecast
+    from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question
     from nearkin.workflows.pairing.options import PairOptions
 
 
@@ -27,7 +27,7 @@ def answer(
     """Choose the method as nearkin pairs does, by the default costs, and print it with those of the machine."""
     from nearkin.cli.plan.cluster import summary_of
     from nearkin.cli.printing import tell
-    from nearkin.planning.pair_forecast import PairForecast
+    from nearkin.planning.pairs.forecast import PairForecast
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.planning import plan_without_documents
 
@@ -89,7 +89,7 @@ def _show(
     """The question, the ways side by side, then why."""
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say, shown
-    from nearkin.reports.sentences.plan_pairs import plan_sentences, question_sentence
+    from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import LEAST_PAIRS
     from nearkin.workflows.pairing.verifying import MOST_PAIRS
 
@@ -115,7 +115,7 @@ def _ways(question: Question, planned: Plan) -> object:
     """A column a way, the chosen one first."""
     from nearkin.cli.printing import table
     from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan_pairs import recall_text
+    from nearkin.reports.sentences.plan.pairs import recall_text
     from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text, time_text
 
     ways = ((planned.search, planned.prediction), *planned.alternatives)

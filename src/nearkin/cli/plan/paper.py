@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from nearkin.planning.pair_tradeoff import Point
+    from nearkin.planning.pairs.tradeoff import Point
 
 
 HELP = """
@@ -29,7 +29,7 @@ that its text gives (Ture, Elsayed, Lin, "No free lunch", SIGIR 2011).
 def plan_paper(figure: Figure = None, as_json: JsonSummary = False, overwrite: Overwrite = False) -> None:
     """Print the estimates of figure 6, then the four relative costs of the text."""
     from nearkin.cli.printing import tell
-    from nearkin.planning.pair_tradeoff import PUBLISHED_BITS, PUBLISHED_DISTANCE, published_question, tradeoff
+    from nearkin.planning.pairs.tradeoff import PUBLISHED_BITS, PUBLISHED_DISTANCE, published_question, tradeoff
 
     check_figure(figure, overwrite=overwrite)
     points = tradeoff(published_question(), PUBLISHED_BITS, PUBLISHED_DISTANCE)
@@ -46,7 +46,7 @@ def plan_paper(figure: Figure = None, as_json: JsonSummary = False, overwrite: O
 
 
 def _summary(points: tuple[Point, ...]) -> dict[str, object]:
-    from nearkin.planning.pair_tradeoff import PUBLISHED_BOUND, article_band, published_points, published_question
+    from nearkin.planning.pairs.tradeoff import PUBLISHED_BOUND, article_band, published_points, published_question
 
     question = published_question()
     return {
@@ -77,7 +77,7 @@ def _summary(points: tuple[Point, ...]) -> dict[str, object]:
 
 def _show(console: Console, points: tuple[Point, ...]) -> None:
     from nearkin.cli.printing import say
-    from nearkin.reports.sentences.plan_paper import COST_SENTENCE, EFFECTIVENESS_SENTENCE, experiment_sentences
+    from nearkin.reports.sentences.plan.paper import COST_SENTENCE, EFFECTIVENESS_SENTENCE, experiment_sentences
 
     say(console, experiment_sentences(points[0].bound))
     console.print(_figure_6(points))
@@ -89,7 +89,7 @@ def _show(console: Console, points: tuple[Point, ...]) -> None:
 
 def _figure_6(points: tuple[Point, ...]) -> Table:
     from nearkin.cli.printing import table
-    from nearkin.planning.pair_tradeoff import article_band, published_question
+    from nearkin.planning.pairs.tradeoff import article_band, published_question
 
     question = published_question()
     rows = table(
@@ -111,7 +111,7 @@ def _figure_6(points: tuple[Point, ...]) -> Table:
 
 def _text() -> Table:
     from nearkin.cli.printing import table
-    from nearkin.planning.pair_tradeoff import published_points
+    from nearkin.planning.pairs.tradeoff import published_points
 
     rows = table("cost", "article", "model, cost as in the article", "model, cost as here", numbers=4)
     for cost, effectiveness, *both in published_points():

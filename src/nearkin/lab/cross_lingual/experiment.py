@@ -25,7 +25,7 @@ from nearkin.lab.cross_lingual.signature_error import SignatureErrors
 from nearkin.lab.cross_lingual.signature_recall import Scans
 from nearkin.lab.cross_lingual.windows import Windows
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable

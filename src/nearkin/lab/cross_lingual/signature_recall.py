@@ -10,7 +10,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.lab.cross_lingual.published import PAPER_BITS, PAPER_DISTANCE, THRESHOLD
-from nearkin.planning.sliding_window import distance_for_cosine
+from nearkin.planning.pairs.sliding_window import distance_for_cosine
 from nearkin.records import I64, U64, BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent

@@ -11,9 +11,9 @@ import numpy as np
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.published import THRESHOLD
 from nearkin.lab.cross_lingual.signature_recall import distances_of
-from nearkin.planning.pair_calibration import Prefix, calibrated
-from nearkin.planning.pair_search import PairSearch, Question, predict
-from nearkin.planning.sliding_window import WindowModel, distance_for_cosine
+from nearkin.planning.pairs.calibration import Prefix, calibrated
+from nearkin.planning.pairs.search import PairSearch, Question, predict
+from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, U64, BitSignatures, Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent

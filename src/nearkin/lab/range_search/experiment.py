@@ -21,7 +21,7 @@ from nearkin.lab.range_search.ways import rows_of
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.letters import LEAST_LETTERS, Alphabet, LetterCounts
-from nearkin.stages.search.range_projections import tau_0
+from nearkin.stages.search.ranges.projections import tau_0
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

@@ -27,8 +27,8 @@ from nearkin.lab.range_search.ways import (
 )
 from nearkin.records import I64, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.range_projections import ProjectionIndex, RandomProjections, tau_0
-from nearkin.stages.search.ranges import RangeIndex
+from nearkin.stages.search.ranges.index import RangeIndex
+from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections, tau_0
 
 N_DRAWS = 5
 PROJECTIONS = (1, 2, 4, 8, 16, 32)

@@ -10,8 +10,8 @@ import numpy as np
 
 from nearkin.lab.range_search.quality import RangeQuality, mean_survivors, quality
 from nearkin.records import F64, I64, LetterVectors
-from nearkin.stages.search.range_matches import RangeMatches
-from nearkin.stages.search.range_projections import ProjectionIndex
+from nearkin.stages.search.ranges.matches import RangeMatches
+from nearkin.stages.search.ranges.projections import ProjectionIndex
 
 Search = Callable[[LetterVectors], RangeMatches]
 

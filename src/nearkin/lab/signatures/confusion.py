@@ -11,8 +11,8 @@ from nearkin.lab.signatures.retrieval import distances
 from nearkin.lab.signatures.signing import as_signatures
 from nearkin.lab.signatures.truth import CHARACTER_THRESHOLD, SimilarPairs
 from nearkin.records import I64, U8, U32, Candidates, ShingleSets
-from nearkin.stages.search.hamming import neighbour_pairs
-from nearkin.stages.search.hamming_pairs import HammingPairs
+from nearkin.stages.search.hamming.neighbours import neighbour_pairs
+from nearkin.stages.search.hamming.pairs import HammingPairs
 from nearkin.stages.verification.overlap import verify
 
 MOST_SHOWN = 5

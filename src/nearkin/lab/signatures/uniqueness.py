@@ -10,8 +10,8 @@ from nearkin.lab.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH
 from nearkin.lab.signatures.signing import SignedCorpus
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.hamming import neighbour_pairs
-from nearkin.stages.search.hamming_pairs import EqualSignatures
+from nearkin.stages.search.hamming.neighbours import neighbour_pairs
+from nearkin.stages.search.hamming.pairs import EqualSignatures
 
 NEIGHBOUR_BITS = (32, 128, 1024)
 NEIGHBOUR_DISTANCES = (1, 3)

@@ -20,8 +20,8 @@ from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.langlinks import read_langlinks
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
-from nearkin.stages.documents.wikipedia_pages import PageReader
-from nearkin.stages.documents.wikitext import without_comments
+from nearkin.stages.documents.wikipedia.pages import PageReader
+from nearkin.stages.documents.wikipedia.wikitext import without_comments
 
 _LONGEST_TITLE = 1 << 10
 """Of a link that is one; MediaWiki allows 255 bytes."""

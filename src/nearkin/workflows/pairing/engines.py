@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from nearkin.engines.choice import Engine
 from nearkin.engines.spark.stages import stages_kept
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter

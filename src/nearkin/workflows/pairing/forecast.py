@@ -6,9 +6,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from nearkin.planning.pair_costs import Costs
-from nearkin.planning.pair_forecast import PairForecast
-from nearkin.planning.pair_search import Question
+from nearkin.planning.pairs.costs import Costs
+from nearkin.planning.pairs.forecast import PairForecast
+from nearkin.planning.pairs.search import Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side

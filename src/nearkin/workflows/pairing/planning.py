@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
-from nearkin.planning.pair_calibration import Prefix, calibrated
-from nearkin.planning.pair_costs import Costs
-from nearkin.planning.pair_measuring import measured_costs
-from nearkin.planning.pair_search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
+from nearkin.planning.pairs.calibration import Prefix, calibrated
+from nearkin.planning.pairs.costs import Costs
+from nearkin.planning.pairs.measuring import measured_costs
+from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text
 from nearkin.runs.meter import Meter

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
-from nearkin.planning.pair_cosines import CosineSpread
+from nearkin.planning.pairs.cosines import CosineSpread
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of

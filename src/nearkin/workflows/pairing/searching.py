@@ -12,7 +12,7 @@ import numpy as np
 from nearkin import kernels
 from nearkin.engines.local import map_ordered
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F32, I32, I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress

@@ -12,8 +12,8 @@ from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.search.hamming import MOST_PAIRS, nearest
-from nearkin.stages.search.hamming_pairs import Neighbours
+from nearkin.stages.search.hamming.neighbours import MOST_PAIRS, nearest
+from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
 from nearkin.workflows.signing.neighbours import (

@@ -17,8 +17,8 @@ from nearkin.planning.neighbour_recall import (
 )
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.hamming_pairs import EqualSignatures
-from nearkin.stages.search.hamming_plan import plan_hamming
+from nearkin.stages.search.hamming.pairs import EqualSignatures
+from nearkin.stages.search.hamming.plan import plan_hamming
 from nearkin.workflows.signing.signature_file import SignatureFile
 
 WANTED = 0.9

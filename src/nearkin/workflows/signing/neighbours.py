@@ -21,8 +21,8 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words
-from nearkin.stages.search.hamming import Nearest, nearest, neighbour_pairs
-from nearkin.stages.search.hamming_pairs import U16, HammingPairs, Neighbours
+from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
+from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES, Measure, measured
 from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected

@@ -13,12 +13,12 @@ import pytest
 import zstandard
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.stages.documents import wikipedia_pages
 from nearkin.stages.documents.damage import problem_of
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.documents.wikipedia_pages import PageReader
+from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
+from nearkin.stages.documents.wikipedia.pages import PageReader
 from wikipedia_dumps import HEAD, PROSE, TAIL, dump, old_page, page
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]

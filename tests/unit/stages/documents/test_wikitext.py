@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.wikitext import plain_text, template_names, without_comments
+from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names, without_comments
 
 SEEN = [
     ("'''Rain''' is ''wet''.", "Rain is wet."),

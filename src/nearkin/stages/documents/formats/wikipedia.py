@@ -46,7 +46,7 @@ class Wikipedia(StreamFormat):
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """See `StreamFormat`."""
-        from nearkin.stages.documents.wikipedia import read_wikipedia
+        from nearkin.stages.documents.wikipedia.dump import read_wikipedia
 
         return read_wikipedia(stream, opened)
 
@@ -54,6 +54,6 @@ class Wikipedia(StreamFormat):
         """Copy the pages of kept articles."""
         import numpy as np
 
-        from nearkin.stages.documents.wikipedia_kept import copy_kept_pages
+        from nearkin.stages.documents.wikipedia.kept import copy_kept_pages
 
         copy_kept_pages(stream, source.name, lambda line: bool(is_kept(np.array([line]))[0]), sink.write)

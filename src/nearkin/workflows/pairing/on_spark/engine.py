@@ -11,7 +11,7 @@ from pathlib import Path
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
 from nearkin.errors import InputError, ParameterError
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter

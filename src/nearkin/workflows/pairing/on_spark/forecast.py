@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
-from nearkin.planning.pair_search import PairSearch, Prediction, Question
+from nearkin.planning.pairs.search import PairSearch, Prediction, Question
 from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.on_spark.searching import PART, n_chunks_of, orders_a_round
 from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, PAIRS, entries_of

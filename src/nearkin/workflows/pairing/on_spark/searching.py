@@ -12,7 +12,7 @@ import numpy as np
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
 from nearkin.nouns import counted
-from nearkin.planning.pair_search import PairSearch
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.files import published
 from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow

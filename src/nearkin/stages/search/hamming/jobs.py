@@ -15,8 +15,8 @@ from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import U32, U64
-from nearkin.stages.search.hamming_pairs import U16, columns_of
-from nearkin.stages.search.hamming_plan import HammingPlan
+from nearkin.stages.search.hamming.pairs import U16, columns_of
+from nearkin.stages.search.hamming.plan import HammingPlan
 
 _ROOM = 1 << 16
 _MOST_ROWS_OF_A_JOB = 1 << 14

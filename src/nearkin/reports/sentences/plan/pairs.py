@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.nouns import counted
-from nearkin.planning.pair_forecast import PairForecast
-from nearkin.planning.pair_search import QUICK_S, Plan, Prediction, Question
+from nearkin.planning.pairs.forecast import PairForecast
+from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
 

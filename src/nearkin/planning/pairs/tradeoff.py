@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.planning.pair_prediction import PairSearch, Prediction, Question, predict
-from nearkin.planning.sliding_window import WindowModel
+from nearkin.planning.pairs.prediction import PairSearch, Prediction, Question, predict
+from nearkin.planning.pairs.sliding_window import WindowModel
 
 PUBLISHED_BITS, PUBLISHED_DISTANCE = 1000, 400
 PUBLISHED_BOUND = 0.76

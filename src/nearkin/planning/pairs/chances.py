@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.planning.pair_cosines import CosineSpread
+from nearkin.planning.pairs.cosines import CosineSpread
 from nearkin.records import F64
 
 _DEVIATIONS = 9.0  # beyond them a binomial distribution has less than 1e-18

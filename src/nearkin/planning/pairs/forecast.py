@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin.planning.pair_search import Plan, Question
+from nearkin.planning.pairs.search import Plan, Question
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
 from nearkin.kernels.range_blocks import FAN_OUT, fill_blocks, order_points
 from nearkin.records import F64, I64, U32, LetterVectors
-from nearkin.stages.search.range_directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
+from nearkin.stages.search.ranges.directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
 
 BLOCK_SIZE = 32
 ROOM = 1 << 13

@@ -14,10 +14,10 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.planning.pair_calibration import Prefix
-from nearkin.planning.pair_chances import Chances
-from nearkin.planning.pair_cosines import CosineSpread
-from nearkin.planning.pair_costs import FEW_TERMS, Costs, filled_words
+from nearkin.planning.pairs.calibration import Prefix
+from nearkin.planning.pairs.chances import Chances
+from nearkin.planning.pairs.cosines import CosineSpread
+from nearkin.planning.pairs.costs import FEW_TERMS, Costs, filled_words
 from nearkin.records import F64, I64
 
 Method = Literal["vectors", "signatures", "window"]

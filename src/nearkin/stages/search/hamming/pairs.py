@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.records import I32, I64, U32, U64, BitSignatures
-from nearkin.stages.search.hamming_plan import HammingPlan
+from nearkin.stages.search.hamming.plan import HammingPlan
 
 U16 = NDArray[np.uint16]
 Unsigned = NDArray[np.unsignedinteger[Any]]
@@ -107,7 +107,7 @@ class HammingPairs:
 
     Examples
     --------
-    >>> from nearkin.stages.search.hamming import neighbour_pairs
+    >>> from nearkin.stages.search.hamming.neighbours import neighbour_pairs
     >>> packed = np.array([[0b1111], [0b1110], [0b1111], [0b1111_0000]], np.uint8)
     >>> found = neighbour_pairs(BitSignatures(packed, np.ones(4, bool), "topsig;bits=8"), distance=2)
     >>> len(found), found.n_document_pairs
@@ -155,7 +155,7 @@ class HammingPairs:
 
         Examples
         --------
-        >>> from nearkin.stages.search.hamming import neighbour_pairs
+        >>> from nearkin.stages.search.hamming.neighbours import neighbour_pairs
         >>> packed = np.array([[0b1111], [0b1110], [0b1001]], np.uint8)
         >>> found = neighbour_pairs(BitSignatures(packed, np.ones(3, bool), "topsig;bits=8"), distance=3)
         >>> found.distance.tolist(), found.within(1).distance.tolist()

@@ -1,6 +1,6 @@
 """All signatures within a Hamming distance, exactly: pairs of one collection, or the neighbours of some queries.
 
-Documents with one and the same signature are found first and searched once. Then ``hamming_plan`` chooses between
+Documents with one and the same signature are found first and searched once. Then ``plan`` chooses between
 tables and brute force; both find the same pairs, each once, whatever the number of threads.
 """
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import U32, U64, BitSignatures
-from nearkin.stages.search.hamming_pairs import U16, EqualSignatures, HammingPairs, sort_together
-from nearkin.stages.search.hamming_plan import HammingPlan, Method, plan_hamming
-from nearkin.stages.search.hamming_search import HammingSearch, Watcher
+from nearkin.stages.search.hamming.jobs import HammingSearch, Watcher
+from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPairs, sort_together
+from nearkin.stages.search.hamming.plan import HammingPlan, Method, plan_hamming
 
 MOST_PAIRS = 1 << 27
 """Pairs of distinct signatures that a search may find: about 3 GiB at the end of it."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from nearkin.errors import FingerprintError
 from nearkin.records import I64, LetterVectors
-from nearkin.stages.search.range_directions import Directions
-from nearkin.stages.search.range_matches import (
+from nearkin.stages.search.ranges.directions import Directions
+from nearkin.stages.search.ranges.matches import (
     MOST_MATCHES,
     Found,
     Gamma,
@@ -25,7 +25,7 @@ from nearkin.stages.search.range_matches import (
     RangeQueries,
     check_threads,
 )
-from nearkin.stages.search.range_segment import RangeSegment, check_counts
+from nearkin.stages.search.ranges.segment import RangeSegment, check_counts
 
 _OWNER = "RangeIndex.search"
 _QUERIES_OF_A_JOB = 64

@@ -25,8 +25,8 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.documents.wikipedia_pages import Page, PageReader
-from nearkin.stages.documents.wikitext import plain_text, template_names
+from nearkin.stages.documents.wikipedia.pages import Page, PageReader
+from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names
 
 LEAST_WORDS = 50
 _DISAMBIGUATION = """
@@ -46,7 +46,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     stream : ByteStream
     opened : OpenedSource
         ``batch_bytes`` is about how much wikitext a batch stands for. The longest document is counted in characters
-        here; of an article at most `.wikipedia_pages.MOST_CHARACTERS` are read. ``note`` is told at the end what was
+        here; of an article at most `pages.MOST_CHARACTERS` are read. ``note`` is told at the end what was
         left out.
 
     Yields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.planning.pair_tradeoff import PUBLISHED_BOUND, PUBLISHED_PERMUTATIONS
+from nearkin.planning.pairs.tradeoff import PUBLISHED_BOUND, PUBLISHED_PERMUTATIONS
 from nearkin.reports.sentences.sentence import Sentence
 
 

@@ -12,7 +12,7 @@ from nearkin import kernels
 from nearkin.kernels.projections import project_hashes
 from nearkin.kernels.signature_tiles import near_in_tiles, tiled
 from nearkin.kernels.sliding_window import leading_bits, order_of
-from nearkin.planning.pair_costs import FEW_TERMS, Costs
+from nearkin.planning.pairs.costs import FEW_TERMS, Costs
 from nearkin.records import F32, I32, I64, U64
 
 Vectors = tuple[I32, F32, I64]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.planning.pair_chances import Chances
-from nearkin.planning.pair_prediction import (
+from nearkin.planning.pairs.chances import Chances
+from nearkin.planning.pairs.prediction import (
     METHODS,
     Method,
     PairSearch,

@@ -12,7 +12,7 @@ import numpy as np
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, Bool, LetterVectors
-from nearkin.stages.search.range_directions import squared_lengths
+from nearkin.stages.search.ranges.directions import squared_lengths
 
 MOST_MATCHES = 1 << 27
 """That a search may find: about 6 GiB at the end of it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.documents.wikitext import HIDDEN
+from nearkin.stages.documents.wikipedia.wikitext import HIDDEN
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
 MOST_CHARACTERS = 1 << 24

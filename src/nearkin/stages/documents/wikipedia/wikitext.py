@@ -15,7 +15,7 @@ import html
 import re
 from collections import Counter
 
-from nearkin.stages.documents.wikipedia_editions import EDITIONS
+from nearkin.stages.documents.wikipedia.editions import EDITIONS
 
 HIDDEN = EDITIONS | {"file", "image", "media", "category", "datei", "bild", "kategorie"}
 """What links begin with that are not words of the page: files, categories, the same article in other languages."""

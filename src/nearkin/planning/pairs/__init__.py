@@ -1,0 +1,1 @@
+"""How a search for pairs of two collections goes, what it finds and what it costs."""

@@ -1,0 +1,1 @@
+"""What ``nearkin plan`` says."""

@@ -1,0 +1,1 @@
+"""Dumps of Wikipedia: their pages, as texts, and kept pages written again."""

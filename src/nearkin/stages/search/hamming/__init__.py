@@ -1,0 +1,1 @@
+"""All signatures within a Hamming distance, exactly."""
