@@ -21,7 +21,7 @@ _CONTEXT_WORDS, _COMPARED_WORDS, _LONGEST_RUN = 14, 4_000, 60
 _OPEN_SAMPLES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePair:
     """A verified pair to be shown with its differences.
 
@@ -73,7 +73,7 @@ class MemberRow:
     is_principal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
     """A group of two documents or more, as ``groups.parquet`` has it; ``members`` are those of them to be listed."""
 

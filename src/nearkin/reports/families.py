@@ -22,7 +22,7 @@ _LONGEST_RUN = 60
 _LEAST_SHARED = 0.5  # of the shorter side of a difference, in characters, to be marked word by word
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedDifference:
     """A difference and its surroundings, texts as they came.
 
@@ -59,7 +59,7 @@ class CopyRow:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCard:
     """A member of a family, as ``families.parquet`` has it, with its first differences and the exact copies of it."""
 

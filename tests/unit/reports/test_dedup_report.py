@@ -58,7 +58,14 @@ MANIFEST: dict[str, object] = {
     "problems": {},
 }
 PAIR = SamplePair(
-    "a", "b", "mail/1.jsonl:1", "mail/1.jsonl:2", 0.9, "jaccard", "pay within 30 days", "pay within 45 days"
+    id_a="a",
+    id_b="b",
+    source_a="mail/1.jsonl:1",
+    source_b="mail/1.jsonl:2",
+    similarity=0.9,
+    measure="jaccard",
+    text_a="pay within 30 days",
+    text_b="pay within 45 days",
 )
 NOTHING: dict[str, object] = {
     "similarity_bin_edges": [0.8, 0.9, 1.0],
@@ -72,7 +79,11 @@ NOTHING: dict[str, object] = {
 SOMETHING: dict[str, object] = NOTHING | {
     "similarity_counts": [40, 60],
     "group_size_counts": {2: 30, 140: 1},
-    "largest_groups": [GroupRow("a", 140, 0.81, 3, 20, is_lowest_exact=False)],
+    "largest_groups": [
+        GroupRow(
+            group="a", size=140, lowest_similarity=0.81, n_bridges_refused=3, n_exact_copies=20, is_lowest_exact=False
+        )
+    ],
     "samples": [PAIR],
 }
 WORDS_ALONE = SOMETHING | {"similarity_counts": [0, 0], "group_size_counts": {}}
@@ -198,8 +209,28 @@ def test_what_documents_say_is_never_markup(hostile: str) -> None:
     }
     text = render(
         manifest,
-        largest_groups=[GroupRow(hostile, 2, 0.9, 0, 0, members=(MemberRow(hostile, hostile, 0.9, hostile),))],
-        samples=[SamplePair(hostile, hostile, hostile, hostile, 0.9, hostile, f"{hostile} a", f"{hostile} b")],
+        largest_groups=[
+            GroupRow(
+                group=hostile,
+                size=2,
+                lowest_similarity=0.9,
+                n_bridges_refused=0,
+                n_exact_copies=0,
+                members=(MemberRow(hostile, hostile, 0.9, hostile),),
+            )
+        ],
+        samples=[
+            SamplePair(
+                id_a=hostile,
+                id_b=hostile,
+                source_a=hostile,
+                source_b=hostile,
+                similarity=0.9,
+                measure=hostile,
+                text_a=f"{hostile} a",
+                text_b=f"{hostile} b",
+            )
+        ],
         problems=[ProblemRow(hostile, hostile, hostile)],
         n_problems=1,
     )
@@ -215,10 +246,30 @@ def test_hidden_characters_are_shown() -> None:
     evil = "pay \u202e001\u202c \x00\x1b[2J \ud800"
 
     text = render(
-        samples=[SamplePair(evil, "b", evil, "b", 0.9, "jaccard", evil, "pay")],
+        samples=[
+            SamplePair(
+                id_a=evil,
+                id_b="b",
+                source_a=evil,
+                source_b="b",
+                similarity=0.9,
+                measure="jaccard",
+                text_a=evil,
+                text_b="pay",
+            )
+        ],
         problems=[ProblemRow(evil, evil, evil)],
         n_problems=1,
-        largest_groups=[GroupRow(evil, 2, 0.9, 0, 0, members=(MemberRow(evil, evil, 0.9, "unique"),))],
+        largest_groups=[
+            GroupRow(
+                group=evil,
+                size=2,
+                lowest_similarity=0.9,
+                n_bridges_refused=0,
+                n_exact_copies=0,
+                members=(MemberRow(evil, evil, 0.9, "unique"),),
+            )
+        ],
     )
 
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
@@ -227,7 +278,20 @@ def test_hidden_characters_are_shown() -> None:
 
 
 def test_text_from_right_to_left_finds_its_own_direction() -> None:
-    text = render(samples=[SamplePair("he", "ar", "x", "y", 0.9, "jaccard", "שלום עולם", "שלום לכולם")])
+    text = render(
+        samples=[
+            SamplePair(
+                id_a="he",
+                id_b="ar",
+                source_a="x",
+                source_b="y",
+                similarity=0.9,
+                measure="jaccard",
+                text_a="שלום עולם",
+                text_b="שלום לכולם",
+            )
+        ]
+    )
 
     assert '<div class="diff" dir="auto">שלום <del>' in text
     assert "<bdi" in text
@@ -240,7 +304,20 @@ def test_differences_are_told_without_colour_and_to_screen_readers() -> None:
 
 
 def test_a_huge_id_is_shortened_and_says_so() -> None:
-    text = render(samples=[SamplePair("x" * 100_000, 7, "s", "t", 0.9, "jaccard", "a", "b")])
+    text = render(
+        samples=[
+            SamplePair(
+                id_a="x" * 100_000,
+                id_b=7,
+                source_a="s",
+                source_b="t",
+                similarity=0.9,
+                measure="jaccard",
+                text_a="a",
+                text_b="b",
+            )
+        ]
+    )
 
     assert "(100,000 characters)" in text
     assert len(text) < 200_000
@@ -328,7 +405,9 @@ def test_bins_below_the_threshold_are_left_out_only_where_they_are_empty() -> No
 
 @pytest.mark.parametrize(("lowest", "is_said"), [(0.7, True), (0.8, False)])
 def test_members_that_are_less_alike_than_the_threshold_are_explained(lowest: float, is_said: bool) -> None:
-    text = render(largest_groups=[GroupRow("a", 3, lowest, 0, 0)])
+    text = render(
+        largest_groups=[GroupRow(group="a", size=3, lowest_similarity=lowest, n_bridges_refused=0, n_exact_copies=0)]
+    )
 
     assert ("Two members of a group may be less alike than the threshold" in text) is is_said
 
@@ -397,7 +476,13 @@ def test_members_of_a_group_are_listed_under_it() -> None:
         MemberRow("like", "b.txt", 0.81, "near-duplicate"),
     )
 
-    text = render(largest_groups=[GroupRow("first", 37, 0.81, 0, 0, members=members)])
+    text = render(
+        largest_groups=[
+            GroupRow(
+                group="first", size=37, lowest_similarity=0.81, n_bridges_refused=0, n_exact_copies=0, members=members
+            )
+        ]
+    )
     words = Page(text).words
 
     assert words.index("a.jsonl:1") < words.index("unique, the principal") < words.index("a.jsonl:7")
@@ -406,7 +491,17 @@ def test_members_of_a_group_are_listed_under_it() -> None:
 
 
 def test_what_is_least_like_a_principal_comes_first_and_says_so() -> None:
-    least = SamplePair("p", "m", "x:1", "x:2", 0.7, "jaccard", "a b", "a c", is_least_alike=True)
+    least = SamplePair(
+        id_a="p",
+        id_b="m",
+        source_a="x:1",
+        source_b="x:2",
+        similarity=0.7,
+        measure="jaccard",
+        text_a="a b",
+        text_b="a c",
+        is_least_alike=True,
+    )
 
     text = render(samples=[PAIR, least])
 

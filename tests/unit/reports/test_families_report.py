@@ -13,8 +13,32 @@ MANIFEST = {
 
 
 def page(principal: str, member: str, *, n_cut: int = 0) -> str:
-    one = MarkedDifference("rent of ", principal, n_cut, member, 0, " crowns", True, 3, 4)
-    row = MemberCard("b", "in.csv:2", 0.9, 0.95, 0.94, "revised", "", 7, 1, 1, 2, True, (one,))
+    one = MarkedDifference(
+        before="rent of ",
+        principal=principal,
+        n_cut_principal=n_cut,
+        member=member,
+        n_cut_member=0,
+        after=" crowns",
+        is_after_cut=True,
+        line_principal=3,
+        line_member=4,
+    )
+    row = MemberCard(
+        doc_id="b",
+        where="in.csv:2",
+        similarity=0.9,
+        containment_in_principal=0.95,
+        containment_of_principal=0.94,
+        relation="revised",
+        filled_in="",
+        n_differences=7,
+        n_words_only_in_principal=1,
+        n_words_only_in_member=1,
+        n_particulars=2,
+        is_whole=True,
+        differences=(one,),
+    )
     card = FamilyCard(1, 4, "a", "in.csv:1", {"revised": 3}, (row,))
     manifest, rules = DedupManifest.of(MANIFEST), {"revised": "the rest"}
     return render_families_report(manifest, cards=[card], rules=rules, problems=[], n_problems=0)

@@ -15,13 +15,13 @@ def places(ids: list[str]) -> Places:
     n = len(ids)
     names = pa.array(ids, pa.large_string())
     return Places(
-        names,
-        names,
-        names,
-        ["a.jsonl", ids[-1]],
-        np.array([0] * (n - 1) + [1], np.int32),
-        np.array([*range(1, n), 1], np.int64),
-        {n - 1: "odd", 0: "repeated"},
+        own_ids=names,
+        ids=names,
+        names=names,
+        source_names=["a.jsonl", ids[-1]],
+        source=np.array([0] * (n - 1) + [1], np.int32),
+        line=np.array([*range(1, n), 1], np.int64),
+        problems={n - 1: "odd", 0: "repeated"},
     )
 
 

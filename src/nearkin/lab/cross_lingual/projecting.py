@@ -143,7 +143,18 @@ def _collected(
     documents = with_distinct_names(pa.table(arrays, schema=DOCUMENTS_SCHEMA), IdKind.STRINGS)
     occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
     frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
-    return Collected("left", name, (), documents, 0, counts, vocabulary, occurrences, frequencies, asked_by or name)
+    return Collected(
+        side="left",
+        name=name,
+        inputs=(),
+        documents=documents,
+        n_unreadable=0,
+        counts=counts,
+        vocabulary=vocabulary,
+        n_occurrences=occurrences,
+        document_frequencies=frequencies,
+        asked_by=asked_by or name,
+    )
 
 
 def _vectors(

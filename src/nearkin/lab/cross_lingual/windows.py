@@ -87,7 +87,7 @@ class Fit:
     r_squared: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
     """Figures 5 to 8.
 
@@ -215,9 +215,22 @@ def measure(
         for permutations in ORDERS
     )
     return Windows(
-        n_left, n_right, len(truth), len(keys), distance, float(is_near.mean()), windows, recall, compared, points,
-        timed, _fits(timed), sampled.n_documents, len(sampled.keys), question.prefix.is_measured,
-    )  # fmt: skip
+        n_left=n_left,
+        n_right=n_right,
+        n_true=len(truth),
+        n_followed=len(keys),
+        distance=distance,
+        bound=float(is_near.mean()),
+        windows=windows,
+        recall=recall,
+        compared=compared,
+        points=points,
+        timed=timed,
+        fits=_fits(timed),
+        n_sampled=sampled.n_documents,
+        n_sample_pairs=len(sampled.keys),
+        is_calibrated=question.prefix.is_measured,
+    )
 
 
 def chosen_windows(n_documents: int) -> tuple[int, ...]:

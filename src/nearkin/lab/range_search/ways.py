@@ -47,7 +47,7 @@ class AskedVectors:
     seconds: F64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredWay:
     """One way of searching at one tolerance.
 
@@ -82,9 +82,16 @@ class MeasuredWay:
         seconds = np.stack([asked.seconds for asked in draws])
         _, n_first, n_passed, n_matches = mean_survivors(survivors).tolist()
         return cls(
-            way, gamma, len(draws), quality(survivors, n_true), n_first, n_passed, n_matches,
-            float(seconds.mean()), float(np.median(seconds)),
-        )  # fmt: skip
+            way=way,
+            gamma=gamma,
+            n_draws=len(draws),
+            quality=quality(survivors, n_true),
+            n_first=n_first,
+            n_passed=n_passed,
+            n_matches=n_matches,
+            mean_seconds=float(seconds.mean()),
+            median_seconds=float(np.median(seconds)),
+        )
 
 
 def ask_each(search: Search, queries: LetterVectors) -> AskedVectors:

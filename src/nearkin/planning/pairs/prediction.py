@@ -173,7 +173,7 @@ class Question:
         return np.asarray(self.n_pairs * np.minimum(share, 1.0), np.float64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
     """What a search will find, and what it takes.
 
@@ -294,13 +294,21 @@ def _told(
     sorting_s, comparing_s, checking_s = 1e-9 * sorting_ns, 1e-9 * n_comparisons * pair_ns, 1e-9 * near_ns
     in_comparisons = sorting_ns / pair_ns if pair_ns else 0.0
     return Prediction(
-        low, recall, high,
-        n_comparisons, (n_comparisons + in_comparisons) / question.n_pairs,
-        n_candidates, n_hits, recall * question.n_sought,
-        memory_bytes(search, question, n_candidates, recall * question.n_sought),
-        signing_s, sorting_s, comparing_s, checking_s,
-        (signing_s + sorting_s + comparing_s + checking_s) / question.cores,
-    )  # fmt: skip
+        recall_low=low,
+        recall=recall,
+        recall_high=high,
+        n_comparisons=n_comparisons,
+        relative_cost=(n_comparisons + in_comparisons) / question.n_pairs,
+        n_candidates=n_candidates,
+        n_hits=n_hits,
+        n_pairs=recall * question.n_sought,
+        memory_bytes=memory_bytes(search, question, n_candidates, recall * question.n_sought),
+        signing_s=signing_s,
+        sorting_s=sorting_s,
+        comparing_s=comparing_s,
+        checking_s=checking_s,
+        elapsed_s=(signing_s + sorting_s + comparing_s + checking_s) / question.cores,
+    )
 
 
 def memory_bytes(search: PairSearch, question: Question, n_candidates: float, n_found: float) -> int:

@@ -67,7 +67,7 @@ class AlignOptions:
         return Model1(self.iterations)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
     """A table that was learned, and from what.
 
@@ -171,10 +171,17 @@ def train(
         origin = Origin(corpus.source, corpus.target, words.fingerprint, aligner.fingerprint, len(pairs))
         table = TranslationTable.of_rows(rows.pruned(options.pruning), origin)
     return Aligned(
-        table, pairs.n_read, pairs.n_empty, pairs.n_too_long, n_unreadable, pairs.n_word_pairs, perplexities, align_s,
-        round(sum(cost.elapsed_s for cost in meter.costs), 3),
-        tuple({"path": corpus.name, "problem": fault} for fault in damage),
-    )  # fmt: skip
+        table=table,
+        n_pairs=pairs.n_read,
+        n_empty=pairs.n_empty,
+        n_too_long=pairs.n_too_long,
+        n_unreadable=n_unreadable,
+        n_word_pairs=pairs.n_word_pairs,
+        perplexities=perplexities,
+        align_s=align_s,
+        elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        damaged_files=tuple({"path": corpus.name, "problem": fault} for fault in damage),
+    )
 
 
 def save(table: TranslationTable, out: Path) -> None:

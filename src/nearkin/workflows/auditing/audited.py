@@ -65,7 +65,7 @@ class AuditOptions:
         return population[np.sort(places)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
     """What an audit found.
 

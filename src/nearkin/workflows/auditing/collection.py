@@ -71,14 +71,15 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             lost = is_other & ~was_found
             if lost.any():
                 missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
+    search = f"--method {tolerance.method} --{tolerance.parameter} {tolerance.value:g}"
     return Audited(
-        f"nearkin similar --method {tolerance.method} --{tolerance.parameter} {tolerance.value:g}, {collection.place}",
-        f"different texts {tolerance.in_words()}",
-        SIMILARITY[tolerance.method],
-        estimate_recall(n_true, n_found, n_population=len(population)),
-        missed.table(),
-        0.0,
-        tolerance.recall,
+        what=f"nearkin similar {search}, {collection.place}",
+        pairs=f"different texts {tolerance.in_words()}",
+        similarity=SIMILARITY[tolerance.method],
+        estimate=estimate_recall(n_true, n_found, n_population=len(population)),
+        missed=missed.table(),
+        elapsed_s=0.0,
+        predicted_recall=tolerance.recall,
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
         notes=(_measured(tolerance), *_notes(len(rows), len(current), len(population), tolerance.method)),

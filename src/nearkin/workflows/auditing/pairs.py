@@ -69,12 +69,12 @@ def audit_pairs(directory: Path, manifest: Mapping[str, object], options: AuditO
     best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
     estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(population)), time.perf_counter() - started
     return Audited(
-        f"nearkin pairs, {directory}",
-        f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
-        "cosine",
-        estimate,
-        missed.table(),
-        round(elapsed_s, 3),
+        what=f"nearkin pairs, {directory}",
+        pairs=f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
+        similarity="cosine",
+        estimate=estimate,
+        missed=missed.table(),
+        elapsed_s=round(elapsed_s, 3),
         predicted_recall=told.plan.predicted.recall,
         claims_all=told.plan.predicted.recall_low >= 1,
         is_truncated=missed.is_truncated,

@@ -49,7 +49,7 @@ Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 """Rows, prepared documents and their shingles."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """A finished run, with its input to be read again.
 
@@ -111,7 +111,16 @@ class StoredRun:
             AttributeError,
         ) as error:  # whatever a damaged file leads to
             raise damaged(directory, f"{type(error).__name__}: {error}") from error
-        return cls(directory, options, names, rows, n_characters, n_shingles, inputs, others)
+        return cls(
+            directory=directory,
+            options=options,
+            names=names,
+            rows=rows,
+            n_characters=n_characters,
+            n_shingles=n_shingles,
+            inputs=inputs,
+            others=others,
+        )
 
     def slices(self, sample: I64) -> Iterator[slice]:
         """Parts of a sample whose shingles memory may hold; a document is never too long."""
@@ -167,13 +176,13 @@ def audit_run(directory: Path, stored: Mapping[str, object], options: AuditOptio
     across = ", one in each collection" if run.others else ""
     estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(run.rows)), time.perf_counter() - started
     return Audited(
-        f"nearkin {command}, {directory}",
-        f"different texts with {criterion_text(chosen.in_words())}{across}",
-        chosen.measure.name,
-        estimate,
-        missed.table(),
-        round(elapsed_s, 3),
-        manifest.estimated_recall,
+        what=f"nearkin {command}, {directory}",
+        pairs=f"different texts with {criterion_text(chosen.in_words())}{across}",
+        similarity=chosen.measure.name,
+        estimate=estimate,
+        missed=missed.table(),
+        elapsed_s=round(elapsed_s, 3),
+        predicted_recall=manifest.estimated_recall,
         is_truncated=missed.is_truncated,
         notes=_notes(manifest),
         proposed=_proposed(run, estimate, sample, elapsed_s),

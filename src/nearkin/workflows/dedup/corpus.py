@@ -26,7 +26,7 @@ MINE, THEIRS = np.uint8(1), np.uint8(2)
 """Bits of a text's sides: it is among the documents to clean, it is in the other collection."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
     """All documents of a run.
 
@@ -123,7 +123,17 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
         digests[rows], id_hashes[rows] = digests_of(chunk), id_hashes_of(chunk)
     repeated = repeated_ids(chunks, id_hashes, n_inputs)
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
-    return Corpus(tuple(chunks), n_inputs, status, n_characters, keep_value, node, first_row, is_against, repeated)
+    return Corpus(
+        chunks=tuple(chunks),
+        n_inputs=n_inputs,
+        status=status,
+        n_characters=n_characters,
+        keep_value=keep_value,
+        node=node,
+        first_row=first_row,
+        is_against=is_against,
+        repeated_ids=repeated,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Delivery:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """A result, its tables written, with what it was made from.
 
@@ -161,7 +161,16 @@ def run_files(
             job.write(result, out, meter)
             with _opened(saved, asked) as stdin:
                 inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
-                found = RunResult(result, options, sourced, inputs, saved, directory, resources, meter)
+                found = RunResult(
+                    result=result,
+                    options=options,
+                    sourced=sourced,
+                    inputs=inputs,
+                    saved_stdin=saved,
+                    directory=directory,
+                    resources=resources,
+                    meter=meter,
+                )
                 more = ending.write(found)
             sourced.check_unchanged()
             told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))

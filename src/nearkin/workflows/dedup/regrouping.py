@@ -194,7 +194,17 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
         documents[name].to_numpy() for name in ("n_characters", "n_units", "n_shingles")
     )
     sizes = Sizes(n_shingles[first_row].astype(np.uint32), n_units[first_row].astype(np.uint32))
-    return Corpus((), n, status, n_characters, keep_value.astype(np.float64), node, first_row, False, ()), sizes
+    return Corpus(
+        chunks=(),
+        n_inputs=n,
+        status=status,
+        n_characters=n_characters,
+        keep_value=keep_value.astype(np.float64),
+        node=node,
+        first_row=first_row,
+        is_against=False,
+        repeated_ids=(),
+    ), sizes
 
 
 def _rows_of(documents: pa.Table, rows: NDArray[np.intp], numbers: str, ids: str, table: pa.Table) -> pa.Array:
@@ -228,14 +238,14 @@ def _places(documents: pa.Table) -> Places:
         rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
         parents = Parents(documents["parent"].combine_chunks(), rows)
     return Places(
-        ids,
-        ids,
-        distinct,
-        names.dictionary.to_pylist(),
-        names.indices.to_numpy().astype(np.int32),
-        documents["line"].to_numpy(),
-        problems,
-        parents,
+        own_ids=ids,
+        ids=ids,
+        names=distinct,
+        source_names=names.dictionary.to_pylist(),
+        source=names.indices.to_numpy().astype(np.int32),
+        line=documents["line"].to_numpy(),
+        problems=problems,
+        parents=parents,
     )
 
 

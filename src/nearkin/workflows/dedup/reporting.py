@@ -99,13 +99,13 @@ def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[
     names = places.names_at(table.principal[chosen])
     return [
         GroupRow(
-            name,
-            int(table.size[i]),
-            float(table.lowest[i]),
-            int(table.bridges_refused[i]),
-            int(table.n_exact_copies[i]),
-            bool(table.is_lowest_exact[i]),
-            _members(listed.rows_of(number)[:_N_MEMBERS], outcome, places),
+            group=name,
+            size=int(table.size[i]),
+            lowest_similarity=float(table.lowest[i]),
+            n_bridges_refused=int(table.bridges_refused[i]),
+            n_exact_copies=int(table.n_exact_copies[i]),
+            is_lowest_exact=bool(table.is_lowest_exact[i]),
+            members=_members(listed.rows_of(number)[:_N_MEMBERS], outcome, places),
         )
         for number, (name, i) in enumerate(zip(names, chosen, strict=True))
     ]
@@ -173,14 +173,14 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     texts, names = texts_of(result.corpus.chunks, rows.tolist()), result.places.names_at(rows)
     return [
         SamplePair(
-            names[i],
-            names[len(pairs) + i],
-            result.places.shown_place(a),
-            result.places.shown_place(b),
-            similarity[i],
-            options.measure.name,
-            texts[i],
-            texts[len(pairs) + i],
+            id_a=names[i],
+            id_b=names[len(pairs) + i],
+            source_a=result.places.shown_place(a),
+            source_b=result.places.shown_place(b),
+            similarity=similarity[i],
+            measure=options.measure.name,
+            text_a=texts[i],
+            text_b=texts[len(pairs) + i],
             is_least_alike=i < len(least_alike),
         )
         for i, (a, b) in enumerate(pairs)

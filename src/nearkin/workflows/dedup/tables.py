@@ -29,7 +29,7 @@ from nearkin.workflows.reading.distinct_ids import renamed
 ROWS_PER_GROUP = 1 << 17
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     """Who each row is and where it stands.
 
@@ -126,7 +126,16 @@ def locate(
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
     parents = find_parents(chunks, came, source)
-    places = Places(own_ids, ids, names, source_names, source, line, _problems(chunks), parents)
+    places = Places(
+        own_ids=own_ids,
+        ids=ids,
+        names=names,
+        source_names=source_names,
+        source=source,
+        line=line,
+        problems=_problems(chunks),
+        parents=parents,
+    )
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
             row,

@@ -127,19 +127,19 @@ def _family(found: RunResult, members: Members, originals: Originals, number: in
                 )
             comparison = compared[other]
         yield Kin(
-            number + 1,
-            len(rows),
-            ids[0],
-            ids[i],
-            names[i],
-            row,
-            places.source_names[int(places.source[row])],
-            int(places.line[row]),
-            float(outcome.similarity[row]),
-            float(inside[i]),
-            float(holding[i]),
-            comparison,
-            row if outcome.copy_of[row] == NO_ROW else int(outcome.copy_of[row]),
-            places.shown_place(row),
+            family=number + 1,
+            family_size=len(rows),
+            principal=ids[0],
+            doc_id=ids[i],
+            name=names[i],
+            row=row,
+            source=places.source_names[int(places.source[row])],
+            line=int(places.line[row]),
+            similarity=float(outcome.similarity[row]),
+            containment_in_principal=float(inside[i]),
+            containment_of_principal=float(holding[i]),
+            comparison=comparison,
+            text_row=row if outcome.copy_of[row] == NO_ROW else int(outcome.copy_of[row]),
+            place=places.shown_place(row),
         )
         progress.advance(1)

@@ -19,7 +19,7 @@ from nearkin.workflows.families.comparing import MemberComparison
 _ROWS_AT_ONCE = 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
     """A document of a family.
 

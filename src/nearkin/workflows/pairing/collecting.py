@@ -40,7 +40,7 @@ PART = 1 << 14
 """Documents that are weighed at a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
     """A collection as terms of its own vocabulary.
 
@@ -209,7 +209,18 @@ def collection_of(
     table = with_distinct_names(counted.documents, counted.id_kind).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))
     n_unreadable = n_documents - problems.null_count
-    return Collected(side, name, inputs, table, n_unreadable, counted.counts, counted.vocabulary, n, df, asked_by)
+    return Collected(
+        side=side,
+        name=name,
+        inputs=inputs,
+        documents=table,
+        n_unreadable=n_unreadable,
+        counts=counted.counts,
+        vocabulary=counted.vocabulary,
+        n_occurrences=n,
+        document_frequencies=df,
+        asked_by=asked_by,
+    )
 
 
 def _called(asked_by: str, name: str) -> str:

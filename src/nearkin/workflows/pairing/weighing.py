@@ -22,7 +22,7 @@ _LEAST_TRANSLATED = 0.01
 """Of an occurrence: a translation that comes to less is left out."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Weighing:
     """From the counted terms of some documents to their vectors: what it takes of all documents of their side.
 
@@ -74,7 +74,16 @@ class Weighing:
         elif numbers is not None:
             df = np.bincount(numbers, frequencies, n_terms).astype(np.float64)
         n, mean_length = len(collected), float(occurrences.sum()) / len(collected)
-        return cls(is_kept, projection, numbers, df, n, mean_length, options.min_terms, options.bm25)
+        return cls(
+            is_kept=is_kept,
+            projection=projection,
+            numbers=numbers,
+            document_frequencies=df,
+            n_documents=n,
+            mean_length=mean_length,
+            min_terms=options.min_terms,
+            bm25=options.bm25,
+        )
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """What `of_arrays` makes the same of, to the bit."""
@@ -96,9 +105,15 @@ class Weighing:
         n_documents, min_terms = arrays["counts"].tolist()
         mean_length, k1, b = arrays["reals"].tolist()
         return cls(
-            arrays["is_kept"], projection, arrays.get("numbers"), arrays["document_frequencies"], n_documents,
-            mean_length, min_terms, BM25(k1, b),
-        )  # fmt: skip
+            is_kept=arrays["is_kept"],
+            projection=projection,
+            numbers=arrays.get("numbers"),
+            document_frequencies=arrays["document_frequencies"],
+            n_documents=n_documents,
+            mean_length=mean_length,
+            min_terms=min_terms,
+            bm25=BM25(k1, b),
+        )
 
     def weigh(self, counts: TermCounts) -> WeightedVectors:
         """Some documents, counted in the side's own words."""

@@ -36,7 +36,7 @@ _HINT = "A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDocuments:
     """What a run kept.
 
@@ -105,7 +105,17 @@ class KeptDocuments:
             # whatever damage leads to
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
         digest = hashlib.sha256(data.encode()).hexdigest()
-        return cls(directory, digest, rows, ids, files, wanted, again, is_in_kept, parents)
+        return cls(
+            directory=directory,
+            digest=digest,
+            rows=rows,
+            ids=ids,
+            files=files,
+            wanted=wanted,
+            again=again,
+            is_in_kept=is_in_kept,
+            parents=parents,
+        )
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -88,13 +88,13 @@ def neighbours_across(
                 writer.write_table(table)
     n_signed = int(mine.signatures.has_features.sum())
     return NeighboursFound(
-        distance,
-        len(mine.signatures),
-        n_signed,
-        len(np.unique(mine.signatures.packed[mine.signatures.has_features], axis=0)),
-        len(found),
-        n_written,
-        found.plan.describe(),
-        round(sum(cost.elapsed_s for cost in meter.costs), 3),
-        expected,
+        distance=distance,
+        n_documents=len(mine.signatures),
+        n_signed=n_signed,
+        n_distinct=len(np.unique(mine.signatures.packed[mine.signatures.has_features], axis=0)),
+        n_pairs=len(found),
+        n_written=n_written,
+        plan=found.plan.describe(),
+        elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        expected=expected,
     )

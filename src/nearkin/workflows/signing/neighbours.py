@@ -77,7 +77,7 @@ class Verification:
         return cls(MEASURES[measure], threshold, shingle, normalise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NeighboursFound:
     """What a search for neighbours found.
 
@@ -179,15 +179,15 @@ def neighbours_of_file(
                 writer.write_table(table)
     classes = pairs.classes
     return NeighboursFound(
-        distance,
-        len(file.signatures),
-        len(classes.members),
-        len(classes),
-        pairs.n_document_pairs,
-        n_written,
-        pairs.plan.describe(),
-        round(sum(cost.elapsed_s for cost in meter.costs), 3),
-        expected,
+        distance=distance,
+        n_documents=len(file.signatures),
+        n_signed=len(classes.members),
+        n_distinct=len(classes),
+        n_pairs=pairs.n_document_pairs,
+        n_written=n_written,
+        plan=pairs.plan.describe(),
+        elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        expected=expected,
     )
 
 

@@ -128,7 +128,17 @@ def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Co
     suspects = np.sort(suspects)
     is_mine = suspects < homes.n_inputs
     repeated = repeated_among(chunks, suspects[is_mine]) + repeated_among(chunks, suspects[~is_mine])
-    return Corpus(chunks, homes.n_inputs, status, n_characters, keep_value, node, first, is_against, tuple(repeated))
+    return Corpus(
+        chunks=chunks,
+        n_inputs=homes.n_inputs,
+        status=status,
+        n_characters=n_characters,
+        keep_value=keep_value,
+        node=node,
+        first_row=first,
+        is_against=is_against,
+        repeated_ids=tuple(repeated),
+    )
 
 
 def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
