@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import nearkin
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import identity
+from nearkin.kernels.identity import hash_strings
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Characters, Words
@@ -55,7 +55,7 @@ def made() -> dict[str, object]:
     pinned: dict[str, object] = {
         "normalised": texts.to_pylist(),
         "digests": [value.as_py().hex() for value in digests(texts)],
-        "ids": numbers(identity.hash_strings(*text_buffers(texts))),
+        "ids": numbers(hash_strings(*text_buffers(texts))),
     }
     for shingle in (Words(1), Words(5), Characters(4), Characters(24)):
         sets = shingle.sets(texts)

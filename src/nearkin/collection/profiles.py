@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.contents import Content
 from nearkin.collection.counting import TextCounting
 from nearkin.kernels.buffers import strings
-from nearkin.kernels.plain.letters import LATIN, N_LATIN
+from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.stages.search.ranges.directions import squared_lengths

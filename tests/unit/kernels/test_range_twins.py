@@ -6,9 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels import range_blocks
-from nearkin.kernels.compiled import range_scan
-from nearkin.kernels.plain import range_scan as plain_scan
+from nearkin.kernels import range_blocks, range_scan
 from nearkin.stages.search.ranges.segment import groups_of_levels
 from unit.kernels.agreeing import agreed
 
@@ -45,6 +43,14 @@ def test_blocks_of_many_points():
     agreed(built, made, 32)
 
 
+def scanned(*tree, room, **asked):
+    """What each call finds, and the counts after it."""
+    found = np.zeros(room, np.int64), np.zeros(room, np.uint32), np.zeros(room, np.int64)
+    counts = np.zeros((len(asked["queries"]), 3), np.int64)
+    calls = range_scan.scan_blocks(*tree, **asked, found=found, counts=counts)
+    return [[column[:n].copy() for column in found] + [counts.copy()] for n in calls] + [counts]
+
+
 @given(points(max_size=300), st.integers(1, 9), st.integers(0, 30), st.data())
 @settings(max_examples=150)
 def test_scan_blocks(made, block_size, more_room, data):
@@ -61,15 +67,4 @@ def test_scan_blocks(made, block_size, more_room, data):
         "reaches": np.full(n_queries, reach, np.float32),
         "limits": chance.choice([-1, 0, 500, 10**6], n_queries),
     }
-    said = []
-    for module in (range_scan, plain_scan):
-        counts, start, calls = np.zeros((n_queries, 3), np.int64), (0, 0), []
-        while start[0] < n_queries:
-            room = block_size + more_room
-            found = np.zeros(room, np.int64), np.zeros(room, np.uint32), np.zeros(room, np.int64)
-            n_found, start = module.scan_blocks(
-                blocks, boxes, groups, rows, vectors, **asked, start=start, found=found, counts=counts
-            )
-            calls.append((start, *(column[:n_found].tolist() for column in found)))
-        said.append((calls, counts.tolist()))
-    assert said[0] == said[1]
+    agreed(scanned, blocks, boxes, groups, rows, vectors, room=block_size + more_room, **asked)

@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels import lookup, projections
+from nearkin.kernels import features, keccak, lookup, projections
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import features, keccak
-from nearkin.kernels.plain import features as plain_features
-from nearkin.kernels.plain import keccak as plain_keccak
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -28,12 +25,6 @@ TEXTS = st.lists(
 HASHES = st.lists(st.one_of(st.integers(0, 30), st.integers(0, 2**64 - 1)), max_size=40)
 
 
-def same(ours, theirs):
-    for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
-
-
 def buffers(values: list[str]):
     return text_buffers(pa.array(values, pa.large_string()))
 
@@ -41,12 +32,10 @@ def buffers(values: list[str]):
 @given(TEXTS, st.booleans(), st.integers(1, 6))
 def test_count_features(values, words, length):
     data, offsets = buffers(values)
-    ours = features.count_features(data, offsets, words=words, length=length)
-    same(ours, plain_features.count_features(data, offsets, words=words, length=length))
+    ours = agreed(features.count_features, data, offsets, words=words, length=length)
     if not words:
         documents = np.repeat(np.arange(len(values)), np.diff(ours[3]))
-        found = features.locate_characters(data, offsets, documents, ours[2], length=length)
-        same(found, plain_features.locate_characters(data, offsets, documents, ours[2], length=length))
+        found = agreed(features.locate_characters, data, offsets, documents, ours[2], length=length)
         spelled = [bytes(data[a:b]).decode() for a, b in zip(*found, strict=True)]
         assert all(gram in values[d] for gram, d in zip(spelled, documents, strict=True))
 
@@ -56,18 +45,14 @@ def test_count_features_of_texts_that_outgrow_their_tables(length):
     rng = np.random.default_rng(length)
     values = ["".join(rng.choice(list(letters), 150_000)) for letters in (MANY, "abcdefghijklmnopqrstuvwxyz €")]
     data, offsets = buffers([*values, "ab", values[0][:5000]])
-    same(
-        features.count_features(data, offsets, words=False, length=length),
-        plain_features.count_features(data, offsets, words=False, length=length),
-    )
+    agreed(features.count_features, data, offsets, words=False, length=length)
 
 
 @given(st.lists(st.binary(max_size=135), max_size=70), st.integers(1, 136))
 def test_shake256(messages, n_bytes):
     data = np.frombuffer(b"".join(messages), np.uint8)
     bounds = np.cumsum([0, *map(len, messages)])
-    digests = keccak.shake256(data, bounds[:-1], bounds[1:], n_bytes=n_bytes)
-    same([digests], [plain_keccak.shake256(data, bounds[:-1], bounds[1:], n_bytes=n_bytes)])
+    digests = agreed(keccak.shake256, data, bounds[:-1], bounds[1:], n_bytes=n_bytes)
     assert [bytes(row) for row in digests] == [hashlib.shake_256(m).digest(n_bytes) for m in messages]
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels import word_ids
+from nearkin.kernels import java_hash, word_ids
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import fingerprint_sketches, java_hash
+from nearkin.kernels.compiled import fingerprint_sketches
 from nearkin.kernels.plain import fingerprint_sketches as plain_sketches
-from nearkin.kernels.plain import java_hash as plain_hash
+from nearkin.kernels.plain.java_hash import hash_code
 from unit.kernels.agreeing import agreed
 
 ODD = "aeiou thxyz019'-.\"é½²İД日中か\u0301\u200d🙂\U0010ffff\0"
@@ -39,7 +39,7 @@ def arrays(values):
 def test_character_shingles(length, without_vowels, values):
     buffers = text_buffers(pa.array(values, pa.large_string()))
     options = {"length": length, "without_vowels": without_vowels}
-    agree(*(module.character_shingles(*buffers, **options) for module in (java_hash, plain_hash)))
+    agreed(java_hash.character_shingles, *buffers, **options)
 
 
 @pytest.mark.parametrize("length", [1, 2, 9])
@@ -47,14 +47,12 @@ def test_character_shingles(length, without_vowels, values):
 def test_word_shingles(length, values):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
     ids, id_offsets, bounds = word_ids.word_ids(data, offsets)
-    hashed = [module.hash_words(data, bounds) for module in (java_hash, plain_hash)]
-    agree(*hashed)
-    agree(*(module.word_shingles(ids, id_offsets, *hashed[0], length=length) for module in (java_hash, plain_hash)))
+    hashed = agreed(java_hash.hash_words, data, bounds)
+    shingles, shingle_offsets = agreed(java_hash.word_shingles, ids, id_offsets, *hashed, length=length)
     words = [word_ids.bare_word(word) for word in values[0].split(" ")] if values else []
     words = [word for word in words if word]
     grams = [" ".join(words[first : first + length]) for first in range(len(words) - length + 1)]
-    shingles, shingle_offsets = java_hash.word_shingles(ids, id_offsets, *hashed[0], length=length)
-    assert shingles[: shingle_offsets[1] if values else 0].tolist() == [plain_hash.hash_code(gram) for gram in grams]
+    assert shingles[: shingle_offsets[1] if values else 0].tolist() == [hash_code(gram) for gram in grams]
 
 
 @given(values=SPACED, stops=st.sets(st.sampled_from(["to", "a", "é", "th'x", "日"])))

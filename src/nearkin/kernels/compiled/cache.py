@@ -15,7 +15,7 @@ def is_cold() -> bool:
 
 def is_cold_for_texts() -> bool:
     """The same for what is worked out of each text of a collection."""
-    return _is_missing(text.fold_many) or _is_missing(letters._count_many)
+    return _is_missing(text.fold_many) or _is_missing(letters.count_many)
 
 
 def is_cold_for_pairs() -> bool:

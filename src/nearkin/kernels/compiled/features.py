@@ -1,9 +1,8 @@
-"""Text to counted features: each distinct n-gram of a text, how often it occurs, and where it occurs first."""
+"""The loops of `nearkin.kernels.features`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.characters import character_classes
 from nearkin.kernels.compiled.jit import njit
@@ -20,83 +19,14 @@ _MOST_CODES = 128
 """Characters beyond ASCII that one text may have to be counted by one-byte codes: any alphabet, not Chinese."""
 
 
-def count_features(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
-    """The distinct n-grams of each text with their counts.
-
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
-        Texts, valid UTF-8.
-    words : bool
-        Word n-grams, else character n-grams.
-    length : int
-        Units in a feature, >= 1. A text with fewer units, but some, has one feature: all of them.
-
-    Returns
-    -------
-    hashes : uint64 array, shape (n_features,)
-        The same as those of ``shingles.shingle_sets``: each document's one after another, in order of first occurrence.
-    counts : uint32 array, shape (n_features,)
-    firsts : uint32 array, shape (n_features,)
-        The unit of its text, counted from 0, with which the first occurrence begins.
-    feature_offsets : int64 array, shape (n_documents + 1,)
-    """
-    n_documents = len(offsets) - 1
+def count_many(data, offsets, words, length, hashes, counts, firsts, feature_offsets):
     longest = int(np.diff(offsets).max(initial=0))
-    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
-    hashes, counts = np.empty(room, np.uint64), np.empty(room, np.uint32)
-    firsts = np.empty(room, np.uint32)
-    feature_offsets = np.zeros(n_documents + 1, np.int64)
-    _count_many(
-        data,
-        offsets,
-        character_classes(),
-        words,
-        length,
-        _scratch(longest),
-        _tables(longest),
-        np.empty(longest, np.uint32),
-        np.empty(longest, np.uint8),
-        hashes,
-        counts,
-        firsts,
-        feature_offsets,
-    )
-    n = int(feature_offsets[-1])
-    return hashes[:n].copy(), counts[:n].copy(), firsts[:n].copy(), feature_offsets
+    places, codes = np.empty(longest, np.uint32), np.empty(longest, np.uint8)
+    work = _scratch(longest), _tables(longest), places, codes
+    _count_many(data, offsets, character_classes(), words, length, *work, hashes, counts, firsts, feature_offsets)
 
 
-def locate_characters(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    documents: NDArray[np.int64],
-    firsts: NDArray[np.uint32],
-    *,
-    length: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bytes of character n-grams: where in ``data`` each begins and ends.
-
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
-        Texts, valid UTF-8.
-    documents, firsts : int64 and uint32 arrays, shape (n_features,)
-        The text of each and its first character in it; quick where they are sorted by both.
-    length : int
-        Characters in a feature; one that runs over the end of its text ends there.
-
-    Returns
-    -------
-    starts, ends : int64 arrays, shape (n_features,)
-    """
-    starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
-    _locate(data, offsets, documents, firsts, length, starts, ends)
-    return starts, ends
-
-
-def _tables(longest: int) -> NDArray[np.uint64]:
+def _tables(longest):
     """Tables of 2**16, 2**17, … places, each of them at its own size: small texts stay in the cache.
 
     All places are 0 between two texts. Of tables that no text needs the system makes no memory.
@@ -327,7 +257,7 @@ def _refill(table, places, hashes):
 
 
 @njit(nogil=True, cache=True)
-def _locate(data, offsets, documents, firsts, length, starts, ends):
+def locate_many(data, offsets, documents, firsts, length, starts, ends):
     at, character, document = 0, 0, -1
     for k in range(len(documents)):
         if documents[k] != document or firsts[k] < character:

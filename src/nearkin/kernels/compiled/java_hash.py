@@ -1,13 +1,8 @@
-"""Java's ``String.hashCode`` of every k-gram of a text: of characters, or of words joined by one space.
-
-The hash of a string is a polynomial in 31 over its UTF-16 units, in 32 bits that wrap around. So the hash of any part
-follows from the hashes of two prefixes, and each k-gram costs the same, however long it is.
-"""
+"""The loops of `nearkin.kernels.java_hash`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 
@@ -16,81 +11,20 @@ _INVERSE = np.uint32(pow(31, -1, 1 << 32))
 _SPACE = np.uint8(32)
 
 
-def character_shingles(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, length: int, without_vowels: bool
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The hash of every run of so many characters of each text; spaces are skipped, and a, e, i, o and u if asked.
-
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        Valid UTF-8; all white space is U+0020.
-    length : int
-        UTF-16 units in a k-gram, at least 1. A text with fewer has none.
-    without_vowels : bool
-
-    Returns
-    -------
-    shingles : int32 array
-        Of all texts, one after another, in their order.
-    shingle_offsets : int64 array, shape (n_texts + 1,)
-    """
-    shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # of what is not written the system makes no memory
-    shingle_offsets = np.zeros(len(offsets), np.int64)
+def character_shingles_many(data, offsets, length, without_vowels, shingles, shingle_offsets):
     prefixes = np.empty(int(np.diff(offsets).max(initial=0)) + 1, np.uint32)
     power = np.uint32(pow(31, length, 1 << 32))
     _character_shingles_many(data, offsets, length, power, without_vowels, prefixes, shingles, shingle_offsets)
-    return shingles[: shingle_offsets[-1]], shingle_offsets
 
 
-def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """The hash of each word, and 31 to the power of its UTF-16 units.
-
-    Parameters
-    ----------
-    data, bounds : uint8 array, int64 array of shape (n_words, 2)
-        Valid UTF-8; word ``i`` is ``data[bounds[i, 0]:bounds[i, 1]]``.
-    """
-    hashes, powers = np.empty(len(bounds), np.uint32), np.empty(len(bounds), np.uint32)
-    _hash_words_many(data, bounds, hashes, powers)
-    return hashes, powers
-
-
-def word_shingles(
-    ids: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    hashes: NDArray[np.uint32],
-    powers: NDArray[np.uint32],
-    *,
-    length: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The hash of every run of so many words of each text, joined by one space.
-
-    Parameters
-    ----------
-    ids, offsets : int32 and int64 arrays
-        The words of each text.
-    hashes, powers : uint32 arrays, shape (n_distinct,)
-        See `hash_words`.
-    length : int
-        Words in a k-gram, at least 1. A text with fewer has none.
-
-    Returns
-    -------
-    shingles, shingle_offsets
-        See `character_shingles`.
-    """
-    shingles, shingle_offsets = np.empty(len(ids), np.int32), np.zeros(len(offsets), np.int64)
+def word_shingles_many(ids, offsets, length, hashes, powers, shingles, shingle_offsets):
     longest = int(np.diff(offsets).max(initial=0))
-    before, up_to, raised = (np.empty(longest, np.uint32) for _ in range(3))
-    inverses = _inverses(powers)
-    _word_shingles_many(
-        ids, offsets, length, (hashes, powers, inverses), (before, up_to, raised), shingles, shingle_offsets
-    )
-    return shingles[: shingle_offsets[-1]], shingle_offsets
+    work = tuple(np.empty(longest, np.uint32) for _ in range(3))
+    words = hashes, powers, _inverses(powers)
+    _word_shingles_many(ids, offsets, length, words, work, shingles, shingle_offsets)
 
 
-def _inverses(numbers: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _inverses(numbers):
     """Of odd numbers modulo 2**32: Newton's rule doubles the bits that are right, from three on."""
     inverses = numbers.copy()
     for _ in range(4):
@@ -163,7 +97,7 @@ def _decoded(text, at):
 
 
 @njit(nogil=True, cache=True)
-def _hash_words_many(data, bounds, hashes, powers):
+def hash_words_many(data, bounds, hashes, powers):
     for i in range(len(bounds)):
         hashed, power, at = np.uint32(0), np.uint32(1), bounds[i, 0]
         while at < bounds[i, 1]:

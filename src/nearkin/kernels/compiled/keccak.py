@@ -1,7 +1,4 @@
-"""SHAKE-256 of very many short messages, 32 at a time.
-
-Source: NIST, "SHA-3 Standard: Permutation-Based Hash and Extendable-Output Functions", FIPS 202, 2015.
-"""
+"""The loops of `nearkin.kernels.keccak`, which go over 32 messages at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.keccak import RATE_BYTES
 
-RATE_BYTES = 136
-MOST_MESSAGE_BYTES = RATE_BYTES - 1
-"""One block: the message, and at least one byte that ends it."""
 _LANES = 32
 
 
@@ -44,32 +39,11 @@ _TURNS = _rotations()
 _CONSTANTS = _round_constants()
 
 
-def shake256(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, n_bytes: int
-) -> NDArray[np.uint8]:
-    """The first bytes of SHAKE-256 of each message.
-
-    Parameters
-    ----------
-    data : uint8 array
-    starts, ends : int64 arrays, shape (n_messages,)
-        Message ``i`` is ``data[starts[i]:ends[i]]``, of at most 135 bytes.
-    n_bytes : int
-        1 to 136.
-
-    Returns
-    -------
-    digests : uint8 array, shape (n_messages, n_bytes)
-    """
-    digests = np.empty((len(starts), n_bytes), np.uint8)
-    state, moved = np.empty((2, 25, _LANES), np.uint64)
-    _shake_many(data, starts, ends, state, moved, np.empty((10, _LANES), np.uint64), digests)
-    return digests
-
-
 @njit(nogil=True, cache=True)
-def _shake_many(data, starts, ends, state, moved, parity, digests):
+def shake_many(data, starts, ends, digests):
     n_bytes = digests.shape[1]
+    state, moved = np.empty((25, _LANES), np.uint64), np.empty((25, _LANES), np.uint64)
+    parity = np.empty((10, _LANES), np.uint64)
     for first in range(0, len(starts), _LANES):
         n = min(_LANES, len(starts) - first)
         state[:] = 0

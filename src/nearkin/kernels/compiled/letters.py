@@ -1,53 +1,21 @@
-"""Letters of texts counted: 62 Latin letters and digits one by one, those of every other script in hashed buckets."""
+"""The loops of `nearkin.kernels.letters`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nearkin.kernels.characters import ALONE, WORD, character_classes
+from nearkin.kernels.characters import ALONE, WORD
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
+from nearkin.kernels.letters import MOST_COUNT, N_BUCKETS, N_LATIN
 
-N_LATIN = 62
-"""A to Z, a to z, 0 to 9, in this order."""
-N_BUCKETS = 64
-"""For the letters and digits of all other scripts: the upper six bits of the mixed code point."""
-MOST_COUNT = 2**27 - 1
-"""Where a count stops, so that the squares of 256 of them add up to less than 2**62."""
 _BUCKET_SHIFT = np.uint64(58)
 _N_HISTOGRAMS = 4
 _BLOCK = 1 << 24  # bytes after which the histograms are emptied: their 32 bits never run over
 
 
-def count_letters(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, n_buckets: int
-) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
-    """Count the letters and digits of each text.
-
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        UTF-8; text ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
-    n_buckets : int
-        0 or N_BUCKETS.
-
-    Returns
-    -------
-    counts : uint32 array, shape (n_texts, 62 + n_buckets)
-        None greater than MOST_COUNT.
-    n_counted, n_others : int64 arrays, shape (n_texts,)
-        Letters and digits that have a place among the counts, and those that have none.
-    """
-    n_texts = len(offsets) - 1
-    counts = np.zeros((n_texts, N_LATIN + n_buckets), np.uint32)
-    n_counted, n_others = np.zeros(n_texts, np.int64), np.zeros(n_texts, np.int64)
-    _count_many(data, offsets, character_classes(), counts, n_counted, n_others)
-    return counts, n_counted, n_others
-
-
 @njit(nogil=True, cache=True)
-def _count_many(data, offsets, classes, counts, n_counted, n_others):
+def count_many(data, offsets, classes, counts, n_counted, n_others):
     histograms = np.zeros((_N_HISTOGRAMS, 256), np.uint32)
     totals = np.zeros(256, np.int64)
     buckets = np.zeros(N_BUCKETS, np.int64)

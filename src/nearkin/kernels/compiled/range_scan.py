@@ -1,9 +1,8 @@
-"""All points of a tree of blocks within a distance of a query, then the exact distances of their vectors."""
+"""The loops of `nearkin.kernels.range_scan`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.range_blocks import FAN_OUT
@@ -11,56 +10,8 @@ from nearkin.kernels.range_blocks import FAN_OUT
 _STEP = 4
 
 
-def scan_blocks(
-    blocks: NDArray[np.float32],
-    boxes: NDArray[np.float32],
-    level_groups: NDArray[np.int64],
-    rows: NDArray[np.uint32],
-    vectors: NDArray[np.uint32],
-    *,
-    queries: NDArray[np.uint32],
-    points: NDArray[np.float32],
-    reaches: NDArray[np.float32],
-    limits: NDArray[np.int64],
-    start: tuple[int, int],
-    found: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]],
-    counts: NDArray[np.int64],
-) -> tuple[int, tuple[int, int]]:
-    """Compare queries with what their distance reaches.
-
-    Parameters
-    ----------
-    blocks, boxes, level_groups, rows
-        See `nearkin.kernels.range_blocks`.
-    vectors : uint32 array, shape (n_vectors, n_dimensions)
-        Row ``rows[i]`` belongs to point ``i``.
-    queries, points : arrays, shapes (n_queries, n_dimensions) and (n_queries, n_columns)
-        The vectors that are asked, and their points.
-    reaches : float32 array, shape (n_queries,)
-        Points with a greater squared distance, as float32 adds it up, are left out.
-    limits : int64 array, shape (n_queries,)
-        The greatest squared distance of vectors that is a match; below 0 for a query that is left out.
-    start : (int, int)
-        (0, 0), or what the last call said: a query and a block.
-    found : three arrays of one length, at least block_size, written
-        Queries, rows, squared distances; of a query in the order of blocks.
-    counts : int64 array, shape (n_queries, 3), added to
-        Points compared, points within reach, matches.
-
-    Returns
-    -------
-    n_found : int
-    next_start : (int, int)
-        Its first number is ``len(queries)`` when all is done.
-    """
-    n_found, query, block = _scan_many(
-        blocks, boxes, level_groups, rows, vectors, queries, points, reaches, limits, start[0], start[1], *found, counts
-    )
-    return int(n_found), (int(query), int(block))
-
-
 @njit(nogil=True, cache=True)
-def _scan_many(
+def scan_many(
     blocks, boxes, level_groups, rows, vectors, queries, points, reaches, limits,
     query, block, found_queries, found_rows, found_squares, counts,
 ):  # fmt: skip

@@ -1,62 +1,32 @@
-"""The twin of ``compiled.java_hash``."""
+"""The plain loops of `nearkin.kernels.java_hash`."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 
-def character_shingles(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, length: int, without_vowels: bool
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """See ``compiled.java_hash.character_shingles``.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b"four sc", np.uint8)
-    >>> shingles, _ = character_shingles(text, np.array([0, 7]), length=4, without_vowels=False)
-    >>> shingles.tolist() == [hash_code("four"), hash_code("ours"), hash_code("ursc")]
-    True
-    """
+def character_shingles_many(data, offsets, length, without_vowels, shingles, shingle_offsets):
     skipped = " aeiou" if without_vowels else " "
     texts = [data[a:b].tobytes().decode() for a, b in pairwise(offsets)]
     kept = ["".join(character for character in text if character not in skipped) for text in texts]
-    return _concatenated([_hashes(_units(text), length) for text in kept])
+    _fill([_hashes(_units(text), length) for text in kept], shingles, shingle_offsets)
 
 
-def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """See ``compiled.java_hash.hash_words``."""
-    words = [data[a:b].tobytes().decode() for a, b in bounds.tolist()]
-    hashes = [hash_code(word) & 0xFFFFFFFF for word in words]
-    powers = [pow(31, len(_units(word)), 1 << 32) for word in words]
-    return np.array(hashes, np.uint32), np.array(powers, np.uint32)
+def hash_words_many(data, bounds, hashes, powers):
+    for i, (start, end) in enumerate(bounds.tolist()):
+        word = data[start:end].tobytes().decode()
+        hashes[i] = hash_code(word) & 0xFFFFFFFF
+        powers[i] = pow(31, len(_units(word)), 1 << 32)
 
 
-def word_shingles(
-    ids: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    hashes: NDArray[np.uint32],
-    powers: NDArray[np.uint32],
-    *,
-    length: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """See ``compiled.java_hash.word_shingles``.
-
-    Examples
-    --------
-    >>> words = np.frombuffer(b"fourscore", np.uint8), np.array([[0, 4], [4, 9]])
-    >>> ids, offsets = np.array([0, 1, 0], np.int32), np.array([0, 3])
-    >>> shingles, _ = word_shingles(ids, offsets, *hash_words(*words), length=2)
-    >>> shingles.tolist() == [hash_code("four score"), hash_code("score four")]
-    True
-    """
+def word_shingles_many(ids, offsets, length, hashes, powers, shingles, shingle_offsets):
     found = []
     for a, b in pairwise(offsets.tolist()):
         own = [(int(hashes[i]), int(powers[i])) for i in ids[a:b]]
         found.append([_joined(own[first : first + length]) for first in range(len(own) - length + 1)])
-    return _concatenated(found)
+    _fill(found, shingles, shingle_offsets)
 
 
 def _joined(words: list[tuple[int, int]]) -> int:
@@ -97,6 +67,6 @@ def _hashes(units: list[int], length: int) -> list[int]:
     return hashes
 
 
-def _concatenated(found: list[list[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    offsets = np.cumsum([0, *map(len, found)], dtype=np.int64)
-    return np.array([hashed for one in found for hashed in one], np.int32), offsets
+def _fill(found, shingles, shingle_offsets):
+    shingle_offsets[1:] = np.cumsum([len(one) for one in found])
+    shingles[: shingle_offsets[-1]] = [hashed for one in found for hashed in one]

@@ -1,114 +1,74 @@
-"""The twin of ``compiled.model_1``."""
+"""The plain loops of `nearkin.kernels.model_1`."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Sentences = tuple[I32, I64]
-Places = tuple[I64, I32]
-Rows = tuple[I64, I32]
 
 
-def places(sentences: Sentences, *, n_words: int) -> Places:
-    """See ``compiled.model_1.places``.
-
-    Examples
-    --------
-    >>> starts, found = places((np.array([0, 1, 1, 0], np.int32), np.array([0, 3, 4])), n_words=2)
-    >>> starts.tolist(), found.tolist()  # the word 1 stands twice in the sentence 0
-    ([0, 2, 4], [0, 1, 0, 0])
-    """
-    words, offsets = sentences
-    found: list[list[int]] = [[] for _ in range(n_words)]
+def place_many(words, offsets, starts, places):
+    found = [[] for _ in range(len(starts) - 1)]
     for sentence, (start, end) in enumerate(pairwise(offsets.tolist())):
         for word in words[start:end].tolist():
             found[word].append(sentence)
-    starts = np.cumsum([0, *map(len, found)], dtype=np.int64)
-    return starts, np.array([sentence for own in found for sentence in own], np.int32)
+    starts[1:] = np.cumsum([len(own) for own in found])
+    places[:] = [sentence for own in found for sentence in own]
 
 
-def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
-    """See ``compiled.model_1.row_offsets``."""
-    return np.cumsum([0, *map(len, _rows(given, emitted))], dtype=np.int64)
+def count_rows(place_starts, sentences, words, offsets, last_given, starts):
+    starts[1:] = np.cumsum([len(row) for row in _rows((place_starts, sentences), (words, offsets))])
 
 
-def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int) -> I32:
-    """See ``compiled.model_1.row_words``.
-
-    Examples
-    --------
-    >>> house_book = places((np.array([0, 1, 0], np.int32), np.array([0, 2, 3])), n_words=2)
-    >>> emitted = np.array([2, 1, 0, 2], np.int32), np.array([0, 2, 4])
-    >>> starts = row_offsets(house_book, emitted, n_emitted=3)
-    >>> starts.tolist(), row_words(house_book, emitted, starts, n_emitted=3).tolist()
-    ([0, 3, 5], [0, 1, 2, 1, 2])
-    """
-    return np.array([word for row in _rows(given, emitted) for word in row], np.int32)
+def fill_rows(place_starts, sentences, words, offsets, last_given, starts, row_words):
+    row_words[:] = [word for row in _rows((place_starts, sentences), (words, offsets)) for word in row]
 
 
-def likelihoods(
-    given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, *, n_emitted: int
-) -> F64:
-    """See ``compiled.model_1.likelihoods``."""
-    words = emitted[0].tolist()
-    sums = of_null[emitted[0]].tolist()
-    for row, positions in zip(_by_word(rows, probabilities), _positions(given, emitted), strict=True):
+def sum_likelihoods(place_starts, sentences, words, offsets, starts, row_words, probabilities, spread, sums):
+    words_of, added = words.tolist(), sums.tolist()
+    positions_of = _positions((place_starts, sentences), (words, offsets))
+    for row, positions in zip(_by_word((starts, row_words), probabilities), positions_of, strict=True):
         for i in positions:
-            sums[i] += row[words[i]]
-    return np.array(sums, np.float64)
+            added[i] += row[words_of[i]]
+    sums[:] = added
 
 
-def maximise(
-    given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, sums: F64, *, n_emitted: int
-) -> tuple[F64, F64, F64]:
-    """See ``compiled.model_1.maximise``."""
-    words, inverse = emitted[0].tolist(), (1.0 / sums).tolist()
-    updated: list[float] = []
-    expected: list[float] = []
-    for row, positions in zip(_by_word(rows, probabilities), _positions(given, emitted), strict=True):
+def maximise_rows(
+    place_starts, sentences, words, offsets, starts, row_words, probabilities, inverse, spread, updated, expected
+):
+    words_of, inverse_of = words.tolist(), inverse.tolist()
+    positions_of = _positions((place_starts, sentences), (words, offsets))
+    rows = _by_word((starts, row_words), probabilities)
+    for given, (row, positions) in enumerate(zip(rows, positions_of, strict=True)):
         weights = dict.fromkeys(row, 0.0)
         for i in positions:
-            weights[words[i]] += inverse[i]
-        counts, total = _normalised(list(row.values()), list(weights.values()))
-        updated += counts
-        expected.append(total)
-    of_words = [0.0] * n_emitted
-    for i, word in enumerate(words):
-        of_words[word] += inverse[i]
-    null, _ = _normalised(of_null.tolist(), of_words)
-    return np.array(updated, np.float64), np.array(null, np.float64), np.array(expected, np.float64)
+            weights[words_of[i]] += inverse_of[i]
+        normalised, expected[given] = _normalised(list(row.values()), list(weights.values()))
+        updated[starts[given] : starts[given + 1]] = normalised
 
 
-def entries(rows: Rows, given: I32, emitted: I32) -> I64:
-    """See ``compiled.model_1.entries``.
+def maximise_null(words, of_null, inverse, updated):
+    of_words = [0.0] * len(updated)
+    for word, one in zip(words.tolist(), inverse.tolist(), strict=True):
+        of_words[word] += one
+    updated[:] = _normalised(of_null.tolist(), of_words)[0]
 
-    Examples
-    --------
-    >>> rows = np.array([0, 3, 5]), np.array([0, 1, 2, 1, 2], np.int32)
-    >>> entries(rows, np.array([1, 1], np.int32), np.array([2, 0], np.int32)).tolist()
-    [4, -1]
-    """
-    starts, words = rows
+
+def find_entries(starts, row_words, given, emitted, found):
     at = {
-        (given_word, int(words[i])): i
+        (given_word, int(row_words[i])): i
         for given_word, (start, end) in enumerate(pairwise(starts.tolist()))
         for i in range(start, end)
     }
-    return np.array([at.get(pair, -1) for pair in zip(given.tolist(), emitted.tolist(), strict=True)], np.int64)
+    found[:] = [at.get(pair, -1) for pair in zip(given.tolist(), emitted.tolist(), strict=True)]
 
 
-def _rows(given: Places, emitted: Sentences) -> list[list[int]]:
+def _rows(given, emitted):
     words = emitted[0].tolist()
     return [sorted({words[i] for i in positions}) for positions in _positions(given, emitted)]
 
 
-def _positions(given: Places, emitted: Sentences) -> list[list[int]]:
+def _positions(given, emitted):
     """The emitted positions opposite to each given word, in the order in which they are summed."""
     (starts, sentences), (_, offsets) = given, emitted
     bounds = list(pairwise(offsets.tolist()))
@@ -118,7 +78,7 @@ def _positions(given: Places, emitted: Sentences) -> list[list[int]]:
     ]
 
 
-def _by_word(rows: Rows, probabilities: F64) -> list[dict[int, float]]:
+def _by_word(rows, probabilities):
     starts, words = rows
     return [
         dict(zip(words[start:end].tolist(), probabilities[start:end].tolist(), strict=True))
@@ -126,7 +86,7 @@ def _by_word(rows: Rows, probabilities: F64) -> list[dict[int, float]]:
     ]
 
 
-def _normalised(probabilities: list[float], weights: list[float]) -> tuple[list[float], float]:
+def _normalised(probabilities, weights):
     counts = [p * weight for p, weight in zip(probabilities, weights, strict=True)]
     total = 0.0
     for count in counts:  # not sum(), which rounds otherwise

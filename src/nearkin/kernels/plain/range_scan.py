@@ -1,4 +1,4 @@
-"""The twin of ``compiled.range_scan``."""
+"""The plain loops of `nearkin.kernels.range_scan`."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from numpy.typing import NDArray
 from nearkin.kernels.range_blocks import FAN_OUT
 
 
-def scan_blocks(
-    blocks: NDArray[np.float32],
-    boxes: NDArray[np.float32],
-    level_groups: NDArray[np.int64],
-    rows: NDArray[np.uint32],
-    vectors: NDArray[np.uint32],
-    *,
-    queries: NDArray[np.uint32],
-    points: NDArray[np.float32],
-    reaches: NDArray[np.float32],
-    limits: NDArray[np.int64],
-    start: tuple[int, int],
-    found: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]],
-    counts: NDArray[np.int64],
-) -> tuple[int, tuple[int, int]]:
-    """See ``compiled.range_scan.scan_blocks``."""
+def scan_many(
+    blocks, boxes, level_groups, rows, vectors, queries, points, reaches, limits,
+    start, first, found_queries, found_rows, found_squares, counts,
+):  # fmt: skip
     n_found, block_size = 0, blocks.shape[2]
-    first = start[1]
-    for query in range(start[0], len(queries)):
+    for query in range(start, len(queries)):
         near = _near_blocks(boxes, level_groups, points[query], reaches[query]) if limits[query] >= 0 else iter(())
         for block in near:
             if block < first:
                 continue
-            if n_found + block_size > len(found[0]):
-                return n_found, (query, block)
+            if n_found + block_size > len(found_rows):
+                return n_found, query, block
             squares = _squares(blocks[block] - points[query][:, None])
             own = rows[block * block_size : (block + 1) * block_size]
             reached = own[squares[: len(own)] <= reaches[query]]
@@ -42,12 +29,12 @@ def scan_blocks(
             exact = (gaps * gaps).sum(axis=1)
             is_match = exact <= limits[query]
             end = n_found + int(is_match.sum())
-            found[0][n_found:end], found[1][n_found:end] = query, reached[is_match]
-            found[2][n_found:end] = exact[is_match]
+            found_queries[n_found:end], found_rows[n_found:end] = query, reached[is_match]
+            found_squares[n_found:end] = exact[is_match]
             counts[query] += (len(own), len(reached), end - n_found)
             n_found = end
         first = 0
-    return n_found, (len(queries), 0)
+    return n_found, len(queries), 0
 
 
 def _near_blocks(

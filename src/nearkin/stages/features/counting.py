@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from nearkin import kernels
+from nearkin.kernels import features
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import FeatureCounts
 from nearkin.stages.features.shingles import Characters, Shingling
@@ -27,8 +27,7 @@ def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureC
     ([2, 1, 1], [0, 3, 3], [4, 0])
     """
     data, offsets = text_buffers(texts)
-    kernel = kernels.twin("features", int(offsets[-1] - offsets[0]))
-    hashes, counts, firsts, feature_offsets = kernel.count_features(
+    hashes, counts, firsts, feature_offsets = features.count_features(
         data, offsets, words=shingling.unit == "words", length=shingling.length
     )
     n_characters = shingling.length if isinstance(shingling, Characters) else 0

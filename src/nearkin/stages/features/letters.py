@@ -11,9 +11,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.letters import N_BUCKETS, N_LATIN, count_letters
 from nearkin.records import LetterVectors
 
 Alphabet = Literal["latin", "universal"]
@@ -21,7 +21,7 @@ LEAST_LETTERS = 20
 """A document with fewer counted letters and digits says too little: any two of its kind would be alike."""
 LEAST_SHARE = 0.5
 """So does one of whose letters and digits, of all scripts, fewer than this part are counted."""
-_BUCKETS: dict[str, int] = {"latin": 0, "universal": 64}
+_BUCKETS: dict[str, int] = {"latin": 0, "universal": N_BUCKETS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class LetterCounts:
     @property
     def n_dimensions(self) -> int:
         """Counts of each document: 62 or 126."""
-        return 62 + _BUCKETS[self.alphabet]
+        return N_LATIN + _BUCKETS[self.alphabet]
 
     @property
     def fingerprint(self) -> str:
@@ -72,7 +72,6 @@ class LetterCounts:
             Valid UTF-8; not normalised: case and forms of letters are part of the vector. A null has no letters.
         """
         data, offsets = text_buffers(texts)
-        kernel = kernels.twin("letters", int(offsets[-1] - offsets[0]))
-        counts, n_counted, n_others = kernel.count_letters(data, offsets, n_buckets=_BUCKETS[self.alphabet])
+        counts, n_counted, n_others = count_letters(data, offsets, n_buckets=_BUCKETS[self.alphabet])
         is_counted = (n_counted >= LEAST_LETTERS) & (n_counted >= LEAST_SHARE * (n_counted + n_others))
         return LetterVectors(counts, is_counted, n_counted, n_others, self.fingerprint)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.kernels.buffers import strings, text_buffers
+from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.lookup import find, insert
 from nearkin.kernels.terms import count_terms
 from nearkin.records import I32, I64, U64, TermCounts, TextWords
@@ -85,5 +85,4 @@ class Vocabulary:
 def hashes_of(words: pa.LargeStringArray) -> U64:
     """A hash of each word, shape (n_words,)."""
     data, offsets = text_buffers(words)
-    hashes: U64 = kernels.twin("identity", int(offsets[-1] - offsets[0])).hash_strings(data, offsets)
-    return hashes
+    return hash_strings(data, offsets)

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.keccak import MOST_MESSAGE_BYTES, shake256
 from nearkin.kernels.projections import project_hashes, project_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words, signatures, votes
@@ -87,10 +87,9 @@ class Simhash:
     def _digests(self, counted: FeatureCounts, chosen: I64) -> U8:
         """SHAKE-256 of some features."""
         data, starts, ends = spell(counted, chosen)
-        kernel = kernels.twin("keccak", 64 * len(chosen))
         n_bytes = 4 * self._n_words
-        is_long = ends - starts > kernel.MOST_MESSAGE_BYTES
-        digests: U8 = kernel.shake256(data, np.where(is_long, ends, starts), ends, n_bytes=n_bytes)
+        is_long = ends - starts > MOST_MESSAGE_BYTES
+        digests = shake256(data, np.where(is_long, ends, starts), ends, n_bytes=n_bytes)
         for i in np.flatnonzero(is_long).tolist():  # n-grams of 34 and more characters
             message = data[starts[i] : ends[i]].tobytes()
             digests[i] = np.frombuffer(hashlib.shake_256(message).digest(n_bytes), np.uint8)

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.java_hash import character_shingles, hash_words, word_shingles
 from nearkin.kernels.word_ids import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
 from nearkin.records import I32, I64, U8, Bool
 from nearkin.stages.documents.normalisation import Normalisation
@@ -95,16 +95,12 @@ class TextStream:
         k : int
             Characters (UTF-16 units), words or codes.
         """
-        found: tuple[I32, I64]
         if self.name == "characters":
             data, offsets = text_buffers(_LOWER.apply(texts))
             if self.leaves_out_stop_words:
                 data, offsets = without_words(data, offsets, self._stops)
-            kernel = kernels.twin("java_hash", int(offsets[-1] - offsets[0]))
-            found = kernel.character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
-        else:
-            found = self._words(texts).shingles(k)
-        return found
+            return character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
+        return self._words(texts).shingles(k)
 
     def frequent_words(self, texts: pa.LargeStringArray, most: int) -> tuple[I32, I64]:
         """Java's ``String.hashCode`` of the most frequent words, or codes, of each text."""
@@ -176,10 +172,7 @@ class _Words:
 
     def shingles(self, k: int) -> tuple[I32, I64]:
         """The hash of every k-gram."""
-        kernel = kernels.twin("java_hash", self.ids.nbytes)
-        hashes, powers = kernel.hash_words(self.data, self.bounds)
-        shingles, offsets = kernel.word_shingles(self.ids, self.offsets, hashes, powers, length=k)
-        return shingles, offsets
+        return word_shingles(self.ids, self.offsets, *hash_words(self.data, self.bounds), length=k)
 
 
 @cache

@@ -7,8 +7,8 @@ from threading import Lock
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.features import locate_characters
 from nearkin.records import I64, U8, U32, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
@@ -111,8 +111,5 @@ def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:
         return counted.hashes[chosen].astype("<u8").view(np.uint8), starts, starts + 8
     data, offsets = text_buffers(counted.texts)
     documents = np.searchsorted(counted.offsets, chosen, side="right") - 1
-    kernel = kernels.twin("features", 64 * len(chosen))
-    starts, ends = kernel.locate_characters(
-        data, offsets, documents, counted.firsts[chosen], length=counted.n_characters
-    )
+    starts, ends = locate_characters(data, offsets, documents, counted.firsts[chosen], length=counted.n_characters)
     return data, starts, ends

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels import model_1 as kernel
 from nearkin.records import F64, I32, I64
 from nearkin.stages.translation.pairs import SentencePairs, Sentences
 
@@ -114,10 +113,10 @@ class Model1:
         perplexities = []
         for step in range(self.iterations + 1):
             args = prepared.places, prepared.emitted, rows, probabilities, null
-            sums = prepared.kernel.likelihoods(*args, n_emitted=n)
+            sums = kernel.likelihoods(*args, n_emitted=n)
             perplexities.append(prepared.perplexity(sums))
             if step < self.iterations:
-                probabilities, null, expected = prepared.kernel.maximise(*args, sums, n_emitted=n)
+                probabilities, null, expected = kernel.maximise(*args, sums, n_emitted=n)
             advance(pairs.n_word_pairs)
         return Learned(*rows, probabilities, expected, tuple(perplexities))
 
@@ -136,7 +135,6 @@ def needed_bytes(pairs: SentencePairs) -> tuple[int, int]:
 class _Prepared:
     """One direction, its rows measured but not made."""
 
-    kernel: Any
     places: tuple[I64, I32]
     emitted: Sentences
     n_emitted: int
@@ -149,13 +147,12 @@ class _Prepared:
         n_given, n_emitted = len(pairs.source_words), len(pairs.target_words)
         if is_reverse:
             n_given, n_emitted = n_emitted, n_given
-        kernel = kernels.twin("model_1", pairs.n_word_pairs)
         places = kernel.places(given, n_words=n_given)
         starts = kernel.row_offsets(places, emitted, n_emitted=n_emitted)
-        return cls(kernel, places, emitted, n_emitted, np.diff(given[1]), starts)
+        return cls(places, emitted, n_emitted, np.diff(given[1]), starts)
 
     def rows(self) -> tuple[I64, I32]:
-        words = self.kernel.row_words(self.places, self.emitted, self.starts, n_emitted=self.n_emitted)
+        words = kernel.row_words(self.places, self.emitted, self.starts, n_emitted=self.n_emitted)
         return self.starts, words
 
     def perplexity(self, sums: F64) -> float:

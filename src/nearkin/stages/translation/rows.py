@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.model_1 import entries
 from nearkin.records import F64, I32, I64, Bool
 from nearkin.stages.translation.model_1 import Learned
 
@@ -105,9 +105,8 @@ class TranslationRows:
             keys.append(_keys(*pair, len(words[1])))
         both = np.union1d(*keys)
         source, target = _numbers(both, len(words[1]))
-        kernel = kernels.twin("model_1", both.nbytes)
-        p, n = forward.counts(kernel.entries((forward.starts, forward.words), source, target))
-        q, m = backward.counts(kernel.entries((backward.starts, backward.words), target, source))
+        p, n = forward.counts(entries((forward.starts, forward.words), source, target))
+        q, m = backward.counts(entries((backward.starts, backward.words), target, source))
         return cls(*words, source, target, p, q, (n + m) / 2)
 
     def pruned(self, pruning: Pruning) -> TranslationRows:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import SourceError
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
@@ -165,8 +165,7 @@ def digests_of(chunk: Chunk) -> U64:
 def id_hashes_of(chunk: Chunk) -> U64:
     """A hash of the id of each document of a chunk."""
     data, offsets = text_buffers(chunk.column("doc_id"))
-    hashes: U64 = kernels.twin("identity", data.nbytes).hash_strings(data, offsets)
-    return hashes
+    return hash_strings(data, offsets)
 
 
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
-from nearkin.kernels import choosing
 from nearkin.kernels.range_blocks import FAN_OUT, fill_blocks, order_points
+from nearkin.kernels.range_scan import scan_blocks
 from nearkin.records import F64, I64, U32, LetterVectors
 from nearkin.stages.search.ranges.directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
 
 BLOCK_SIZE = 32
 ROOM = 1 << 13
 """Matches that a kernel may find before it hands them over."""
-_TWIN_S = 0.003  # what a query takes the twin
 MatchColumns = tuple[I64, U32, I64]
 """Queries, rows of the segment, squared distances."""
 
@@ -127,24 +125,18 @@ class RangeSegment:
         """
         if not len(self.rows):
             return
-        is_worth_it = choosing.is_worth_starting(_TWIN_S * len(queries))
-        kernel = kernels.twin("range_scan", self.counts.nbytes if is_worth_it else 0)
         points, reaches = self._learnt.points(queries), self._learnt.reaches(lengths, limits)
         found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
-        start = (0, 0)
-        while start[0] < len(queries):
-            n_found, start = kernel.scan_blocks(
-                *self._scanned,
-                queries=queries,
-                points=points,
-                reaches=reaches,
-                limits=limits,
-                start=start,
-                found=found,
-                counts=counts,
-            )
-            if n_found:
-                yield found[0][:n_found].copy(), found[1][:n_found].copy(), found[2][:n_found].copy()
+        for n_found in scan_blocks(
+            *self._scanned,
+            queries=queries,
+            points=points,
+            reaches=reaches,
+            limits=limits,
+            found=found,
+            counts=counts,
+        ):
+            yield found[0][:n_found].copy(), found[1][:n_found].copy(), found[2][:n_found].copy()
 
 
 def _blocks_of(points: F32) -> tuple[F32, F32]:

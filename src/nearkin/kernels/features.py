@@ -1,0 +1,87 @@
+"""Text to counted features: each distinct n-gram of a text, how often it occurs, and where it occurs first."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def count_features(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
+    """The distinct n-grams of each text with their counts.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
+        Texts, valid UTF-8.
+    words : bool
+        Word n-grams, else character n-grams.
+    length : int
+        Units in a feature, >= 1. A text with fewer units, but some, has one feature: all of them.
+
+    Returns
+    -------
+    hashes : uint64 array, shape (n_features,)
+        The same as those of ``shingles.shingle_sets``: each document's one after another, in order of first occurrence.
+    counts : uint32 array, shape (n_features,)
+    firsts : uint32 array, shape (n_features,)
+        The unit of its text, counted from 0, with which the first occurrence begins.
+    feature_offsets : int64 array, shape (n_documents + 1,)
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"abcab", np.uint8)
+    >>> _, counts, firsts, _ = count_features(text, np.array([0, 5]), words=False, length=2)
+    >>> counts.tolist(), firsts.tolist()  # ab, bc, ca
+    ([2, 1, 1], [0, 1, 2])
+    """
+    n_documents = len(offsets) - 1
+    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    hashes, counts = np.empty(room, np.uint64), np.empty(room, np.uint32)
+    firsts = np.empty(room, np.uint32)
+    feature_offsets = np.zeros(n_documents + 1, np.int64)
+    loops("features", room).count_many(
+        frozen(data), frozen(offsets), bool(words), length, hashes, counts, firsts, feature_offsets
+    )
+    n = int(feature_offsets[-1])
+    return hashes[:n].copy(), counts[:n].copy(), firsts[:n].copy(), feature_offsets
+
+
+def locate_characters(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    firsts: NDArray[np.uint32],
+    *,
+    length: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bytes of character n-grams: where in ``data`` each begins and ends.
+
+    Parameters
+    ----------
+    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
+        Texts, valid UTF-8.
+    documents, firsts : int64 and uint32 arrays, shape (n_features,)
+        The text of each and its first character in it; quick where they are sorted by both.
+    length : int
+        Characters in a feature; one that runs over the end of its text ends there.
+
+    Returns
+    -------
+    starts, ends : int64 arrays, shape (n_features,)
+
+    Examples
+    --------
+    >>> text = np.frombuffer("naïve".encode(), np.uint8)
+    >>> starts, ends = locate_characters(text, np.array([0, 6]), np.array([0]), np.array([2], np.uint32), length=2)
+    >>> starts.tolist(), ends.tolist()
+    ([2], [5])
+    """
+    starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
+    loops("features", 64 * len(documents)).locate_many(
+        frozen(data), frozen(offsets), frozen(documents), frozen(firsts), length, starts, ends
+    )
+    return starts, ends

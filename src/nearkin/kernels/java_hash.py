@@ -1,0 +1,100 @@
+"""Java's ``String.hashCode`` of every k-gram of a text: of characters, or of words joined by one space.
+
+The hash of a string is a polynomial in 31 over its UTF-16 units, in 32 bits that wrap around. So the hash of any part
+follows from the hashes of two prefixes, and each k-gram costs the same, however long it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def character_shingles(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, length: int, without_vowels: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The hash of every run of so many characters of each text; spaces are skipped, and a, e, i, o and u if asked.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        Valid UTF-8; all white space is U+0020.
+    length : int
+        UTF-16 units in a k-gram, at least 1. A text with fewer has none.
+    without_vowels : bool
+
+    Returns
+    -------
+    shingles : int32 array
+        Of all texts, one after another, in their order.
+    shingle_offsets : int64 array, shape (n_texts + 1,)
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"he llo", np.uint8)
+    >>> character_shingles(text, np.array([0, 6]), length=5, without_vowels=False)[0].tolist()
+    [99162322]
+    """
+    shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # of what is not written the system makes no memory
+    shingle_offsets = np.zeros(len(offsets), np.int64)
+    kernel = loops("java_hash", len(shingles))
+    kernel.character_shingles_many(
+        frozen(data), frozen(offsets), length, bool(without_vowels), shingles, shingle_offsets
+    )
+    return shingles[: shingle_offsets[-1]], shingle_offsets
+
+
+def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The hash of each word, and 31 to the power of its UTF-16 units.
+
+    Parameters
+    ----------
+    data, bounds : uint8 array, int64 array of shape (n_words, 2)
+        Valid UTF-8; word ``i`` is ``data[bounds[i, 0]:bounds[i, 1]]``.
+
+    Returns
+    -------
+    hashes, powers : uint32 arrays, shape (n_words,)
+    """
+    hashes, powers = np.empty(len(bounds), np.uint32), np.empty(len(bounds), np.uint32)
+    loops("java_hash", bounds.nbytes // 4).hash_words_many(frozen(data), frozen(bounds), hashes, powers)
+    return hashes, powers
+
+
+def word_shingles(
+    ids: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    hashes: NDArray[np.uint32],
+    powers: NDArray[np.uint32],
+    *,
+    length: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The hash of every run of so many words of each text, joined by one space.
+
+    Parameters
+    ----------
+    ids, offsets : int32 and int64 arrays
+        The words of each text.
+    hashes, powers : uint32 arrays, shape (n_distinct,)
+        See `hash_words`.
+    length : int
+        Words in a k-gram, at least 1. A text with fewer has none.
+
+    Returns
+    -------
+    shingles, shingle_offsets
+        See `character_shingles`.
+
+    Examples
+    --------
+    >>> hashed = hash_words(np.frombuffer(b"hello", np.uint8), np.array([[0, 5]]))
+    >>> word_shingles(np.array([0], np.int32), np.array([0, 1]), *hashed, length=1)[0].tolist()
+    [99162322]
+    """
+    shingles, shingle_offsets = np.empty(len(ids), np.int32), np.zeros(len(offsets), np.int64)
+    loops("java_hash", ids.nbytes).word_shingles_many(
+        frozen(ids), frozen(offsets), length, frozen(hashes), frozen(powers), shingles, shingle_offsets
+    )
+    return shingles[: shingle_offsets[-1]], shingle_offsets

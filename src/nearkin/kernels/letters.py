@@ -1,0 +1,50 @@
+"""Letters of texts counted: 62 Latin letters and digits one by one, those of every other script in hashed buckets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.characters import character_classes
+from nearkin.kernels.choosing import frozen, loops
+
+LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+N_LATIN = len(LATIN)
+N_BUCKETS = 64
+"""For the letters and digits of all other scripts: the upper six bits of the mixed code point."""
+MOST_COUNT = 2**27 - 1
+"""Where a count stops, so that the squares of 256 of them add up to less than 2**62."""
+
+
+def count_letters(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, n_buckets: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    """Count the letters and digits of each text.
+
+    Parameters
+    ----------
+    data, offsets : uint8 and int64 arrays
+        UTF-8; text ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+    n_buckets : int
+        0 or N_BUCKETS.
+
+    Returns
+    -------
+    counts : uint32 array, shape (n_texts, 62 + n_buckets)
+        In the order of LATIN; none greater than MOST_COUNT.
+    n_counted, n_others : int64 arrays, shape (n_texts,)
+        Letters and digits that have a place among the counts, and those that have none.
+
+    Examples
+    --------
+    >>> text = np.frombuffer("Añó 1".encode(), np.uint8)
+    >>> counts, n_counted, n_others = count_letters(text, np.array([0, 7]), n_buckets=0)
+    >>> counts[0, [0, 53]].tolist(), n_counted.tolist(), n_others.tolist()
+    ([1, 1], [2], [2])
+    """
+    n_texts = len(offsets) - 1
+    counts = np.zeros((n_texts, N_LATIN + n_buckets), np.uint32)
+    n_counted, n_others = np.zeros(n_texts, np.int64), np.zeros(n_texts, np.int64)
+    kernel = loops("letters", int(offsets[-1] - offsets[0]))
+    kernel.count_many(frozen(data), frozen(offsets), frozen(character_classes()), counts, n_counted, n_others)
+    return counts, n_counted, n_others

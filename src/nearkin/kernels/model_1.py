@@ -1,0 +1,160 @@
+"""One direction of IBM Model 1: which words of one language give which words of the other.
+
+Sentences come in pairs. Each word of a *given* sentence, and a NULL word that stands in all of them, may have given
+each word of the *emitted* one. The words that a given word may have given are its row; the rows lie one after another.
+
+Every sum is made in one order, by given word, then sentence, then position: both kinds of loops give the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+Sentences = tuple[I32, I64]
+"""The words of all sentences, int32, and where each sentence begins, int64 of shape (n_sentences + 1,)."""
+Places = tuple[I64, I32]
+"""Where the places of each word begin, int64 of shape (n_words + 1,), and the sentence of each place, int32."""
+Rows = tuple[I64, I32]
+"""Where the row of each given word begins, int64 of shape (n_given + 1,), and the emitted words in it, rising."""
+
+
+def places(sentences: Sentences, *, n_words: int) -> Places:
+    """The sentences in which each word stands, rising; twice where it stands twice.
+
+    Examples
+    --------
+    >>> starts, found = places((np.array([0, 1, 1, 0], np.int32), np.array([0, 3, 4])), n_words=2)
+    >>> starts.tolist(), found.tolist()  # the word 1 stands twice in the sentence 0
+    ([0, 2, 4], [0, 1, 0, 0])
+    """
+    words, offsets = sentences
+    starts = np.zeros(n_words + 1, np.int64)
+    found = np.empty(len(words), np.int32)
+    loops("model_1", words.nbytes).place_many(frozen(words), frozen(offsets), starts, found)
+    return starts, found
+
+
+def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
+    """Where the row of each given word will begin: how many distinct words stand opposite to it.
+
+    Parameters
+    ----------
+    given : Places
+        Of the given words.
+    emitted : Sentences
+        Sentence ``i`` is the translation of sentence ``i``.
+    n_emitted : int
+        Distinct emitted words.
+
+    Returns
+    -------
+    int64 array, shape (n_given + 1,)
+    """
+    starts = np.zeros(len(given[0]), np.int64)
+    last_given = np.full(n_emitted, -1, np.int64)
+    loops("model_1", _work(given, emitted)).count_rows(*_frozen(*given, *emitted), last_given, starts)
+    return starts
+
+
+def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int) -> I32:
+    """The words of all rows; ``starts`` is from `row_offsets`.
+
+    Examples
+    --------
+    >>> house_book = places((np.array([0, 1, 0], np.int32), np.array([0, 2, 3])), n_words=2)
+    >>> emitted = np.array([2, 1, 0, 2], np.int32), np.array([0, 2, 4])
+    >>> starts = row_offsets(house_book, emitted, n_emitted=3)
+    >>> starts.tolist(), row_words(house_book, emitted, starts, n_emitted=3).tolist()
+    ([0, 3, 5], [0, 1, 2, 1, 2])
+    """
+    words = np.empty(int(starts[-1]), np.int32)
+    last_given = np.full(n_emitted, -1, np.int64)
+    kernel = loops("model_1", _work(given, emitted))
+    kernel.fill_rows(*_frozen(*given, *emitted), last_given, frozen(starts), words)
+    return words
+
+
+def likelihoods(
+    given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, *, n_emitted: int
+) -> F64:
+    """Of each emitted position the sum of p(emitted word | given word) over the given sentence and NULL.
+
+    Parameters
+    ----------
+    given, emitted
+        See `row_offsets`.
+    rows : Rows
+    probabilities : float64 array, shape (n_entries,)
+        p(emitted | given) of each entry of the rows.
+    of_null : float64 array, shape (n_emitted,)
+        p(emitted | NULL).
+
+    Returns
+    -------
+    float64 array, shape (n_positions,)
+    """
+    sums = of_null[emitted[0]]
+    spread = np.zeros(n_emitted, np.float64)
+    own = _frozen(*given, *emitted, *rows, probabilities)
+    loops("model_1", _work(given, emitted)).sum_likelihoods(*own, spread, sums)
+    return sums
+
+
+def maximise(
+    given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, sums: F64, *, n_emitted: int
+) -> tuple[F64, F64, F64]:
+    """One step of expectation and maximisation.
+
+    Parameters
+    ----------
+    given, emitted, rows, probabilities, of_null
+        See `likelihoods`.
+    sums : float64 array, shape (n_positions,)
+        What `likelihoods` gave for these probabilities.
+
+    Returns
+    -------
+    probabilities, of_null : float64 arrays
+        The new ones; each row sums to 1.
+    expected : float64 array, shape (n_given,)
+        How many emitted words each given word is expected to have given.
+    """
+    inverse = 1.0 / sums
+    updated, expected = np.empty_like(probabilities), np.empty(len(given[0]) - 1, np.float64)
+    spread = np.zeros(n_emitted, np.float64)
+    kernel = loops("model_1", _work(given, emitted))
+    kernel.maximise_rows(*_frozen(*given, *emitted, *rows, probabilities, inverse), spread, updated, expected)
+    null = np.zeros(n_emitted, np.float64)
+    kernel.maximise_null(*_frozen(emitted[0], of_null, inverse), null)
+    return updated, null, expected
+
+
+def entries(rows: Rows, given: I32, emitted: I32) -> I64:
+    """The place of each pair of words in the rows, -1 where it is not there.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 3, 5]), np.array([0, 1, 2, 1, 2], np.int32)
+    >>> entries(rows, np.array([1, 1], np.int32), np.array([2, 0], np.int32)).tolist()
+    [4, -1]
+    """
+    found = np.empty(len(given), np.int64)
+    loops("model_1", 2 * given.nbytes).find_entries(*_frozen(*rows, given, emitted), found)
+    return found
+
+
+def _frozen(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    return [frozen(array) for array in arrays]
+
+
+def _work(given: Places, emitted: Sentences) -> int:
+    """The pairs of words that stand opposite to one another."""
+    return int(np.diff(emitted[1])[given[1]].sum())

@@ -1,0 +1,74 @@
+"""All points of a tree of blocks within a distance of a query, then the exact distances of their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, is_worth_starting, loops
+
+_TWIN_S = 0.003  # what a query takes the plain loops
+
+
+def scan_blocks(
+    blocks: NDArray[np.float32],
+    boxes: NDArray[np.float32],
+    level_groups: NDArray[np.int64],
+    rows: NDArray[np.uint32],
+    vectors: NDArray[np.uint32],
+    *,
+    queries: NDArray[np.uint32],
+    points: NDArray[np.float32],
+    reaches: NDArray[np.float32],
+    limits: NDArray[np.int64],
+    found: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]],
+    counts: NDArray[np.int64],
+) -> Iterator[int]:
+    """Compare queries with what their distance reaches, a bufferful at a time.
+
+    Parameters
+    ----------
+    blocks, boxes, level_groups, rows
+        See `nearkin.kernels.range_blocks`.
+    vectors : uint32 array, shape (n_vectors, n_dimensions)
+        Row ``rows[i]`` belongs to point ``i``.
+    queries, points : arrays, shapes (n_queries, n_dimensions) and (n_queries, n_columns)
+        The vectors that are asked, and their points.
+    reaches : float32 array, shape (n_queries,)
+        Points with a greater squared distance, as float32 adds it up, are left out.
+    limits : int64 array, shape (n_queries,)
+        The greatest squared distance of vectors that is a match; below 0 for a query that is left out.
+    found : three arrays of one length, at least block_size, written
+        Queries, rows, squared distances; of a query in the order of blocks.
+    counts : int64 array, shape (n_queries, 3), added to
+        Points compared, points within reach, matches.
+
+    Yields
+    ------
+    n_found : int
+        So many stand in ``found``, until the next are asked for; never 0.
+
+    Examples
+    --------
+    >>> points = np.array([[1], [3], [8]], np.float32)
+    >>> boxes = np.full((1, 1, 2, 16), np.inf, np.float32)  # of three blocks of one point
+    >>> boxes[0, 0, :, :3] = points.T
+    >>> rows, vectors = np.arange(3, dtype=np.uint32), points.astype(np.uint32)
+    >>> found = np.zeros(9, np.int64), np.zeros(9, np.uint32), np.zeros(9, np.int64)
+    >>> asked = {"queries": vectors[:1], "points": points[:1], "reaches": np.array([4.5], np.float32)}
+    >>> scanned = points[:, :, None], boxes, np.array([0, 1]), rows, vectors
+    >>> options = {"limits": np.array([4]), "found": found, "counts": np.zeros((1, 3), np.int64)}
+    >>> [(found[1][:n].tolist(), found[2][:n].tolist()) for n in scan_blocks(*scanned, **asked, **options)]
+    [([0, 1], [0, 4])]
+    """
+    is_worth_it = is_worth_starting(_TWIN_S * len(queries))
+    kernel = loops("range_scan", vectors.nbytes if is_worth_it else 0)
+    tree = frozen(blocks), frozen(boxes), frozen(level_groups), frozen(rows), frozen(vectors)
+    asked = frozen(queries), frozen(points), frozen(reaches), frozen(limits)
+    query = block = 0
+    while query < len(queries):
+        n_found, query, block = kernel.scan_many(*tree, *asked, query, block, *found, counts)
+        if n_found:
+            yield int(n_found)
