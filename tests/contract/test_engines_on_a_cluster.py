@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -301,9 +302,10 @@ def test_a_driver_that_is_killed(tmp_path, spark, cut):
     refused.assert_clean()
 
     before = kept_stages(out)
-    assert spark.sparkContext.defaultParallelism == 4, "with more tasks at a time"
+    assert spark.sparkContext.defaultParallelism == 4
+    shutil.copytree(out, tmp_path / "again")  # in another place, with more tasks at a time
     stages = Stages()
-    went_on = found(cut, tmp_path, out, engine=Cluster(), delivery=RESUME, progress=stages)
+    went_on = found(cut, tmp_path, tmp_path / "again", engine=Cluster(), delivery=RESUME, progress=stages)
     assert not before.keys() & set(stages.begun)
     assert went_on == found(cut, tmp_path, tmp_path / "local")
 

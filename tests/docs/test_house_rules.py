@@ -52,6 +52,16 @@ def test_functions_are_short() -> None:
     assert not _places(too_long())
 
 
+def test_classes_have_names_of_their_own() -> None:
+    def again() -> Iterator[tuple[Path, int, str]]:
+        seen = dict[str, Path]()
+        for path, node in _nodes():
+            if isinstance(node, ast.ClassDef) and seen.setdefault(node.name, path) != path:
+                yield path, node.lineno, f"{node.name} is also a class of {seen[node.name].relative_to(ROOT)}"
+
+    assert not _places(again())
+
+
 def test_errors_are_ours() -> None:
     def foreign() -> Iterator[tuple[Path, int, str]]:
         for path, node in _nodes():

@@ -1,4 +1,4 @@
-"""Where a user wants the work done: on threads of this process, or on a Spark cluster. The results are the same."""
+"""The engines: threads of this process, or a Spark cluster. Both give the same results."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
-RESUME_HINT = "What was done is kept: the same command with --resume goes on from there."
+RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """The note on an interruption, or on too little memory, that ends a run of which something is kept."""
 
 

@@ -47,7 +47,7 @@ def test_a_function_without_groups_stays_as_it_is():
 def test_every_command_has_plain_options():
     for group in (app, *(one.typer_instance for one in app.registered_groups)):
         for command in group.registered_commands:
-            for one in inspect.signature(command.callback).parameters.values():
+            for one in inspect.signature(command.callback, eval_str=True).parameters.values():
                 assert not (isinstance(one.annotation, type) and issubclass(one.annotation, OptionGroup)), one
 
 

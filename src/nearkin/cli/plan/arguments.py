@@ -44,7 +44,7 @@ def parse_count(text: str, option: str) -> int:
     read = _COUNT.fullmatch(text.strip())
     if read is None and Path(text).is_file():
         sample = "SAMPLE" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
-        raise ParameterError(f"{option} is a number of documents; documents to go by are given as {sample}.")
+        raise ParameterError(f"{option} is a number of documents; pass sample documents as {sample}.")
     if read is None:
         raise ParameterError(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
     n = round(float(read[1].replace(",", "")) * _TIMES[read[2].lower()])
@@ -90,7 +90,7 @@ def parse_machine(text: str, cores_here: int) -> Machine:
             told[name] = value
     is_this = "this" in parts
     if is_this and told["speed"]:
-        raise ParameterError("--machine this measures the speed: leave speed= away.")
+        raise ParameterError("--machine this measures the speed: omit speed=.")
     try:
         cores = int(told["cores"]) if told["cores"] else cores_here if is_this else 1
         speed = float(told["speed"] or 1)

@@ -167,7 +167,7 @@ def plan_pairs(
 def _check_no_samples(
     sample_left: list[str] | None, sample_right: list[str] | None, table: Path | None, *of_samples: str | None
 ) -> None:
-    """Refuse half of the samples, and what is said of samples that are not given."""
+    """Refuse one sample without the other, and options of samples without samples."""
     if sample_left or sample_right or table is not None:
         raise ParameterError("--sample-left and --sample-right are needed together, and --table needs both.")
     if any(one is not None for one in of_samples):

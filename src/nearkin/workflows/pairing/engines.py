@@ -49,7 +49,7 @@ class PairEngine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PairThreads:
-    """Of this process.
+    """Pair search by threads of this process.
 
     Parameters
     ----------
