@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import FAST, Ended, nearkin, nearkin_here, results, write_jsonl
+from nearkin.runs.directory import RESUME_HINT
 
 FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
 COLUMNS = [
@@ -140,7 +141,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
         patched.setattr(files, step, cut)
         ended = nearkin_here(*arguments)
     assert ended.code == 130
-    assert "--resume goes on from there" in ended.err
+    assert RESUME_HINT in ended.err
     assert nearkin_here(*arguments, "-q").code == 5
     assert nearkin_here(*arguments, "-q", "--resume").code == 0
     assert results(tmp_path / "out") == results(contracts)
