@@ -34,7 +34,8 @@ from bit_strings import grown, signatures_of
 from corpus import write_corpus
 from documents import read_columns
 from environments import HERE, Peer, install
-from nearkin.kernels.compiled import hamming_tables, hamming_tiles
+from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
+from nearkin.kernels.hamming_tiles import scan_tiles
 from nearkin.records import BitSignatures
 from nearkin.stages.search.hamming import plan as hamming_plan
 from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
@@ -195,7 +196,6 @@ def costs() -> None:
         work()
         return min(timed(work) for _ in range(5))
 
-    pairs, distances = np.empty(1 << 16, np.uint64), np.empty(1 << 16, np.uint16)
     for n_words in (1, 16):
         words = chance.integers(0, 2**64, (500_000, n_words), dtype=np.uint64)
         blocks = np.zeros((2, n_words), np.uint64)
@@ -203,13 +203,8 @@ def costs() -> None:
             blocks[0, 0], blocks[1, 0] = share, ~np.uint64(share)
 
             def link(words: U64 = words, blocks: U64 = blocks) -> None:
-                entries = hamming_tables.sort_by_block(words, blocks[0], key_bits=22)
-                leads = words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
-                is_key = np.array([True, False])
-                hamming_tables.link_table(
-                    entries, leads, words, blocks, is_key, distance=1, n_queries=0, start=(0, 0), pairs=pairs,
-                    distances=distances,
-                )  # fmt: skip
+                entries = sort_by_block(words, blocks[0], key_bits=22)
+                list(near_in_table(entries, words, blocks, np.array([True, False]), distance=1, n_queries=0))
 
             n = len(words) if name == "entry" else len(words) ** 2 / 2 / 1024
             constant = hamming_plan.NS_ENTRY if name == "entry" else hamming_plan.NS_CANDIDATE
@@ -223,10 +218,11 @@ def costs() -> None:
     for name, lead, distance, constant in [*lead_costs, ("16 words, all close", 4, 440, all_close)]:
 
         def scan(lead: int = lead, distance: int = distance) -> None:
-            hamming_tiles.scan_tiles(
+            found = scan_tiles(
                 tiles, queries, rows=(0, 4096), first_row=0, end_row=32 * 256, is_one_set=False, n_lead_words=lead,
-                distance=distance, start=(0, 0), pairs=pairs, distances=distances,
+                distance=distance,
             )  # fmt: skip
+            list(found)
 
         table.add_row(f"brute force, {name}", f"{1e9 * best(scan) / 4096 / 32 / 256:.2f}", f"{constant:.2f}")
     console.print(table)

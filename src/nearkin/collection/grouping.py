@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin import kernels
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.pairs import are_counted, pairs_within
 from nearkin.collection.segment_files import Segment
+from nearkin.kernels.grouping import components
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 
@@ -144,8 +144,7 @@ class _Forest:
         self._waiting.append((self._least[known].astype(np.int64), known))
         left, right = (np.concatenate(column).astype(np.uint32) for column in zip(*self._waiting))
         self._waiting, self._n_waiting = [], 0
-        # the twin takes about a microsecond a pair
-        self._least = kernels.twin("grouping", len(left)).components(left, right, len(self._least))
+        self._least = components(left, right, len(self._least), work_bytes=len(left))
 
 
 def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:

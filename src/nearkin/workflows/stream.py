@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.compiled import chains
+from nearkin.kernels import chains
 from nearkin.nouns import counted
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates

@@ -1,4 +1,4 @@
-"""The compiled kernels of the Hamming search give the bits of their plain twins."""
+"""The kernels of the Hamming search give the bits of their plain twins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels.compiled import hamming_classes, hamming_tables, hamming_tiles
-from nearkin.kernels.plain import hamming_classes as plain_classes
-from nearkin.kernels.plain import hamming_tables as plain_tables
-from nearkin.kernels.plain import hamming_tiles as plain_tiles
+from nearkin.kernels import hamming_classes, hamming_tables, hamming_tiles
+from unit.kernels.agreeing import agreed
 
 WORDS = [1, 2, 3, 5]
 
@@ -32,77 +30,69 @@ def strings(draw, n_words=None, max_size=40):
     return words
 
 
-def collected(find, start, end, room):
-    """Every call of a kernel until it is done, each with room for so many pairs."""
-    calls, pairs, distances = [], np.zeros(room, np.uint64), np.zeros(room, np.uint16)
-    while start[0] < end:
-        n_pairs, after = find(start=start, pairs=pairs, distances=distances)
-        assert after > start
-        calls.append((after, pairs[:n_pairs].tolist(), distances[:n_pairs].tolist()))
-        start = after
-    return calls
+def collected(find, *arguments, room, **options):
+    """All that a kernel yields, each time as much as there is room for; no pair comes twice."""
+    parts, seen = [], set()
+    for pairs, distances in find(*arguments, **options, room=room):
+        assert 0 < len(pairs) == len(distances) <= room
+        assert seen.isdisjoint(pairs.tolist())
+        seen.update(pairs.tolist())
+        parts.append((pairs, distances))
+    assert len(seen) == sum(len(pairs) for pairs, _ in parts)
+    return parts
 
 
 @given(strings(), st.data())
 def test_classes_and_their_members(words, data):
     has_features = np.array(data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words))), bool)
-    ours, theirs = (m.equal_classes(words, has_features) for m in (hamming_classes, plain_classes))
-    np.testing.assert_array_equal(ours[0], theirs[0])
-    assert ours[0].dtype == theirs[0].dtype == np.int32
-    assert ours[1] == theirs[1]
-    for mine, plain in zip(*(m.members_of(*ours) for m in (hamming_classes, plain_classes)), strict=True):
-        np.testing.assert_array_equal(mine, plain)
-        assert mine.dtype == plain.dtype
+    class_of_row, n_classes = agreed(hamming_classes.equal_classes, words, has_features)
+    assert class_of_row.dtype == np.int32
+    members, offsets = agreed(hamming_classes.members_of, class_of_row, n_classes)
+    for number in range(n_classes):
+        assert (members[offsets[number] : offsets[number + 1]] == np.flatnonzero(class_of_row == number)).all()
 
 
 @given(st.data(), st.integers(1, 40))
 def test_expand_classes(data, room):
     n_classes = data.draw(st.integers(1, 4))
     class_of_row = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), max_size=14)), np.int32)
-    members, offsets = plain_classes.members_of(class_of_row, n_classes)
+    members, offsets = hamming_classes.members_of(class_of_row, n_classes)
     near = [sorted({c, *data.draw(st.sets(st.integers(0, n_classes - 1)))}) for c in range(n_classes)]
     neighbours = np.array([c for one in near for c in one], np.uint32)
     of_neighbours = np.arange(len(neighbours), dtype=np.uint16)
     neighbour_offsets = np.cumsum([0, *map(len, near)]).astype(np.int64)
-    said = []
-    for module in (hamming_classes, plain_classes):
-        pairs, distances = np.zeros(room, np.uint64), np.zeros(room, np.uint16)
-        n_pairs, start = module.expand_classes(
-            class_of_row,
-            members,
-            offsets,
-            neighbours,
-            of_neighbours,
-            neighbour_offsets,
-            start=0,
-            pairs=pairs,
-            distances=distances,
-        )
-        said.append((n_pairs, start, pairs[:n_pairs].tolist(), distances[:n_pairs].tolist()))
-    assert said[0] == said[1]
+    agreed(
+        hamming_classes.expand_classes,
+        class_of_row,
+        members,
+        offsets,
+        neighbours,
+        of_neighbours,
+        neighbour_offsets,
+        start=0,
+        pairs=np.zeros(room, np.uint64),
+        distances=np.zeros(room, np.uint16),
+    )
 
 
 @given(strings(), st.randoms(use_true_random=False))
 def test_move_bits(words, chance):
     order = list(range(64 * words.shape[1]))
     chance.shuffle(order)
-    moved = [m.move_bits(words, np.array(order)) for m in (hamming_tiles, plain_tiles)]
-    np.testing.assert_array_equal(*moved)
+    moved = agreed(hamming_tiles.move_bits, words, np.array(order))
     for row in range(len(words)):
         bits = [int(words[row, bit // 64]) >> (bit % 64) & 1 for bit in order]
-        assert bits == [int(moved[0][row, i // 64]) >> (i % 64) & 1 for i in range(len(order))]
+        assert bits == [int(moved[row, i // 64]) >> (i % 64) & 1 for i in range(len(order))]
 
 
 @given(strings(), st.integers(1, 32), st.integers(0, 2**64 - 1))
 def test_sort_by_block(words, key_bits, mask):
     masks = np.full(words.shape[1], mask, np.uint64)
-    ours, theirs = (m.sort_by_block(words, masks, key_bits=key_bits) for m in (hamming_tables, plain_tables))
-    np.testing.assert_array_equal(ours, theirs)
-    assert ours.dtype == theirs.dtype == np.uint64
+    assert agreed(hamming_tables.sort_by_block, words, masks, key_bits=key_bits).dtype == np.uint64
 
 
 @given(strings(), st.integers(1, 6), st.integers(2, 6), st.integers(0, 20), st.integers(64, 90))
-def test_link_table(words, distance, more_blocks, n_queries, room):
+def test_near_in_table(words, distance, more_blocks, n_queries, room):
     n_blocks = min(7, distance + more_blocks)
     distance = min(distance, n_blocks - 1)
     owner = np.arange(64 * words.shape[1]) * 7 % n_blocks
@@ -113,20 +103,9 @@ def test_link_table(words, distance, more_blocks, n_queries, room):
         is_key = np.isin(np.arange(n_blocks), chosen)
         mask = np.bitwise_or.reduce(blocks[list(chosen)])
         # with so few bits in the key strangers share it, too
-        entries = plain_tables.sort_by_block(words, mask, key_bits=2)
-        leads = words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
-        found = [
-            collected(
-                lambda module=module, is_key=is_key, entries=entries, leads=leads, **place: module.link_table(
-                    entries, leads, words, blocks, is_key, distance=distance, n_queries=n_queries, **place
-                ),
-                (0, 0),
-                len(entries),
-                room,
-            )
-            for module in (hamming_tables, plain_tables)
-        ]
-        assert found[0] == found[1]
+        entries = hamming_tables.sort_by_block(words, mask, key_bits=2)
+        find, sizes = hamming_tables.near_in_table, {"distance": distance, "n_queries": n_queries, "room": room}
+        agreed(collected, find, entries, words, blocks, is_key, **sizes)
 
 
 @pytest.mark.parametrize("n_words", WORDS)
@@ -137,33 +116,22 @@ def test_scan_tiles(n_words, is_one_set, data):
     queries = words if is_one_set else data.draw(strings(n_words, max_size=10))
     n_lanes, first_row = data.draw(st.integers(4, 32)), data.draw(st.integers(0, 5)) if is_one_set else 0
     first_row = min(first_row, len(words))
-    right = words[first_row:]
-    n_tiles = -(-len(right) // n_lanes)
-    tiles = np.zeros((n_tiles * n_lanes, n_words), np.uint64)
-    tiles[: len(right)] = right
-    tiles = np.ascontiguousarray(tiles.reshape(n_tiles, n_lanes, n_words).transpose(0, 2, 1))
+    tiles = hamming_tiles.laid_in_tiles(words[first_row:], n_lanes)
     rows = sorted(data.draw(st.tuples(*[st.integers(0, len(queries))] * 2)))
     lead = data.draw(st.sampled_from([n for n in (1, 2, 4) if n <= n_words]))
     distance, room = data.draw(st.sampled_from([0, 3, 64, 128])), data.draw(st.integers(n_lanes, 3 * n_lanes))
     if rows[0] == rows[1]:
         return
-    found = [
-        collected(
-            lambda module=module, **place: module.scan_tiles(
-                tiles,
-                queries,
-                rows=tuple(rows),
-                first_row=first_row,
-                end_row=len(words),
-                is_one_set=is_one_set,
-                n_lead_words=lead,
-                distance=distance,
-                **place,
-            ),
-            (0, rows[0]),
-            n_tiles,
-            room,
-        )
-        for module in (hamming_tiles, plain_tiles)
-    ]
-    assert found[0] == found[1]
+    agreed(
+        collected,
+        hamming_tiles.scan_tiles,
+        tiles,
+        queries,
+        rows=tuple(rows),
+        first_row=first_row,
+        end_row=len(words),
+        is_one_set=is_one_set,
+        n_lead_words=lead,
+        distance=distance,
+        room=room,
+    )

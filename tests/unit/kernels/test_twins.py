@@ -7,8 +7,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.kernels import (  # (the first two are named here so that both are seen to be covered)
+from nearkin.kernels import (  # (two are named here so that both are seen to be covered)
+    chains,
     compiled,  # noqa: F401
+    grouping,
     identity,
     linking,
     marks,
@@ -20,13 +22,7 @@ from nearkin.kernels import (  # (the first two are named here so that both are 
     text,
 )
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import (
-    chains,
-    grouping,
-)
 from nearkin.kernels.compiled import shingles as compiled_shingles
-from nearkin.kernels.plain import chains as plain_chains
-from nearkin.kernels.plain import grouping as plain_grouping
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -145,10 +141,8 @@ def test_grouping(n_rows, data):
     order = np.array(data.draw(st.permutations(range(n_rows))), np.uint32)
     left, right = (np.array([e[i] for e in edges], np.uint32) for i in (0, 1))
     likeness = np.array(list(edges.values()), np.float64)
-    same(
-        [grouping.principals(left, right, likeness, order), grouping.components(left, right, n_rows)],
-        [plain_grouping.principals(left, right, likeness, order), plain_grouping.components(left, right, n_rows)],
-    )
+    agreed(grouping.principals, left, right, likeness, order)
+    agreed(grouping.components, left, right, n_rows)
 
 
 @given(sets, st.data())
@@ -179,13 +173,23 @@ def test_chains(entries, most, data):
     keys = np.array(entries, np.uint64).reshape(-1, 2)
     half = data.draw(st.integers(0, len(keys)))
     heads, previous = np.full((2, 64), chains.NONE, np.int32), np.full((len(keys), 2), chains.NONE, np.int32)
-    found = [chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))]
-    truth = [
-        plain_chains.find_and_add(keys, a, b, heads, previous, most=most) for a, b in ((0, half), (half, len(keys)))
-    ]
-    for ours, theirs in zip(found, truth, strict=True):
-        same(ours[:2], theirs[:2])
-        assert ours[2] == theirs[2]
+    for a, b in ((0, half), (half, len(keys))):
+        agreed(chains.find_and_add, keys, a, b, heads, previous, most=most)
+        found = chains.find_and_add(keys, a, b, heads, previous, most=most)
+        same(found, _looked_through(keys, a, b, most))
     fresh_heads, fresh_previous = np.full((2, 128), chains.NONE, np.int32), previous * 0
+    agreed(chains.rebuild, keys, len(keys), fresh_heads, fresh_previous)
     chains.rebuild(keys, len(keys), fresh_heads, fresh_previous)
     same([fresh_previous], [previous])
+
+
+def _looked_through(keys, first, last, most):
+    """What `chains.find_and_add` returns, without an index."""
+    pairs, n_cut = set(), 0
+    for row in range(first, last):
+        for j in range(keys.shape[1]):
+            alike = [earlier for earlier in range(row - 1, -1, -1) if keys[earlier, j] == keys[row, j]]
+            pairs |= {(row, earlier) for earlier in alike[:most]}
+            n_cut += len(alike) > most
+    row, earlier = ([pair[i] for pair in sorted(pairs)] for i in (0, 1))
+    return np.array(row, np.int64), np.array(earlier, np.int32), n_cut

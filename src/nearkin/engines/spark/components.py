@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Layout
 from nearkin.engines.spark.stages import Stages
+from nearkin.kernels.grouping import components
 
 EDGES = Layout("edges", (("node", "<u4"), ("other", "<u4")))
 LABELS = Layout("labels", (("node", "<u4"), ("component", "<u4")))
@@ -174,5 +174,5 @@ def components_of(left: Nodes, right: Nodes) -> tuple[Nodes, Nodes]:
     """
     nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     a, b = places[: len(left)].astype(np.uint32), places[len(left) :].astype(np.uint32)
-    least = kernels.twin("grouping", 16 * len(nodes)).components(a, b, len(nodes))
+    least = components(a, b, len(nodes))
     return nodes, nodes[least]

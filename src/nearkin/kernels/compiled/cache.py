@@ -10,7 +10,7 @@ from nearkin.kernels.compiled import cosines, grouping, letters, split_words, te
 
 def is_cold() -> bool:
     """True if numba has nothing stored of the first kernel of a run or of the last: then it compiles, for seconds."""
-    return _is_missing(text.fold_many) or (_is_missing(grouping._unite) and _is_missing(grouping._assign_members))
+    return _is_missing(text.fold_many) or (_is_missing(grouping.unite) and _is_missing(grouping.assign_principals))
 
 
 def is_cold_for_texts() -> bool:

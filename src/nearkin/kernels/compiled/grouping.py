@@ -1,49 +1,32 @@
-"""Groups from matches: principals and their members, or connected components."""
+"""The loops of `nearkin.kernels.grouping`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 
 
-def principals(
-    left: NDArray[np.uint32],
-    right: NDArray[np.uint32],
-    similarity: NDArray[np.float64],
-    order: NDArray[np.uint32],
-) -> NDArray[np.uint32]:
-    """The principal of each row: in order of preference, a row with no principal among its matches becomes one.
-
-    Each other row then belongs to the principal most similar to it, the more preferred if two are equally so.
-
-    Parameters
-    ----------
-    left, right : uint32 arrays, shape (n_matches,)
-    similarity : float64 array, shape (n_matches,)
-    order : uint32 array, shape (n_rows,)
-        All rows, the most preferred first.
-
-    Returns
-    -------
-    principal : uint32 array, shape (n_rows,)
-    """
+@njit(nogil=True, cache=True)
+def assign_principals(left, right, similarity, order, principal):
     starts, neighbours, likeness = _adjacency(left, right, similarity, len(order))
     rank = np.empty(len(order), np.uint32)
-    rank[order] = np.arange(len(order), dtype=np.uint32)
+    for i in range(len(order)):
+        rank[order[i]] = i
     is_principal = np.zeros(len(order), np.bool_)
-    principal = np.arange(len(order), dtype=np.uint32)
     _choose_principals(starts, neighbours, order, is_principal)
     _assign_members(starts, neighbours, likeness, rank, is_principal, principal)
-    return principal
 
 
-def components(left: NDArray[np.uint32], right: NDArray[np.uint32], n_rows: int) -> NDArray[np.uint32]:
-    """The least row of each row's connected component, shape (n_rows,)."""
-    parent = np.arange(n_rows, dtype=np.uint32)
-    _unite(left, right, parent)
-    return parent
+@njit(nogil=True, cache=True)
+def unite(left, right, parent):
+    """Union-find with path halving; the lesser root wins, so the answer does not depend on the order of the matches."""
+    for i in range(len(left)):
+        a, b = _root(parent, left[i]), _root(parent, right[i])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    for row in range(len(parent)):
+        parent[row] = _root(parent, np.uint32(row))
 
 
 @njit(nogil=True, cache=True)
@@ -91,17 +74,6 @@ def _assign_members(starts, neighbours, likeness, rank, is_principal, principal)
             if is_principal[other] and is_better:
                 best = likeness[j]
                 principal[row] = other
-
-
-@njit(nogil=True, cache=True)
-def _unite(left, right, parent):
-    """Union-find with path halving; the lesser root wins, so the answer does not depend on the order of the matches."""
-    for i in range(len(left)):
-        a, b = _root(parent, left[i]), _root(parent, right[i])
-        if a != b:
-            parent[max(a, b)] = min(a, b)
-    for row in range(len(parent)):
-        parent[row] = _root(parent, np.uint32(row))
 
 
 @njit(nogil=True, cache=True)

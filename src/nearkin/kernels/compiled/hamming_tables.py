@@ -1,35 +1,20 @@
-"""Pairs of bit strings that differ in few places, by tables of those that agree in some blocks of bits."""
+"""The loops of `nearkin.kernels.hamming_tables`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
 from nearkin.kernels.compiled.ones import n_ones
+from nearkin.kernels.hamming_tables import CHUNK
 
-CHUNK = 64
-"""Strings compared with one other at a time."""
 _FEW = 12  # so few are looked at one by one
 _DIGIT_BITS = 11
 
 
-def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bits: int) -> NDArray[np.uint64]:
-    """Bring strings together that agree wherever the mask has a one; others may come together by chance.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_strings, n_words)
-    mask : uint64 array, shape (n_words,)
-    key_bits : int
-        From 1 to 32: strings that differ under the mask have the same key once in ``2**key_bits``.
-
-    Returns
-    -------
-    entries : uint64 array, shape (n_strings,)
-        The key in the upper 32 bits, the row in the lower; sorted.
-    """
+@njit(nogil=True, cache=True)
+def sort_by_block(words, mask, key_bits):
     n_passes = -(-key_bits // _DIGIT_BITS)
     digit_bits = -(-key_bits // n_passes)
     counts = np.zeros((n_passes, 1 << digit_bits), np.int64)
@@ -41,50 +26,29 @@ def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bi
     return entries
 
 
-def link_table(
-    entries: NDArray[np.uint64],
-    leads: NDArray[np.uint64],
-    words: NDArray[np.uint64],
-    blocks: NDArray[np.uint64],
-    is_key: NDArray[np.bool_],
-    *,
-    distance: int,
-    n_queries: int,
-    start: tuple[int, int],
-    pairs: NDArray[np.uint64],
-    distances: NDArray[np.uint16],
-) -> tuple[int, tuple[int, int]]:
-    """The pairs within the distance that share the key of this table, and of no table before it.
-
-    Parameters
-    ----------
-    entries : uint64 array, shape (n_strings,)
-        From `sort_by_block`.
-    leads : uint64 array, shape (n_strings,)
-        The first word of each entry's string.
-    words : uint64 array, shape (n_strings, n_words)
-    blocks : uint64 array, shape (n_blocks, n_words)
-        Masks that share no bit.
-    is_key : bool array, shape (n_blocks,)
-        The blocks in which strings of one key agree. Tables stand in the order in which ``itertools.combinations``
-        chooses blocks, so the first table that holds a pair is that of the first blocks in which the pair agrees.
-    n_queries : int
-        0: any row with any other. Else the rows below it with those from it on.
-    start : (int, int)
-        (0, 0), or what the last call said.
-    pairs, distances : uint64 and uint16 arrays
-        With room for `CHUNK` pairs at least; written from 0 on.
-
-    Returns
-    -------
-    n_pairs : int
-    next_start : (int, int)
-        Its first number is ``len(entries)`` when all is done.
-    """
-    n_pairs, i, j = _link_many(
-        entries, leads, words, blocks, is_key, distance, n_queries, start[0], start[1], pairs, distances
-    )
-    return int(n_pairs), (int(i), int(j))
+@njit(nogil=True, cache=True)
+def link_many(entries, leads, words, blocks, is_key, most, n_queries, i, j, pairs, distances):
+    n_pairs = 0
+    while i < len(entries):
+        last_left, first_right, end = _run_from(entries, i, n_queries)
+        if first_right == end:
+            i = end
+            continue
+        while i < last_left:
+            j = max(j, i + 1, first_right)
+            while j < end:
+                stop = min(j + CHUNK, end)
+                if n_pairs + stop - j > len(pairs):
+                    return n_pairs, i, j
+                if stop - j < _FEW or _any_close(leads, i, j, stop, most):
+                    n_pairs = _link_one(
+                        entries, leads, words, blocks, is_key, most, i, j, stop, pairs, distances, n_pairs
+                    )
+                j = stop
+            i += 1
+            j = 0
+        i = end
+    return n_pairs, i, 0
 
 
 @njit(inline="always", cache=True)
@@ -120,32 +84,6 @@ def _radix_pass(entries, shift, counts, out):
         digit = (entries[i] >> np.uint64(shift)) & mask
         out[counts[digit]] = entries[i]
         counts[digit] += 1
-
-
-@njit(nogil=True, cache=True)
-def _link_many(entries, leads, words, blocks, is_key, limit, n_queries, i, j, pairs, distances):
-    n_pairs = 0
-    most = np.uint64(limit)
-    while i < len(entries):
-        last_left, first_right, end = _run_from(entries, i, n_queries)
-        if first_right == end:
-            i = end
-            continue
-        while i < last_left:
-            j = max(j, i + 1, first_right)
-            while j < end:
-                stop = min(j + CHUNK, end)
-                if n_pairs + stop - j > len(pairs):
-                    return n_pairs, i, j
-                if stop - j < _FEW or _any_close(leads, i, j, stop, most):
-                    n_pairs = _link_one(
-                        entries, leads, words, blocks, is_key, most, i, j, stop, pairs, distances, n_pairs
-                    )
-                j = stop
-            i += 1
-            j = 0
-        i = end
-    return n_pairs, i, 0
 
 
 @njit(inline="always", cache=True)

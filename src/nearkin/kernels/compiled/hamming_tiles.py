@@ -1,9 +1,8 @@
-"""Pairs of bit strings that differ in few places, by a look at every pair, many at a time."""
+"""The loops of `nearkin.kernels.hamming_tiles`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.ones import n_ones
@@ -11,88 +10,8 @@ from nearkin.kernels.compiled.ones import n_ones
 _FEW = 16
 
 
-def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The strings with their bits in another order: bit ``i`` of the result is bit ``order[i]`` of the string.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_strings, n_words)
-        Bit ``j`` of a string is bit ``j % 64`` of word ``j // 64``, counted from the lowest.
-    order : int64 array, shape (64 * n_words,)
-        A permutation.
-    """
-    n_words = words.shape[1]
-    lookup = np.zeros((8 * n_words, 256, n_words), np.uint64)
-    for place, bit in enumerate(order.tolist()):
-        is_set = (np.arange(256) >> (bit % 8)) & 1 == 1
-        lookup[bit // 8, is_set, place // 64] |= np.uint64(1 << (place % 64))
-    moved = np.zeros_like(words)
-    _move_many(words, lookup, moved)
-    return moved
-
-
-def scan_tiles(
-    tiles: NDArray[np.uint64],
-    queries: NDArray[np.uint64],
-    *,
-    rows: tuple[int, int],
-    first_row: int,
-    end_row: int,
-    is_one_set: bool,
-    n_lead_words: int,
-    distance: int,
-    start: tuple[int, int],
-    pairs: NDArray[np.uint64],
-    distances: NDArray[np.uint16],
-) -> tuple[int, tuple[int, int]]:
-    """Compare queries with every string of the tiles.
-
-    Parameters
-    ----------
-    tiles : uint64 array, shape (n_tiles, n_words, n_lanes)
-        The strings, word by word, ``n_lanes`` of them side by side.
-    queries : uint64 array, shape (n_queries, n_words)
-    rows : (int, int)
-        The queries to take: from the first number on, before the second.
-    first_row : int
-        The row of the first string of the first tile.
-    end_row : int
-        Strings from here on only fill the last tile.
-    is_one_set : bool
-        The queries are the strings themselves: a pair needs a right row greater than the left.
-    n_lead_words : int
-        1, 2 or 4: so many words decide whether the rest is looked at.
-    start : (int, int)
-        (0, first of ``rows``), or what the last call said.
-    pairs, distances : uint64 and uint16 arrays
-        With room for ``n_lanes`` pairs at least; written from 0 on.
-
-    Returns
-    -------
-    n_pairs : int
-    next_start : (int, int)
-        Its first number is ``len(tiles)`` when all is done.
-    """
-    n_pairs, tile, i = _scan_many(
-        tiles,
-        queries,
-        rows[0],
-        rows[1],
-        first_row,
-        end_row,
-        is_one_set,
-        n_lead_words,
-        distance,
-        start[0],
-        start[1],
-        pairs,
-        distances,
-    )
-    return int(n_pairs), (int(tile), int(i))
-
-
 @njit(nogil=True, cache=True)
-def _move_many(words, lookup, moved):
+def move_many(words, lookup, moved):
     for row in range(len(words)):
         for w in range(words.shape[1]):
             word = words[row, w]
@@ -103,11 +22,10 @@ def _move_many(words, lookup, moved):
 
 
 @njit(nogil=True, cache=True)
-def _scan_many(
-    tiles, queries, first, last, first_row, end_row, is_one_set, n_lead_words, limit, tile, i, pairs, distances
+def scan_many(
+    tiles, queries, first, last, first_row, end_row, is_one_set, n_lead_words, most, tile, i, pairs, distances
 ):
     n_pairs, n_lanes = 0, tiles.shape[2]
-    most = np.uint64(limit)
     partial = np.empty(n_lanes, np.uint64)
     while tile < len(tiles):
         row = first_row + tile * n_lanes

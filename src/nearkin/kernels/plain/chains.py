@@ -1,37 +1,40 @@
-"""The twin of ``compiled.chains``: the chains of each key in order, found by looking through all rows."""
+"""The plain twins of the loops of `nearkin.kernels.chains`."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from itertools import islice
 
-NONE = -1
+from nearkin.kernels.chains import NONE
+from nearkin.kernels.plain.mixing import mix
 
 
-def find_and_add(
-    keys: NDArray[np.uint64],
-    first: int,
-    last: int,
-    heads: NDArray[np.int32],
-    previous: NDArray[np.int32],
-    *,
-    most: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """See ``compiled.chains.find_and_add``; the index is not used, the rows themselves are looked through.
+def find_and_add_one(keys, row, heads, previous, most, buffer):
+    found, n_cut = [], 0
+    for j in range(keys.shape[1]):
+        _add(keys, row, j, heads, previous)
+        chain = list(islice(_before(row, previous[:, j]), most + 1))
+        found += chain[:most]
+        n_cut += len(chain) > most
+    buffer[: len(found)] = found
+    return len(found), n_cut
 
-    Examples
-    --------
-    >>> keys = np.array([[1, 5], [2, 5], [1, 6]], np.uint64)
-    >>> row, earlier, _ = find_and_add(keys, 0, 3, np.zeros((2, 4), np.int32), np.zeros((3, 2), np.int32), most=9)
-    >>> row.tolist(), earlier.tolist()
-    ([1, 2], [0, 0])
-    """
-    pairs: set[tuple[int, int]] = set()
-    n_cut = 0
-    for row in range(first, last):
+
+def add_many(keys, n_rows, heads, previous):
+    for row in range(n_rows):
         for j in range(keys.shape[1]):
-            same = [earlier for earlier in range(row - 1, -1, -1) if keys[earlier, j] == keys[row, j]]
-            pairs |= {(row, earlier) for earlier in same[:most]}
-            n_cut += len(same) > most
-    ordered = sorted(pairs)
-    return np.array([p[0] for p in ordered], np.int64), np.array([p[1] for p in ordered], np.int32), n_cut
+            _add(keys, row, j, heads, previous)
+
+
+def _add(keys, row, j, heads, previous):
+    """Make a row the head of the chain of its key j."""
+    mask = heads.shape[1] - 1
+    place = mix(int(keys[row, j])) & mask
+    while heads[j, place] != NONE and keys[heads[j, place], j] != keys[row, j]:
+        place = (place + 1) & mask
+    previous[row, j], heads[j, place] = heads[j, place], row
+
+
+def _before(row, previous):
+    """previous=[-1, -1, 0, 2], row=3 -> 2, 0."""
+    while (row := int(previous[row])) != NONE:
+        yield row

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.grouping import components, principals
 from nearkin.records import F64, I64, U32, Groups, Matches
 
 Rule = Literal["principal", "component"]
@@ -34,11 +34,10 @@ def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Group
     Groups
         The principal of a component is its most preferred row.
     """
-    kernel = kernels.twin("grouping", 16 * len(order))
     if rule == "principal":
-        principal = kernel.principals(matches.left, matches.right, similarity, order)
+        principal = principals(matches.left, matches.right, similarity, order)
     else:
-        component = kernel.components(matches.left, matches.right, len(order))
+        component = components(matches.left, matches.right, len(order))
         principal = _first_of_each(component, order)[component]
     return Groups(principal, count_bridges(matches, principal))
 

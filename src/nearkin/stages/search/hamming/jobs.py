@@ -11,19 +11,18 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
+from nearkin.kernels.hamming_tiles import laid_in_tiles, move_bits, scan_tiles
 from nearkin.nouns import counted
 from nearkin.records import U32, U64
 from nearkin.stages.search.hamming.pairs import U16, columns_of
 from nearkin.stages.search.hamming.plan import HammingPlan
 
-_ROOM = 1 << 16
 _MOST_ROWS_OF_A_JOB = 1 << 14
 _TWO_PASSES = 22  # key bits that two passes of sorting cover
 _MANY_ENTRIES = 1 << 24
 Found = tuple[U64, U16]
-Place = tuple[int, int]
 Job = Callable[[], Iterator[Found]]
 
 
@@ -63,7 +62,6 @@ class HammingSearch:
         lefts = signatures if queries is None else queries
         words = np.concatenate([lefts, signatures]) if plan.method == "tables" and queries is not None else signatures
         if plan.order is not None:
-            move_bits = kernels.twin("hamming_tiles", words.nbytes).move_bits
             words = move_bits(words, plan.order)
             lefts = words if queries is None else move_bits(lefts, plan.order)
         return cls(plan, lefts, words, most_pairs, owner)
@@ -131,70 +129,29 @@ class HammingSearch:
 
     def _link(self, chosen: list[int]) -> Iterator[Found]:
         """The pairs of one table."""
-        kernel = kernels.twin("hamming_tables", self.words.nbytes)
-        is_key = np.zeros(self.plan.n_blocks, bool)
+        plan = self.plan
+        is_key = np.zeros(plan.n_blocks, bool)
         is_key[chosen] = True
-        mask = np.bitwise_or.reduce(self.plan.blocks[chosen])
-        entries = kernel.sort_by_block(self.words, mask, key_bits=_key_bits(len(self.words)))
-        leads = self.words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
-
-        def link(start: Place, pairs: U64, distances: U16) -> tuple[int, Place]:
-            n_pairs, place = kernel.link_table(
-                entries,
-                leads,
-                self.words,
-                self.plan.blocks,
-                is_key,
-                distance=self.plan.distance,
-                n_queries=self.n_queries,
-                start=start,
-                pairs=pairs,
-                distances=distances,
-            )
-            return n_pairs, place
-
-        for pairs, distances in _bufferfuls(link, (0, 0), len(entries)):
+        mask = np.bitwise_or.reduce(plan.blocks[chosen])
+        entries = sort_by_block(self.words, mask, key_bits=_key_bits(len(self.words)))
+        found = near_in_table(
+            entries, self.words, plan.blocks, is_key, distance=plan.distance, n_queries=self.n_queries
+        )
+        for pairs, distances in found:
             yield pairs - np.uint64(self.n_queries), distances
 
     def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:
         """The pairs of some queries, or left rows, with some signatures."""
-        kernel = kernels.twin("hamming_tiles", self.words.nbytes)
-        tiles = _tiles_of(self.words[right[0] : right[1]], self.plan.n_lanes)
-
-        def scan(start: Place, pairs: U64, distances: U16) -> tuple[int, Place]:
-            n_pairs, place = kernel.scan_tiles(
-                tiles,
-                self.lefts,
-                rows=left,
-                first_row=right[0],
-                end_row=right[1],
-                is_one_set=self.plan.n_queries is None,
-                n_lead_words=self.plan.n_lead_words,
-                distance=self.plan.distance,
-                start=start,
-                pairs=pairs,
-                distances=distances,
-            )
-            return n_pairs, place
-
-        return _bufferfuls(scan, (0, left[0]), len(tiles))
-
-
-def _bufferfuls(find: Callable[[Place, U64, U16], tuple[int, Place]], start: Place, end: int) -> Iterator[Found]:
-    """What a kernel finds, as often as its output is full, until it says that it is at the end."""
-    pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
-    while start[0] < end:
-        n_pairs, start = find(start, pairs, distances)
-        if n_pairs:
-            yield pairs[:n_pairs].copy(), distances[:n_pairs].copy()
-
-
-def _tiles_of(words: U64, n_lanes: int) -> U64:
-    """The signatures word by word, ``n_lanes`` side by side, the last tile filled up with zeros."""
-    n_words = words.shape[1]
-    filled = np.zeros((-(-len(words) // n_lanes) * n_lanes, n_words), np.uint64)
-    filled[: len(words)] = words
-    return np.ascontiguousarray(filled.reshape(-1, n_lanes, n_words).transpose(0, 2, 1))
+        return scan_tiles(
+            laid_in_tiles(self.words[right[0] : right[1]], self.plan.n_lanes),
+            self.lefts,
+            rows=left,
+            first_row=right[0],
+            end_row=right[1],
+            is_one_set=self.plan.n_queries is None,
+            n_lead_words=self.plan.n_lead_words,
+            distance=self.plan.distance,
+        )
 
 
 def _key_bits(n_entries: int) -> int:

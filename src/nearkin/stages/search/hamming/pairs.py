@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin import kernels
 from nearkin.errors import ParameterError
+from nearkin.kernels.hamming_classes import equal_classes, expand_classes, members_of
 from nearkin.records import I32, I64, U32, U64, BitSignatures
 from nearkin.stages.search.hamming.plan import HammingPlan
 
@@ -70,10 +70,8 @@ class EqualSignatures:
         >>> EqualSignatures.of(signatures).class_of_row.tolist()
         [0, 1, 0, -1]
         """
-        kernel = kernels.twin("hamming_classes", signatures.packed.nbytes)
-        class_of_row, n_classes = kernel.equal_classes(signatures.words, signatures.has_features)
-        members, offsets = kernel.members_of(class_of_row, n_classes)
-        return cls(class_of_row, members, offsets)
+        class_of_row, n_classes = equal_classes(signatures.words, signatures.has_features)
+        return cls(class_of_row, *members_of(class_of_row, n_classes))
 
     @property
     def firsts(self) -> U32:
@@ -188,7 +186,6 @@ class HammingPairs:
         if block_pairs < 1:
             raise ParameterError.of("block_pairs", "HammingPairs.blocks", "an int >= 1", block_pairs)
         neighbours, distances, offsets = self._neighbour_classes()
-        kernel = kernels.twin("hamming_classes", self.classes.class_of_row.nbytes)
         n_rows, start = len(self.classes.class_of_row), 0
         sizes = np.concatenate([[0], np.cumsum(self.classes.sizes[neighbours])])
         most_of_a_row = int((sizes[offsets[1:]] - sizes[offsets[:-1]]).max(initial=0))
@@ -196,7 +193,7 @@ class HammingPairs:
         room = max(most_of_a_row, min(block_pairs, 2 * self.n_document_pairs + len(self.classes.members)))
         while start < n_rows:
             pairs, of_pairs = np.empty(room, np.uint64), np.empty(room, np.uint16)
-            n_pairs, start = kernel.expand_classes(
+            n_pairs, start = expand_classes(
                 self.classes.class_of_row,
                 self.classes.members,
                 self.classes.offsets,

@@ -19,7 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.hamming_tables import sort_by_block
+from nearkin.kernels.hamming_tiles import move_bits
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64
 
@@ -220,8 +221,7 @@ class _Sample:
 
     def moved(self, order: I64) -> _Sample:
         """With the bits in that order."""
-        kernel = kernels.twin("hamming_tiles", self.words.nbytes)
-        return _Sample(kernel.move_bits(self.words, order), self.n_queries)
+        return _Sample(move_bits(self.words, order), self.n_queries)
 
     def prefix_shares(self, distance: int) -> F64:
         """The share of pairs of strangers that are still within the distance after each word, shape (n_words,)."""
@@ -239,8 +239,7 @@ class _Sample:
 
         That is Laplace's rule of succession.
         """
-        kernel = kernels.twin("hamming_tables", self.words.nbytes)
-        entries = kernel.sort_by_block(self.words, mask, key_bits=32)
+        entries = sort_by_block(self.words, mask, key_bits=32)
         is_first = np.ones(len(entries), bool)
         is_first[1:] = entries[1:] >> np.uint64(32) != entries[:-1] >> np.uint64(32)
         of_entry = np.cumsum(is_first) - 1

@@ -1,0 +1,74 @@
+"""Chains of rows that share a key, grown one row at a time: the index of a stream."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+NONE = -1
+
+
+def find_and_add(
+    keys: NDArray[np.uint64],
+    first: int,
+    last: int,
+    heads: NDArray[np.int32],
+    previous: NDArray[np.int32],
+    *,
+    most: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+    """For each row from ``first`` to ``last``, in order: find the earlier rows with a common key, then add the row.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (capacity, n_keys)
+        Key ``j`` of a row matches only key ``j`` of others.
+    heads : int32 array, shape (n_keys, size)
+        Size a power of two, greater than ``capacity``: the latest row of a key, at the place of the key. NONE where
+        there is none.
+    previous : int32 array, shape (capacity, n_keys)
+        The row before this one with the same key.
+    most : int
+        Rows looked at along one chain, the latest first.
+
+    Returns
+    -------
+    row, earlier : int64 and int32 arrays, shape (n_found,)
+        Pairs, each once.
+    n_cut : int
+        Chains that were longer than ``most``.
+
+    Examples
+    --------
+    >>> keys = np.array([[1, 5], [2, 5], [1, 6]], np.uint64)
+    >>> heads, previous = np.full((2, 4), NONE, np.int32), np.zeros((3, 2), np.int32)
+    >>> row, earlier, _ = find_and_add(keys, 0, 3, heads, previous, most=9)
+    >>> row.tolist(), earlier.tolist()
+    ([1, 2], [0, 0])
+    """
+    kernel = loops("chains", keys[first:last].nbytes)
+    keys, buffer = frozen(keys), np.empty(most * keys.shape[1], np.int32)
+    found_row, found_earlier, n_cut = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)], 0
+    for row in range(first, last):
+        n_found, cut = kernel.find_and_add_one(keys, row, heads, previous, most, buffer)
+        n_cut += int(cut)
+        if n_found:
+            earlier = np.unique(buffer[:n_found])
+            found_row.append(np.full(len(earlier), row, np.int64))
+            found_earlier.append(earlier)
+    return np.concatenate(found_row), np.concatenate(found_earlier), n_cut
+
+
+def rebuild(keys: NDArray[np.uint64], n_rows: int, heads: NDArray[np.int32], previous: NDArray[np.int32]) -> None:
+    """Add the rows below ``n_rows`` to empty ``heads``.
+
+    Examples
+    --------
+    >>> heads, previous = np.full((1, 4), NONE, np.int32), np.zeros((3, 1), np.int32)
+    >>> rebuild(np.array([[7], [8], [7]], np.uint64), 3, heads, previous)
+    >>> previous[:, 0].tolist()
+    [-1, -1, 0]
+    """
+    loops("chains", keys[:n_rows].nbytes).add_many(frozen(keys), n_rows, heads, previous)

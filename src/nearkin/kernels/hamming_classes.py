@@ -1,0 +1,118 @@
+"""Equal bit strings as one: from documents to classes of equal ones, and from pairs of classes back to documents.
+
+A *string* is a row of 64-bit words. A pair goes out as one number, the left row in its upper 32 bits and the right row
+in its lower.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+NONE = -1
+"""The class of a document without features."""
+
+
+def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) -> tuple[NDArray[np.int32], int]:
+    """Number the distinct strings in the order in which they come first.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_documents, n_words)
+    has_features : bool array, shape (n_documents,)
+        Documents without features belong to no class.
+
+    Returns
+    -------
+    class_of_row : int32 array, shape (n_documents,)
+        `NONE` for documents without features.
+    n_classes : int
+
+    Examples
+    --------
+    >>> classes, n_classes = equal_classes(np.array([[7], [3], [7], [0]], np.uint64), np.array([True] * 3 + [False]))
+    >>> classes.tolist(), n_classes
+    ([0, 1, 0, -1], 2)
+    """
+    class_of_row = np.full(len(words), NONE, np.int32)
+    kernel = loops("hamming_classes", words.nbytes)
+    return class_of_row, int(kernel.number_classes(frozen(words), frozen(has_features), class_of_row))
+
+
+def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The rows of each class.
+
+    Returns
+    -------
+    members : uint32 array
+        Class by class, ascending in each.
+    offsets : int64 array, shape (n_classes + 1,)
+
+    Examples
+    --------
+    >>> members, offsets = members_of(np.array([0, 1, 0, -1], np.int32), 2)
+    >>> members.tolist(), offsets.tolist()
+    ([0, 2, 1], [0, 2, 3])
+    """
+    counts = np.bincount(class_of_row[class_of_row != NONE], minlength=n_classes)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    members = np.empty(offsets[-1], np.uint32)
+    loops("hamming_classes", class_of_row.nbytes).fill_members(frozen(class_of_row), frozen(offsets), members)
+    return members, offsets
+
+
+def expand_classes(
+    class_of_row: NDArray[np.int32],
+    members: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    neighbours: NDArray[np.uint32],
+    neighbour_distances: NDArray[np.uint16],
+    neighbour_offsets: NDArray[np.int64],
+    *,
+    start: int,
+    pairs: NDArray[np.uint64],
+    distances: NDArray[np.uint16],
+) -> tuple[int, int]:
+    """The pairs of documents behind pairs of classes, left row by left row, until the room may not hold one row more.
+
+    Parameters
+    ----------
+    class_of_row : int32 array, shape (n_documents,)
+    members, offsets : uint32 array, int64 array of shape (n_classes + 1,)
+        The rows of each class, ascending.
+    neighbours, neighbour_distances, neighbour_offsets : uint32, uint16 and int64 arrays
+        The classes near each class, itself among them.
+    start : int
+        The left row to begin with.
+    pairs, distances : uint64 and uint16 arrays
+        Written from 0 on; the right rows of a left row come class by class.
+
+    Returns
+    -------
+    n_pairs, next_start : int
+        If one row alone does not fit, ``n_pairs`` is 0 and ``next_start`` is ``start``.
+
+    Examples
+    --------
+    >>> rows, own = np.array([0, 1, 0], np.int32), np.array([0, 1], np.uint32)  # each class is near itself alone
+    >>> near = (own, np.zeros(2, np.uint16), np.array([0, 1, 2]))
+    >>> pairs, distances = np.empty(9, np.uint64), np.empty(9, np.uint16)
+    >>> expand_classes(rows, *members_of(rows, 2), *near, start=0, pairs=pairs, distances=distances)
+    (1, 3)
+    >>> int(pairs[0]) >> 32, int(pairs[0]) & 0xFFFFFFFF, int(distances[0])
+    (0, 2, 0)
+    """
+    n_pairs, next_start = loops("hamming_classes", class_of_row.nbytes).expand_many(
+        frozen(class_of_row),
+        frozen(members),
+        frozen(offsets),
+        frozen(neighbours),
+        frozen(neighbour_distances),
+        frozen(neighbour_offsets),
+        start,
+        pairs,
+        distances,
+    )
+    return int(n_pairs), int(next_start)

@@ -1,0 +1,91 @@
+"""Pairs of bit strings that differ in few places, by tables of those that agree in some blocks of bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+CHUNK = 64
+"""Strings compared with one other at a time."""
+
+
+def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bits: int) -> NDArray[np.uint64]:
+    """Bring strings together that agree wherever the mask has a one; others may come together by chance.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_strings, n_words)
+    mask : uint64 array, shape (n_words,)
+    key_bits : int
+        From 1 to 32: strings that differ under the mask have the same key once in ``2**key_bits``.
+
+    Returns
+    -------
+    entries : uint64 array, shape (n_strings,)
+        The key in the upper 32 bits, the row in the lower; sorted.
+
+    Examples
+    --------
+    >>> words, mask = np.array([[0x12], [0x32], [0x14]], np.uint64), np.array([0x0F], np.uint64)
+    >>> (sort_by_block(words, mask, key_bits=8) & np.uint64(0xFF)).tolist()  # 0x12 and 0x32 come together
+    [2, 0, 1]
+    """
+    entries: NDArray[np.uint64] = loops("hamming_tables", words.nbytes).sort_by_block(
+        frozen(words), frozen(mask), key_bits
+    )
+    return entries
+
+
+def near_in_table(
+    entries: NDArray[np.uint64],
+    words: NDArray[np.uint64],
+    blocks: NDArray[np.uint64],
+    is_key: NDArray[np.bool_],
+    *,
+    distance: int,
+    n_queries: int,
+    room: int = 1 << 16,
+) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint16]]]:
+    """The pairs within the distance that share the key of this table, and of no table before it.
+
+    Parameters
+    ----------
+    entries : uint64 array, shape (n_strings,)
+        From `sort_by_block`.
+    words : uint64 array, shape (n_strings, n_words)
+    blocks : uint64 array, shape (n_blocks, n_words)
+        Masks that share no bit.
+    is_key : bool array, shape (n_blocks,)
+        The blocks in which strings of one key agree. Tables stand in the order in which ``itertools.combinations``
+        chooses blocks, so the first table that holds a pair is that of the first blocks in which the pair agrees.
+    n_queries : int
+        0: any row with any other. Else the rows below it with those from it on.
+    room : int
+        Pairs that come together at the most, >= `CHUNK`.
+
+    Yields
+    ------
+    pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
+        The lower row in the upper 32 bits of a pair.
+
+    Examples
+    --------
+    >>> words, blocks = np.array([[0x12], [0x32], [0x14]], np.uint64), np.array([[0x0F], [0xF0]], np.uint64)
+    >>> entries = sort_by_block(words, blocks[0], key_bits=8)
+    >>> for pairs, distances in near_in_table(entries, words, blocks, np.array([True, False]), distance=1, n_queries=0):
+    ...     print([(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs], distances.tolist())
+    [(0, 1)] [1]
+    """
+    leads = words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
+    kernel = loops("hamming_tables", words.nbytes)
+    own = frozen(entries), frozen(leads), frozen(words), frozen(blocks), frozen(is_key), np.uint64(distance), n_queries
+    pairs, distances = np.empty(room, np.uint64), np.empty(room, np.uint16)
+    i = j = 0
+    while i < len(entries):
+        n_pairs, i, j = kernel.link_many(*own, i, j, pairs, distances)
+        if n_pairs:
+            yield pairs[:n_pairs].copy(), distances[:n_pairs].copy()

@@ -1,0 +1,107 @@
+"""Pairs of bit strings that differ in few places, by a look at every pair, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+
+def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The strings with their bits in another order: bit ``i`` of the result is bit ``order[i]`` of the string.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_strings, n_words)
+        Bit ``j`` of a string is bit ``j % 64`` of word ``j // 64``, counted from the lowest.
+    order : int64 array, shape (64 * n_words,)
+        A permutation.
+
+    Examples
+    --------
+    >>> backwards = np.arange(63, -1, -1)
+    >>> [hex(word) for word in move_bits(np.array([[1], [6]], np.uint64), backwards)[:, 0]]
+    ['0x8000000000000000', '0x6000000000000000']
+    """
+    n_words = words.shape[1]
+    lookup = np.zeros((8 * n_words, 256, n_words), np.uint64)  # what each value of each byte becomes
+    for place, bit in enumerate(order.tolist()):
+        is_set = (np.arange(256) >> (bit % 8)) & 1 == 1
+        lookup[bit // 8, is_set, place // 64] |= np.uint64(1 << (place % 64))
+    moved = np.zeros_like(words)
+    loops("hamming_tiles", words.nbytes).move_many(frozen(words), frozen(lookup), moved)
+    return moved
+
+
+def laid_in_tiles(words: NDArray[np.uint64], n_lanes: int) -> NDArray[np.uint64]:
+    """The strings word by word, ``n_lanes`` side by side, the last tile filled up with zeros.
+
+    Examples
+    --------
+    >>> laid_in_tiles(np.array([[1, 2], [3, 4], [5, 6]], np.uint64), 2).tolist()
+    [[[1, 3], [2, 4]], [[5, 0], [6, 0]]]
+    """
+    n_words = words.shape[1]
+    filled = np.zeros((-(-len(words) // n_lanes) * n_lanes, n_words), np.uint64)
+    filled[: len(words)] = words
+    return np.ascontiguousarray(filled.reshape(-1, n_lanes, n_words).transpose(0, 2, 1))
+
+
+def scan_tiles(
+    tiles: NDArray[np.uint64],
+    queries: NDArray[np.uint64],
+    *,
+    rows: tuple[int, int],
+    first_row: int,
+    end_row: int,
+    is_one_set: bool,
+    n_lead_words: int,
+    distance: int,
+    room: int = 1 << 16,
+) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint16]]]:
+    """Compare queries with every string of the tiles.
+
+    Parameters
+    ----------
+    tiles : uint64 array, shape (n_tiles, n_words, n_lanes)
+        From `laid_in_tiles`.
+    queries : uint64 array, shape (n_queries, n_words)
+    rows : (int, int)
+        The queries to take: from the first number on, before the second.
+    first_row : int
+        The row of the first string of the first tile.
+    end_row : int
+        Strings from here on only fill the last tile.
+    is_one_set : bool
+        The queries are the strings themselves: a pair needs a right row greater than the left.
+    n_lead_words : int
+        1, 2 or 4: so many words decide whether the rest is looked at.
+    distance : int
+        Bits in which a pair may differ.
+    room : int
+        Pairs that come together at the most, >= ``n_lanes``.
+
+    Yields
+    ------
+    pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
+        The query in the upper 32 bits of a pair, the row of the string in the lower.
+
+    Examples
+    --------
+    >>> words = np.array([[0b0], [0b11], [0b111]], np.uint64)
+    >>> whole = {"rows": (0, 3), "first_row": 0, "end_row": 3, "is_one_set": True, "n_lead_words": 1}
+    >>> for pairs, distances in scan_tiles(laid_in_tiles(words, 4), words, **whole, distance=1):
+    ...     print([(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs], distances.tolist())
+    [(1, 2)] [1]
+    """
+    kernel = loops("hamming_tiles", 8 * tiles.shape[1] * max(end_row - first_row, rows[1] - rows[0]))
+    own = frozen(tiles), frozen(queries), *rows, first_row, end_row, is_one_set, n_lead_words, np.uint64(distance)
+    pairs, distances = np.empty(room, np.uint64), np.empty(room, np.uint16)
+    tile, i = 0, rows[0]
+    while tile < len(tiles):
+        n_pairs, tile, i = kernel.scan_many(*own, tile, i, pairs, distances)
+        if n_pairs:
+            yield pairs[:n_pairs].copy(), distances[:n_pairs].copy()
