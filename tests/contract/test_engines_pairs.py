@@ -325,7 +325,7 @@ def tables_of(case: Case, given: PairInput, out: Path, engine: Engine, **how: bo
     with cut_into(case.cut, 120, options.bits or 64):
         about = pair_files(
             given, out, options, case.beside, report=False, resources=Resources(2), engine=engine, **how
-        )  # fmt: skip
+        ).as_stored()  # fmt: skip
     assert ("engine" in about) == (engine is not LOCAL)
     tables = {name: (out / name).read_bytes() for name in TABLES if (out / name).exists()}
     counts = dict(about["counts"])

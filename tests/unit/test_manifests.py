@@ -7,7 +7,8 @@ import json
 import pytest
 
 from golden.run_records import RECORDS
-from nearkin.manifests.dedup import DedupManifest, InputFile
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.inputs import InputFile
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.runs.meter import StageCost
 

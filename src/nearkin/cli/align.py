@@ -196,7 +196,8 @@ def train(
 
 
 def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
-    from nearkin.cli.summary import warn_of_damage
+    from nearkin.cli.printing import say as say_sentences
+    from nearkin.reports.sentences.damage import damage_sentences
 
     say = partial(console.print, highlight=False, soft_wrap=True)
     say(f"[bold]{counted(aligned.n_pairs, 'pair')} of sentences[/], {counted(aligned.n_word_pairs, 'pair')} of words")
@@ -207,7 +208,7 @@ def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
     ):
         if n:
             say(f"[yellow]{n:,} {why} and were left out")
-    warn_of_damage(console, aligned.damaged_files, "The table is of")
+    say_sentences(console, damage_sentences(aligned.damaged_files, "The table is of"))
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
         steps = " → ".join(f"{one:,.1f}" for one in perplexities)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.dedup import DamagedFile
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.stored import Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.runs.meter import StageCost
@@ -101,6 +101,10 @@ class PairCounts(Stored):
     comparisons: int
     candidates: int
 
+    def with_pairs(self, side: Side) -> int:
+        """Documents of a side that are in a pair."""
+        return self.left_with_pairs if side == "left" else self.right_with_pairs
+
 
 @dataclass(frozen=True, slots=True)
 class CosineHistogram(Stored):
@@ -181,6 +185,7 @@ class PairsManifest(Stored):
 
     left_out: ClassVar[frozenset[str]] = frozenset(("known", "translated", "engine", "report_problem"))
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
+    commands: ClassVar[tuple[str, ...]] = ("pairs",)
 
     version: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)

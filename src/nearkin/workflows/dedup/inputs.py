@@ -11,7 +11,7 @@ from pathlib import Path
 from nearkin._version import __version__
 from nearkin.engines.local import map_ordered
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
-from nearkin.manifests.dedup import InputFile
+from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter

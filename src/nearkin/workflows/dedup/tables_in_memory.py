@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import InputFile
+from nearkin.manifests.inputs import InputFile
 from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent

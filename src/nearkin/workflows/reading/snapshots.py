@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nearkin.errors import SourceError
-from nearkin.manifests.dedup import InputFile
+from nearkin.manifests.inputs import InputFile
 from nearkin.runs.files import printable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
