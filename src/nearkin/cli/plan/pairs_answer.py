@@ -88,7 +88,7 @@ def _show(
 ) -> None:
     """The question, the ways side by side, then why."""
     from nearkin.cli.plan.cluster import show_needs
-    from nearkin.cli.printing import say, shown
+    from nearkin.cli.printing import say, say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import LEAST_PAIRS
     from nearkin.workflows.pairing.verifying import MOST_PAIRS
@@ -107,7 +107,7 @@ def _show(
     )
     say(console, said)
     if figure is not None:
-        console.print(f"Recall against cost is drawn in [bold]{shown(figure)}[/]", highlight=False, soft_wrap=True)
+        say_place(console, "Recall against cost is drawn", figure)
     show_needs(console, needs, question.cores, question.n_documents)
 
 

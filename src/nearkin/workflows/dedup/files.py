@@ -26,7 +26,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
 
-__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files", "run_files"]
+__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,14 @@ class Ending(Protocol):
         """Write the page, from the manifest so far; why it could not be drawn, if so."""
 
 
-def run_files(
+def dedup_files(
     asked: ReadingRequest,
     out: Path,
     options: DedupOptions,
-    ending: Ending,
     *,
     against: Sequence[str] = (),
     delivery: Delivery,
+    ending: Ending | None = None,
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
@@ -126,7 +126,8 @@ def run_files(
 ) -> DedupManifest:
     """Find near-duplicates in files, write the tables into a directory, and end as the command wants.
 
-    A cluster must see the files, and the directory, under the same paths.
+    A cluster must see the files, and the directory, under the same paths; without an ``ending`` it is that of
+    ``nearkin dedup``.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def run_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    progress = progress or Silent()
+    progress, ending = progress or Silent(), ending or DedupEnding(delivery)
     options.check_fits(is_against=bool(against))
     directory = RunDirectory(out)
     with stdin_of_run(asked.stdin, directory.work, resume=delivery.resume) as stdin:
@@ -243,31 +244,3 @@ class DedupEnding:
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
             return write_report(found.directory.path / "report.html", manifest, told, found.options, progress)
-
-
-def dedup_files(
-    asked: ReadingRequest,
-    out: Path,
-    options: DedupOptions,
-    *,
-    against: Sequence[str] = (),
-    delivery: Delivery,
-    resources: Resources,
-    progress: Progress | None = None,
-    preset: str | None = None,
-    engine: Engine = LOCAL,
-) -> DedupManifest:
-    """Deduplicate files into a directory; see `run_files`."""
-    ending = DedupEnding(delivery)
-    return run_files(
-        asked,
-        out,
-        options,
-        ending,
-        against=against,
-        delivery=delivery,
-        resources=resources,
-        progress=progress,
-        preset=preset,
-        engine=engine,
-    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, run_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -84,16 +84,10 @@ def families_files(
         See `nearkin.errors`.
     """
     options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
-    return run_files(
-        asked,
-        out,
-        options,
-        FamiliesEnding(),
-        delivery=delivery,
-        resources=resources,
-        progress=progress,
+    return dedup_files(
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
         preset=PRESET,
-    )
+    )  # fmt: skip
 
 
 def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
