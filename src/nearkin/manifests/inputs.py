@@ -8,7 +8,7 @@ from typing import ClassVar
 from nearkin.manifests.stored import Stored
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile(Stored):
     """A source that was read; None where there is nothing to tell.
 
