@@ -191,7 +191,7 @@ def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
     assert audit(tmp_path / "out", EVERYTHING).estimate == before.estimate  # what came later does not count
     with place.open() as opened:
         opened.remove(["a/f3"])
-    with pytest.raises(SourceError, match="has changed since the run read it"):
+    with pytest.raises(SourceError, match="has changed since it was read"):
         audit(tmp_path / "out", EVERYTHING)
 
 

@@ -363,7 +363,7 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
             "read",
             "is not the same file on the worker .*: its size or modification time differs.* nothing may write to it",
         ),
-        ("texts", "A file of the input changed while it was read"),
+        ("texts", "changed while it was read"),
     ],
 )
 def test_files_that_change(stage, rule, tmp_path, spark):

@@ -368,7 +368,7 @@ def test_inputs_that_changed(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_here(["in.jsonl"], tmp_path / "relative", **LOSSY)
     monkeypatch.chdir("/")
-    with pytest.raises(SourceError, match="where the run was started"):
+    with pytest.raises(SourceError, match="where they were read first"):
         audit(tmp_path / "relative")
 
 

@@ -152,7 +152,7 @@ def test_a_file_that_changed_is_not_read_again(folder, tmp_path):
     ran("dedup", folder, "--out", tmp_path / "out", "--no-report")
     write_bundle(folder / "a.bundle", A, [("scan.pdf", C, ())])
     done = nearkin_here("audit", tmp_path / "out")
-    assert "a.bundle has changed since the run read it" in " ".join(done.err.split())
+    assert "a.bundle has changed since it was read" in " ".join(done.err.split())
 
 
 def test_pairs(folder, tmp_path):

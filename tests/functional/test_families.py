@@ -127,7 +127,7 @@ def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, 
     assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
 
 
-@pytest.mark.parametrize("step", ["reread", "write_families", "write_page"])
+@pytest.mark.parametrize("step", ["read_originals", "write_families", "write_page"])
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
     step: str, contracts: Path, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,13 +154,13 @@ def test_a_file_that_changed_is_not_compared(tmp_path: Path, monkeypatch: pytest
     folder.mkdir()
     for name in "ab":
         (folder / f"{name}.txt").write_text(f"{FAST} {name}", encoding="utf-8")
-    read_again = files.reread
+    read_again = files.read_originals
 
     def changed(*arguments: object) -> object:
         (folder / "a.txt").write_text("something else", encoding="utf-8")
         return read_again(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(files, "reread", changed)
+    monkeypatch.setattr(files, "read_originals", changed)
     ended = nearkin_here("families", folder, "--out", tmp_path / "out", "-q")
     assert ended.code == 3
     assert "changed while it was read" in ended.err

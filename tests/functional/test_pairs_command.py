@@ -523,7 +523,7 @@ def test_the_audit_refuses_what_has_changed(corpus, tmp_path):
     pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), own.right)
     assert "has changed" in nearkin("audit", tmp_path / "out", code=3)[1]
     own.right.unlink()
-    assert "is gone" in nearkin("audit", tmp_path / "out", code=3)[1]
+    assert "does not exist" in nearkin("audit", tmp_path / "out", code=3)[1]
     own.right.write_bytes(kept)
     (tmp_path / "out" / "pairs.parquet").write_bytes(b"nothing")
     assert "Traceback" not in nearkin("audit", tmp_path / "out", code=5)[1]  # the same bytes, written anew

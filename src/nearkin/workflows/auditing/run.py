@@ -39,8 +39,9 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading.changed import changed
 from nearkin.workflows.reading.kept_documents import stored_source
-from nearkin.workflows.reading.rereading import Reread, changed, reread
+from nearkin.workflows.reading.rereading import Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Of sampled documents, in memory; where there are more the input is read once for each so many."""

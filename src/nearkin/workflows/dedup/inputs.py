@@ -28,7 +28,6 @@ from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
 
 _MOST_NAMED = 100
-CHANGED_WHILE_READ = "A file of the input changed while it was read. Run again when nothing writes to it, or on a copy."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class Sourced:
         SourceError
             A file is not what it was when the run began.
         """
-        check_unchanged(_of_many_documents(self.sources + self.others), self.before, CHANGED_WHILE_READ)
+        check_unchanged(_of_many_documents(self.sources + self.others), self.before)
 
 
 def _resolve(

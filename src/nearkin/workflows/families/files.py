@@ -18,7 +18,7 @@ from nearkin.workflows.families.members import Members
 from nearkin.workflows.families.particulars import Original
 from nearkin.workflows.families.relations import RELATIONS
 from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
-from nearkin.workflows.families.rereading import Originals, reread
+from nearkin.workflows.families.rereading import Originals, read_originals
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -41,7 +41,7 @@ class FamiliesEnding:
     def write(self, found: RunResult) -> Written:
         """``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
-        originals = reread(found, members.to_read())
+        originals = read_originals(found, members.to_read())
         n_by_relation: Counter[str] = Counter()
 
         def counted() -> Iterator[Kin]:

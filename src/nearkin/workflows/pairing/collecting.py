@@ -171,9 +171,7 @@ def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str)
         It has no documents or no words, or a file has changed.
     """
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
-    check_unchanged(
-        texts.sources, inputs, f"{name}: changed while it was read. Run this again when nothing writes to it."
-    )
+    check_unchanged(texts.sources, inputs)
     return collection_of(counted, side, name, inputs, rules=texts.rules)
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import SourceError
 from nearkin.manifests.inputs import HowRead, InputFile
 from nearkin.records import I64
 from nearkin.runs.files import printable
@@ -21,7 +19,8 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.workflows.reading.changed import changed, check_comes_again
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
 
@@ -108,11 +107,6 @@ def _of_input(
         raise changed(one.names[0])
 
 
-def changed(name: str) -> SourceError:
-    """The input is no longer that of the run."""
-    return SourceError(f"{name} has changed since the run read it. Run the command again.")
-
-
 def reread(
     files: Sequence[InputFile],
     encoding: str | None,
@@ -158,22 +152,9 @@ def reread(
 
 
 def _check_there(one: InputFile) -> None:
-    path = one.path
-    if path == STDIN:
-        raise SourceError(
-            "The run read standard input, which does not come again: save what is piped into it to a file, and run on "
-            "that."
-        )
-    if not os.path.lexists(path):
-        here = "" if Path(path).is_absolute() else f" from {Path.cwd()}, and the name is relative"
-        raise SourceError(
-            f"{path} does not exist{here}. The audit reads the input of the run again: restore the file, or start the "
-            "command in the directory where the run was started."
-        )
-    if one.sha256 and (not os.path.isfile(path) or os.path.getsize(path) != one.size_bytes):
-        raise changed(path)
-    if not one.sha256 and os.path.exists(path) and not os.path.isfile(path):
-        raise SourceError(f"{path} is a pipe, which does not come again: save it to a file, and run on that.")
+    check_comes_again(one.path)
+    if one.sha256 and (not os.path.exists(one.path) or os.path.getsize(one.path) != one.size_bytes):
+        raise changed(one.path)
 
 
 def _is_stored(one: InputFile) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nearkin.errors import SourceError
 from nearkin.manifests.inputs import InputFile
 from nearkin.runs.files import printable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.workflows.reading.changed import changed, changed_while_read, check_comes_again
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.texts import Texts
@@ -69,18 +69,23 @@ class SourceSnapshot:
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
     def reopened(self) -> Source:
-        """The source, to be read again; whether a file is what it was is for the caller to see.
+        """The source, to be read again.
 
         Raises
         ------
         SourceError
-            A collection, or a run, is not there or has other documents.
+            It is not there, is not what it was, or was a pipe.
         """
         if self.sha256 is None:
+            path = self.source.path
+            check_comes_again(STDIN if self.changed_ns is None else path)
+            now = SourceSnapshot.of(self.source)
+            if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
+                raise changed(path)
             return self.source
         found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
         if found.documents.digest != self.sha256:
-            raise SourceError(f"{self.source.path}: has changed since it was read. Run the command again.")
+            raise changed(self.source.path)
         return found
 
 
@@ -92,20 +97,21 @@ def snapshots_of(sources: Iterable[Source]) -> Snapshots:
     return tuple(map(SourceSnapshot.of, sources))
 
 
-def check_unchanged(sources: Iterable[Source], before: Snapshots, message: str) -> None:
+def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
     """Check that nothing was written to the sources since they were looked at.
 
     Raises
     ------
     SourceError
-        With this message.
+        Something was.
     """
-    if snapshots_of(sources) != before:
-        raise SourceError(message)
+    for source, one in zip(sources, before, strict=True):
+        if SourceSnapshot.of(source) != one:
+            raise changed_while_read(one.source.path)
 
 
 def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str) -> Texts:
-    """What was read, to be read again; whether files are what they were is for the caller to see.
+    """What was read, to be read again.
 
     Raises
     ------

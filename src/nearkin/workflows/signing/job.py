@@ -82,9 +82,7 @@ def sign_files(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
     done = signer.sign(reading, texts, options, given)
-    check_unchanged(
-        texts.sources, inputs, "A file of the input changed while it was read. Sign it again when nothing writes to it."
-    )
+    check_unchanged(texts.sources, inputs)
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     file = _joined(done, options, inputs, reading.encoding)

@@ -14,13 +14,12 @@ from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+from nearkin.workflows.reading.snapshots import texts_again
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.signature_file import About, SignatureFile
+from nearkin.workflows.signing.signature_file import SignatureFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class SignatureVerifier:
         SourceError
             A file is not there any more, has changed, or was a pipe.
         """
-        texts = _again(file.about)
+        texts = texts_again(file.about.inputs, file.about.encoding)
         wanted = np.zeros(len(file.documents), np.bool_)
         wanted[rows] = True
         numbered = _with_first_rows(texts, meter)
@@ -105,21 +104,3 @@ def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa
     for raw in texts.raw_batches(meter.progress):
         yield first, raw
         first += raw[0].num_rows
-
-
-def _again(about: About) -> Texts:
-    for one in about.inputs:
-        if one.sha256 is not None:
-            continue
-        if one.source.path == STDIN or one.changed_ns is None:
-            raise SourceError(
-                "The signatures are of standard input or a pipe, which cannot be read again to verify pairs. Save it "
-                "to a file and sign that, or omit --verify."
-            )
-        now = SourceSnapshot.of(one.source)
-        if (now.changed_ns, now.source.size_bytes) != (one.changed_ns, one.source.size_bytes):
-            raise SourceError(
-                f"{one.source.path}: is not there (seen from this directory), or has changed since it was signed. "
-                "Sign it anew before pairs are verified."
-            )
-    return texts_again(about.inputs, about.encoding)

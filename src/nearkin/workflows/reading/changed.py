@@ -1,0 +1,40 @@
+"""What is said where an input cannot be read once more, or is not what it was."""
+
+from __future__ import annotations
+
+import os
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.sources import STDIN
+
+
+def check_comes_again(path: str) -> None:
+    """Check that what was read under this name can be read once more.
+
+    Raises
+    ------
+    SourceError
+        There is nothing of that name, or it is a pipe.
+    """
+    if path == STDIN:
+        raise SourceError(
+            "What was read was standard input or a pipe, which does not come again: save it to a file, and read that."
+        )
+    if not os.path.lexists(path):
+        here = "" if os.path.isabs(path) else f" from {os.getcwd()}, and the name is relative"
+        raise SourceError(
+            f"{path} does not exist{here}. Its documents are read again: restore the file, or start the command in the "
+            "directory where they were read first."
+        )
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise SourceError(f"{path} is a pipe or a folder now, which cannot be read again. It was a file: restore it.")
+
+
+def changed(name: str) -> SourceError:
+    """Some input is not what it was when it was read first."""
+    return SourceError(f"{name} has changed since it was read. Repeat the command that read it.")
+
+
+def changed_while_read(name: str) -> SourceError:
+    """Some input was written to during the run."""
+    return SourceError(f"{name} changed while it was read. Run again when nothing writes to it, or on a copy.")
