@@ -25,7 +25,7 @@ from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
-from nearkin.manifests.dedup import DamagedFile
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool

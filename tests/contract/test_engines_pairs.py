@@ -113,7 +113,16 @@ def pair_vectors(folder: Path, left: WeightedVectors, right: WeightedVectors) ->
             arrays.append(growing.mapped())
         sides.append(WeightedVectors(*arrays, own.offsets))
     words = strings([f"word{i}" for i in range(N_TERMS)])
-    facts = SideFacts(1, 0, 0, 1, N_TERMS, 0, 1.0, {})
+    facts = SideFacts(
+        n_documents=1,
+        n_unreadable=0,
+        n_few_terms=0,
+        n_vectors=1,
+        n_words=N_TERMS,
+        n_rare_words=0,
+        mean_terms=1.0,
+        ways={},
+    )
     return PairVectors(*sides, words, hashes_of(words), "test", facts, facts)
 
 
@@ -325,7 +334,7 @@ def tables_of(case: Case, given: PairInput, out: Path, engine: Engine, **how: bo
     with cut_into(case.cut, 120, options.bits or 64):
         about = pair_files(
             given, out, options, case.beside, report=False, resources=Resources(2), engine=engine, **how
-        )  # fmt: skip
+        ).as_stored()  # fmt: skip
     assert ("engine" in about) == (engine is not LOCAL)
     tables = {name: (out / name).read_bytes() for name in TABLES if (out / name).exists()}
     counts = dict(about["counts"])

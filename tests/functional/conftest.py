@@ -76,7 +76,7 @@ def run_here(
         against=against,
         delivery=delivery or Delivery(report=False),
         resources=Resources(threads, memory),
-    )
+    ).as_stored()
 
 
 def results(out: Path) -> dict[str, bytes]:

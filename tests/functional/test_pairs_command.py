@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
-from nearkin.cli.pairs import share_words
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
+from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import stretches
 from nearkin.workflows.pairing import engines, job, kept_search, searching
@@ -126,7 +126,12 @@ def test_both_precisions_of_known_pairs(tmp_path):
 
 
 def test_shares_are_not_rounded_up():
-    assert [share_words(share) for share in (0.99999, 1.0, 0.93949, 0.0)] == ["99.9%", "100.0%", "93.9%", "0.0%"]
+    assert [share_percent_text(share, 1) for share in (0.99999, 1.0, 0.93949, 0.0)] == [
+        "99.9%",
+        "100.0%",
+        "93.9%",
+        "0.0%",
+    ]
 
 
 def test_a_translation_beside_the_table(corpus, tmp_path):

@@ -59,11 +59,11 @@ def test_at_a_higher_one(short, low, tmp_path, threshold):
     out, manifest = regroup(low, threshold=threshold, out=tmp_path / "cut", report=False)
     fresh = run_here(short, tmp_path / "fresh", threshold=threshold, recall=CERTAIN)
     assert_same_groups(tables(out), tables(tmp_path / "fresh"))
-    shared = set(manifest["counts"]) & set(fresh["counts"])
-    assert {name: manifest["counts"][name] for name in shared} == {name: fresh["counts"][name] for name in shared}
+    shared = set(manifest.counts) & set(fresh["counts"])
+    assert {name: manifest.counts[name] for name in shared} == {name: fresh["counts"][name] for name in shared}
     assert {"documents", "kept", "groups", "pairs", "bridges_refused", "near_duplicate"} <= shared
-    assert manifest["parameters"]["threshold"] == threshold
-    assert manifest["found_at_threshold"] == 0.5
+    assert manifest.threshold == threshold
+    assert manifest.found_at_threshold == 0.5
 
 
 @pytest.mark.parametrize("keep", ["first", "shortest", "max:score"])
@@ -100,7 +100,7 @@ def test_integer_ids_and_problems_stay_what_they_are(tmp_path):
     run_here([str(tmp_path / "in.jsonl")], tmp_path / "run", threshold=0.5)
     out, manifest = regroup(tmp_path / "run", threshold=0.9, out=tmp_path / "cut", report=False)
     assert tables(out)["documents"]["id"].type == pa.int64()
-    assert manifest["counts"]["unreadable"] == 1
+    assert manifest.count("unreadable") == 1
     assert pq.read_table(out / "problems.parquet") == pq.read_table(tmp_path / "run/problems.parquet")
 
 

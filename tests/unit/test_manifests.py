@@ -7,8 +7,10 @@ import json
 import pytest
 
 from golden.run_records import RECORDS
-from nearkin.manifests.dedup import DedupManifest, InputFile
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.inputs import DamagedFile, InputFile
 from nearkin.manifests.pairs import PairsManifest
+from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.runs.meter import StageCost
 
 EXPECTED = json.loads(RECORDS.read_text("utf-8"))
@@ -43,6 +45,19 @@ def test_what_is_odd_is_absent(odd):
     assert DedupManifest.of(odd) == DedupManifest.of({"nearkin": odd} if odd != "x" else {})
 
 
+def test_what_signing_says_of_itself():
+    record = SigningRecord(
+        documents=3, signed=2, distinct_signatures=1, without_features=0, unreadable=1,
+        damaged_files=(DamagedFile("a.gz", 7, "the gzip stream is truncated"),), parameters={"bits": 64},
+        fingerprint="words", statistics=StatisticsRecord("chars", 3, 9), drift=(DriftRow(1, 1, 1, 0.5, 0.5),),
+        elapsed_s=0.5,
+    )  # fmt: skip
+    stored = json.loads(json.dumps(record.as_stored()))
+    assert SigningRecord.of(stored) == record
+    assert stored["command"] == "sign"
+    assert stored["drift"] == [{"n_seen_from": 1, "n_seen_to": 1, "n_sampled": 1, "mean_share": 0.5, "high_share": 0.5}]
+
+
 def test_a_part_that_must_be_there():
     manifest = whole(EXPECTED["pairs"]["manifest"])
     for name in ("left", "plan", "fingerprint"):
@@ -54,5 +69,5 @@ def test_a_part_that_must_be_there():
 
 def test_numbers_that_count_nothing():
     read = InputFile.of({"path": "a", "size_bytes": True, "n_documents": -1, "end_row": 1.5})
-    assert read == InputFile("a")
+    assert read == InputFile(path="a")
     assert DedupManifest.of({"estimated_recall": float("nan"), "counts": {"a": 1, "b": "x"}}).counts == {"a": 1}

@@ -196,38 +196,37 @@ def train(
 
 
 def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
-    from nearkin.cli.summary import warn_of_damage
+    from nearkin.cli.printing import say
+    from nearkin.reports.sentences.damage import damage_sentences
+    from nearkin.reports.sentences.sentence import Sentence
 
-    say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{counted(aligned.n_pairs, 'pair')} of sentences[/], {counted(aligned.n_word_pairs, 'pair')} of words")
+    word_pairs = counted(aligned.n_word_pairs, "pair")
+    said = [Sentence(f", {word_pairs} of words", strong=f"{counted(aligned.n_pairs, 'pair')} of sentences")]
     for n, why in (
         (aligned.n_empty, "have an empty side"),
         (aligned.n_too_long, "have a side of more than 200 words"),
         (aligned.n_unreadable, "could not be read"),
     ):
         if n:
-            say(f"[yellow]{n:,} {why} and were left out")
-    warn_of_damage(console, aligned.damaged_files, "The table is of")
+            said.append(Sentence(f"{n:,} {why} and were left out", "warning"))
+    said += damage_sentences(aligned.damaged_files, "The table is of")
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
         steps = " → ".join(f"{one:,.1f}" for one in perplexities)
-        say(f"perplexity of a word of {language}: {steps}")
-    say(f"{aligned.elapsed_s:.1f} s, of which {aligned.align_s:.1f} s for aligning")
+        said.append(Sentence(f"perplexity of a word of {language}: {steps}"))
+    said.append(Sentence(f"{aligned.elapsed_s:.1f} s, of which {aligned.align_s:.1f} s for aligning"))
+    say(console, said)
     _show_table(console, aligned.table, out)
 
 
 def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
-    from nearkin.cli.printing import shown
+    from nearkin.cli.printing import say, say_place
+    from nearkin.reports.sentences.sentence import Sentence
 
-    origin = table.origin
-    console.print(
-        f"[bold]{counted(len(table), 'translation')}[/] of {counted(len(table.source_words), 'word')} of "
-        f"{shown(origin.source)} and "
-        f"{len(table.target_words):,} of {shown(origin.target)}\n"
-        f"Table {table.fingerprint} in [bold]{shown(out)}[/]",
-        highlight=False,
-        soft_wrap=True,
-    )
+    source = f"{counted(len(table.source_words), 'word')} of {table.origin.source}"
+    target = f"{len(table.target_words):,} of {table.origin.target}"
+    say(console, [Sentence(f" of {source} and {target}", strong=counted(len(table), "translation"))])
+    say_place(console, f"Table {table.fingerprint}", out)
 
 
 @align.command(help=_DICTIONARY)
@@ -263,15 +262,18 @@ def dictionary(
 
 
 def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
-    say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{counted(made.n_entries, 'entry', 'entries')}[/]")
+    from nearkin.cli.printing import say
+    from nearkin.reports.sentences.sentence import Sentence
+
+    said = [Sentence("", strong=counted(made.n_entries, "entry", "entries"))]
     for n, why in (
         (made.n_of_several_words, "are not of one word on each side, and were left out"),
         (made.n_repeated, "were there before"),
         (made.n_without_tab, "lines are no entries, and were left out"),
     ):
         if n:
-            say(f"{n:,} {why}")
+            said.append(Sentence(f"{n:,} {why}"))
+    say(console, said)
     _show_table(console, made.table, out)
 
 

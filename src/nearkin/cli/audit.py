@@ -8,12 +8,10 @@ from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, Miss
 from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.nouns import counted
-from nearkin.reports.sentences.rough_quantities import time_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.planning.audit_sample import ProposedSample
     from nearkin.workflows.auditing.audited import Audited
 
 HELP = """
@@ -84,10 +82,11 @@ def audit(
 
 
 def _show(console: Console, audited: Audited) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.reports.quantities import share_percent_text
+    from nearkin.cli.printing import coloured, say, shown, table
+    from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
+    from nearkin.reports.sentences.sentence import Sentence
 
-    found = audited.estimate
+    found, predicted = audited.estimate, audited.predicted_recall
     rows = table("", "", "")
     rows.columns[1].justify = "right"
     rows.columns[2].style = "dim"
@@ -96,51 +95,16 @@ def _show(console: Console, audited: Audited) -> None:
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
-    if found.is_exact and found.recall is None:
-        rows.add_row("recall", "–", "exact: every document was sampled, and none has a true pair")
-    elif found.recall is None or found.low is None or found.high is None:
-        rows.add_row("recall", "–", "no sampled document has a true pair: nothing can be said")
-    elif found.is_exact:
-        rows.add_row("recall", share_percent_text(found.recall), "exact: every document was sampled")
-    else:
-        interval = f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
-        rows.add_row("recall", share_percent_text(found.recall), interval)
-    predicted = "–" if audited.predicted_recall is None else f"{audited.predicted_recall:.2%}"
-    rows.add_row("predicted", predicted, _held(audited))
-    console.print(f"[bold]{shown(audited.what)}[/]", highlight=False, soft_wrap=True)
+    rows.add_row("recall", *measured_recall(found))
+    held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
+    rows.add_row("predicted", "–" if predicted is None else f"{predicted:.2%}", coloured(held))
+    say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
     _show_missed(console, audited)
-    for proposed in audited.proposed:
-        console.print(_in_words(proposed), highlight=False, soft_wrap=True)
-    for note in audited.notes:
-        console.print(shown(note), highlight=False, style="dim", soft_wrap=True)
+    say(console, map(proposal_sentence, audited.proposed))
+    say(console, [Sentence(note, "quiet") for note in audited.notes])
     compared = counted(found.n_sampled, "document")
-    console.print(f"{audited.elapsed_s:.1f} s, {compared} compared with everything", highlight=False)
-
-
-def _in_words(proposed: ProposedSample) -> str:
-    """What another sample would tell, and how long that takes."""
-    tells = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
-    return f"For {tells}: --sample {proposed.n_documents} (about {time_text(proposed.elapsed_s)})"
-
-
-def _held(audited: Audited) -> str:
-    """Whether what was said before is borne out."""
-    found = audited.estimate
-    if audited.predicted_recall is None:
-        return "no prediction"
-    if found.recall is None or found.low is None or found.high is None:
-        return ""
-    if audited.claims_all:
-        return (
-            "consistent: none of these pairs was missed"
-            if not found.n_missed
-            else "[red]inconsistent: pairs were missed[/]"
-        )
-    if found.is_exact:
-        return ""
-    is_inside = found.low <= audited.predicted_recall <= found.high
-    return "inside the interval" if is_inside else "[yellow]outside the interval[/]"
+    say(console, [Sentence(f"{audited.elapsed_s:.1f} s, {compared} compared with everything")])
 
 
 def _show_missed(console: Console, audited: Audited) -> None:

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import Cache, Json, Place, Problems, Uncounted
 from nearkin.cli.options import Quiet, Threads
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from nearkin.collection.info import Info, Problem, Wave
+    from nearkin.collection.info import Problem, Wave
     from nearkin.collection.results import StoredDocument
-    from nearkin.collection.verifying import VerifiedCollection
 
 INFO_HELP = """
 What a collection holds: documents, versions, waves, and what could not be stored or counted.
@@ -47,11 +45,12 @@ def info(collection: Place, uncounted: Uncounted = False, problems: Problems = F
     """Tell what a collection holds."""
     from dataclasses import asdict
 
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import say, tell
     from nearkin.collection.info import info as info_of
     from nearkin.collection.info import problems_of, uncounted_documents
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
+    from nearkin.reports.sentences.info import info_sentences
 
     if uncounted and problems:
         raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
@@ -63,32 +62,7 @@ def info(collection: Place, uncounted: Uncounted = False, problems: Problems = F
             tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
             return
         told = info_of(opened)
-    tell(told.to_dict, lambda console: _show_info(console, told), as_json=as_json)
-
-
-def _show_info(console: Console, told: Info) -> None:
-    from nearkin.cli.printing import shown
-
-    n_replaced = told.n_versions - told.n_documents - told.n_removed
-    console.print(
-        f"[bold]{counted(told.n_documents, 'document')}[/] with {counted(told.n_texts, 'distinct text')} "
-        f"({told.size_bytes / 1e6:,.1f} MB), in {counted(len(told.waves), 'wave')}\n"
-        f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed\n"
-        f"{shown(told.place)}: alphabet {told.alphabet}, schema {told.schema}, {counted(told.n_segments, 'part')} of "
-        "the index\n"
-        f"{counted(told.n_indexed, 'text')} with a similarity index, by {shown(told.similarity_index)}",
-        highlight=False,
-        soft_wrap=True,
-    )
-    if told.n_uncounted:
-        console.print(
-            f"[yellow]{told.n_uncounted:,} have too few letters for range search: nearkin info … --uncounted",
-            highlight=False,
-        )
-    if told.n_problems:
-        console.print(
-            f"[yellow]{told.n_problems:,} could not be stored as they came: nearkin info … --problems", highlight=False
-        )
+    tell(told.to_dict, lambda console: say(console, info_sentences(told)), as_json=as_json)
 
 
 def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
@@ -140,9 +114,10 @@ def verify(
     import typer
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
+    from nearkin.reports.sentences.info import verify_sentences
     from nearkin.workflows.resources import Resources
 
     with (
@@ -150,35 +125,6 @@ def verify(
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
         found = opened.verify(threads=Resources(threads).n_threads)
-    tell(found.to_dict, lambda console: _show_verified(console, found), as_json=as_json, quiet=quiet)
+    tell(found.to_dict, lambda console: say(console, verify_sentences(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
         raise typer.Exit(CollectionError.exit_code)
-
-
-def _show_verified(console: Console, found: VerifiedCollection) -> None:
-    from nearkin.cli.printing import shown
-
-    for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
-        console.print(f"[red]{shown(fault)}", highlight=False, soft_wrap=True)
-    for fault in found.mended_rows:
-        console.print(f"[yellow]repaired: {shown(fault)}", highlight=False, soft_wrap=True)
-    for fault in found.remade_segments:
-        console.print(f"[yellow]made again: {shown(fault)}", highlight=False, soft_wrap=True)
-    if found.mended_texts:
-        texts = counted(found.mended_texts, "text")
-        console.print(f"[yellow]repaired: counts, signatures or indexes of {texts}", highlight=False)
-    said = "is whole"
-    if not found.is_whole:
-        said = "is damaged: restore the database from a backup"
-        if found.damaged_documents:
-            said += ", or add the damaged documents again"
-    if found.sealed_since is not None:
-        since = found.sealed_since.replace("T", " ")[:16]
-        console.print(
-            f"Rows that were changed or lost before {since} UTC cannot be detected", style="dim", highlight=False
-        )
-    console.print(
-        f"[bold]The collection {said}[/]: {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of "
-        "the index checked",
-        highlight=False,
-    )

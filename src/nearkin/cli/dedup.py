@@ -72,5 +72,5 @@ def dedup(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
             progress=bars, preset=chosen.preset, engine=where,
         )  # fmt: skip
-    warn_of_report(manifest, is_silent=quiet or as_json)
-    tell(lambda: manifest, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
+    tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nearkin.cli.options import (
     FamilyShingle,
@@ -19,10 +18,11 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.reading_options import ReadingOptions
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from nearkin.manifests.dedup import DedupManifest
 
 HELP = """
 Group contracts into families of near-duplicates: signed and unsigned copies, one form with different parties, \
@@ -65,32 +65,20 @@ def families(
         manifest = families_files(
             asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
         )
-    warn_of_report(manifest, is_silent=quiet or as_json)
-    tell(lambda: manifest, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
+    tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: Mapping[str, Any], out: Path) -> None:
+def _show(console: Console, manifest: DedupManifest, out: Path) -> None:
     """Members by relation, what stands alone, where to look."""
-    from nearkin.cli.printing import shown, table
-    from nearkin.cli.summary import print_warnings
+    from nearkin.cli.printing import say, say_results, table
+    from nearkin.manifests.dedup import FamilyCounts
+    from nearkin.reports.sentences.families import families_sentences
 
-    counts, found = manifest["counts"], manifest["families"]
-    n_members = found["documents"] - found["families"]
+    found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
-    for relation, n in found["relations"].items():
-        rows.add_row(f"{n:,}", f"{n / max(1, n_members):.1%}", relation)
+    for relation, n in found.relations.items():
+        rows.add_row(f"{n:,}", f"{n / max(1, found.documents - found.families):.1%}", relation)
     console.print(rows)
-    console.print(
-        f"[bold]{counted(counts['documents'], 'document')}: {found['documents']:,} in "
-        f"{counted(found['families'], 'family', 'families')}[/], {found['alone']:,} like no other at "
-        f"{manifest['parameters']['measure']} ≥ {manifest['parameters']['threshold']} on "
-        f"{manifest['parameters']['shingle']}"
-        + "".join(f", {counts[name]:,} {name}" for name in ("empty", "unreadable") if counts[name]),
-        highlight=False,
-    )
-    print_warnings(console, manifest, out)
-    total_s = sum(stage["elapsed_s"] for stage in manifest["stages"])
-    rate = counts["documents"] / total_s if total_s else 0
-    console.print(f"{total_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
-    start = out / "report.html" if (out / "report.html").exists() else out / "families.csv"
-    console.print(f"Results in [bold]{shown(out)}[/]; start with {shown(start)}", highlight=False, soft_wrap=True)
+    say(console, families_sentences(manifest, found))
+    say_results(console, out, "families.csv")

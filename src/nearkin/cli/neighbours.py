@@ -99,16 +99,14 @@ def neighbours(
 
 
 def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
-    from nearkin.cli.printing import shown
+    from nearkin.cli.printing import say, say_place
+    from nearkin.reports.sentences.sentence import Sentence
 
+    pairs = f"{counted(found.n_pairs, 'pair')} within distance {found.distance}"
     written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
-    console.print(
-        f"[bold]{counted(found.n_pairs, 'pair')} within distance {found.distance}{written}[/], among "
-        f"{counted(found.n_signed, 'document')} with "
-        f"{counted(found.n_distinct, 'distinct signature')}\n{found.elapsed_s:.1f} s. Pairs in [bold]{shown(out)}[/]",
-        highlight=False,
-        soft_wrap=True,
-    )
+    among = f"{counted(found.n_signed, 'document')} with {counted(found.n_distinct, 'distinct signature')}"
+    say(console, [Sentence(f", among {among}", strong=pairs + written)])
+    say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
 
 
 def _show_neighbours(console: Console, found: pa.Table) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, TYPE_CHECKING
 
 import typer
@@ -18,6 +18,8 @@ from nearkin.cli.command_line import is_unicode
 from nearkin.hidden_characters import reveal, reveal_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nearkin.reports.sentences.sentence import Sentence, Tone
     from nearkin.stages.differences.comparison import Piece
 
@@ -51,11 +53,10 @@ def tell(
         show(Printer())
 
 
-def warn_of_report(told: Mapping[str, object], *, is_silent: bool) -> None:
-    """Say on standard error that there is no page, where progress was not shown and so has not said it."""
-    problem = told.get("report_problem")
+def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
+    """Say on standard error why there is no page, where progress was not shown and so has not said it."""
     if problem and is_silent:
-        typer.secho(f"Warning: {reveal(str(problem))}", fg="yellow", err=True)
+        typer.secho(f"Warning: {reveal(problem)}", fg="yellow", err=True)
 
 
 def shown(text: object) -> str:
@@ -66,8 +67,25 @@ def shown(text: object) -> str:
 def say(console: Console, sentences: Iterable[Sentence]) -> None:
     """Print each sentence in a line of its own, in the colour of its tone; nothing in it steers the terminal."""
     for one in sentences:
-        said = (reveal_line(one.strong), "bold"), (reveal_line(one.text), _STYLES[one.tone])
-        console.print(Text.assemble(*said), soft_wrap=True)
+        console.print(coloured(one), soft_wrap=True)
+
+
+def coloured(one: Sentence) -> Text:
+    """A sentence in the colour of its tone."""
+    style = _STYLES[one.tone]
+    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(one.text), style))
+
+
+def say_place(console: Console, what: str, out: Path, then: str = "") -> None:
+    """Print what is in a place, and what to do with it."""
+    said = (reveal_line(f"{what} in "), ""), (reveal_line(str(out)), "bold"), (reveal_line(then), "")
+    console.print(Text.assemble(*said), soft_wrap=True)
+
+
+def say_results(console: Console, out: Path, otherwise: str, *, before: str = "") -> None:
+    """Print where the results are, and the file to start with: the page, or another where there is none."""
+    start = out / "report.html"
+    say_place(console, f"{before}Results", out, f"; start with {start if start.exists() else out / otherwise}")
 
 
 def say_passage(console: Console, pieces: Sequence[Piece]) -> None:

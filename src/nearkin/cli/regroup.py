@@ -44,5 +44,5 @@ def regroup(
             report=report,
             progress=bars,
         )
-    warn_of_report(manifest, is_silent=quiet or as_json)
-    tell(lambda: manifest, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
+    tell(manifest.as_stored, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)

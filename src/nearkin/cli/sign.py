@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nearkin.cli.engine_options import EngineOptions
 from nearkin.cli.options import (
@@ -23,14 +22,13 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.reading_options import ReadingOptions
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
 
-    from nearkin.workflows.signing.job import Signed
+    from nearkin.manifests.signing import SigningRecord
 
 HELP = """
 Make a signature of bits for every document: documents alike differ in few bits. nearkin neighbours finds them.
@@ -93,46 +91,23 @@ def sign(
             resources=Resources(threads),
             progress=bars,
             engine=where,
-        )
-    tell(signed.summary, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
+        ).record
+    tell(signed.as_stored, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, signed: Signed, out: Path) -> None:
+def _show(console: Console, told: SigningRecord, out: Path) -> None:
     """What was signed, how far online signatures drifted, what to do next."""
-    from nearkin.cli.printing import shown
-    from nearkin.cli.summary import warn_of_damage
+    from nearkin.cli.printing import say, say_place, table
+    from nearkin.reports.sentences.cost import speed_text
+    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.reports.sentences.sign import sign_sentences
 
-    told: Mapping[str, Any] = signed.summary()
-    n_signed, n_distinct = told["signed"], told["distinct_signatures"]
-    console.print(
-        f"[bold]{counted(told['documents'], 'document')}, {n_signed:,} signed, "
-        f"{counted(n_distinct, 'distinct signature')}[/] of "
-        f"{signed.file.signatures.n_bits} bits",
-        highlight=False,
-    )
-    if told["without_features"]:
-        console.print(f"{told['without_features']:,} without text: they are nobody's neighbour", highlight=False)
-    if told["unreadable"]:
-        console.print(
-            f"[yellow]{told['unreadable']:,} could not be read; why stands in the column problem", highlight=False
-        )
-    warn_of_damage(console, signed.damaged_files, "The file of signatures has")
-    if signed.drift:
-        from nearkin.cli.printing import table
-
+    say(console, sign_sentences(told))
+    if told.drift:
         rows = table("documents seen", "sampled", "bits that all would change", "of one in twenty", numbers=4)
-        for row in signed.drift:
-            rows.add_row(
-                f"{row.n_seen_from:,} to {row.n_seen_to:,}",
-                f"{row.n_sampled:,}",
-                f"{row.mean_share:.1%}",
-                f"{row.high_share:.1%}",
-            )
+        for row in told.drift:
+            seen = f"{row.n_seen_from:,} to {row.n_seen_to:,}"
+            rows.add_row(seen, f"{row.n_sampled:,}", f"{row.mean_share:.1%}", f"{row.high_share:.1%}")
         console.print(rows)
-    rate = signed.file.signatures.has_features.sum() / max(signed.elapsed_s, 1e-9)
-    console.print(f"{signed.elapsed_s:.1f} s, {counted(round(rate), 'document')} per second", highlight=False)
-    console.print(
-        f"Signatures in [bold]{shown(out)}[/]; next: nearkin neighbours {shown(out)} --out pairs.parquet",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(console, [Sentence(speed_text(told.elapsed_s, told.signed))])
+    say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")

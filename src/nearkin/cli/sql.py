@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Overwrite
-from nearkin.nouns import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nearkin.collection.plain_sql.duckdb_copy import Copied
-    from nearkin.collection.plain_sql.installing import Installed
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
@@ -131,10 +124,11 @@ def install(
 ) -> None:
     """Put functions into PostgreSQL."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import say, tell
     from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.installing import check_flagging
     from nearkin.collection.plain_sql.installing import install as put
+    from nearkin.reports.sentences.sql import install_sentences
 
     check_flagging(collection, flag_look_alikes, stops_flagging=no_flag)  # before anything is made
     with (
@@ -148,51 +142,24 @@ def install(
         ) as opened,
     ):
         installed = put(opened, flag_look_alikes=flag_look_alikes, stops_flagging=no_flag)
-    tell(installed.to_dict, lambda console: _show_installed(console, installed), as_json=as_json)
-
-
-def _show_installed(console: Console, installed: Installed) -> None:
-    from nearkin.cli.printing import shown
-
-    say = partial(console.print, highlight=False, soft_wrap=True)
-    say(f"[bold]{shown(installed.place)}[/]: similarity indexes by {shown(installed.similarity_index)}")
-    say(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}")
-    if installed.functions:
-        say(f"functions {', '.join(installed.functions)}")
-    else:
-        say("SQLite has no functions that stay: ask by nearkin sql similar ID --dialect sqlite")
-    if installed.flags_look_alikes is not None:
-        say(f"what is within gamma {installed.flags_look_alikes:g} of a new document is stored in look_alikes")
-    say(f"Try: {shown(installed.example)}")
+    tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json)
 
 
 @sql.command(help=_COPY)
 def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
     """Copy into a file of DuckDB."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import say, tell
     from nearkin.cli.result_file import check_free
     from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
     from nearkin.errors import CollectionError
+    from nearkin.reports.sentences.sql import copy_sentences
 
     check_free(file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
     with bars_shown(is_quiet=as_json) as bars, OpenedCollection.open(collection, progress=bars) as opened:
         copied = copy_to_duckdb(opened, file)
-    tell(copied.to_dict, lambda console: _show_copied(console, copied), as_json=as_json)
+    tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json)
     if copied.damaged_documents or copied.faults:
         raise typer.Exit(CollectionError.exit_code)
-
-
-def _show_copied(console: Console, copied: Copied) -> None:
-    from nearkin.cli.printing import shown
-
-    console.print(
-        f"[bold]{shown(copied.file)}[/]: {counted(copied.n_rows['documents'], 'document')}, of all versions, with "
-        f"{counted(copied.n_rows['contents'], 'text')}",
-        highlight=False,
-        soft_wrap=True,
-    )
-    for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
-        console.print(f"[red]copied as it is: {shown(fault)}", highlight=False, soft_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from nearkin.nouns import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nearkin.manifests.inputs import DamagedFile
     from nearkin.stages.signatures.statistics import Statistics
 
 MERGE = "merge"
@@ -64,7 +65,7 @@ def statistics(
 
     is_merge = inputs[0] == MERGE
     check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
-    damaged: Sequence[Mapping[str, object]] = ()
+    damaged: Sequence[DamagedFile] = ()
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
@@ -88,7 +89,7 @@ def statistics(
     )
 
 
-def _summary(found: Statistics, damaged: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
     return {
         "command": "statistics",
         "documents": found.n_documents,
@@ -96,18 +97,16 @@ def _summary(found: Statistics, damaged: Sequence[Mapping[str, object]]) -> dict
         "occurrences": found.n_occurrences,
         "of": found.features,
         "fingerprint": found.fingerprint,
-        "damaged_files": list(damaged),
+        "damaged_files": [one.as_stored() for one in damaged],
     }
 
 
-def _show(console: Console, found: Statistics, damaged: Sequence[Mapping[str, object]], out: Path) -> None:
-    from nearkin.cli.printing import shown
-    from nearkin.cli.summary import warn_of_damage
+def _show(console: Console, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
+    from nearkin.cli.printing import say, say_place
+    from nearkin.reports.sentences.damage import damage_sentences
+    from nearkin.reports.sentences.sentence import Sentence
 
-    warn_of_damage(console, damaged, "The statistics are of")
-    console.print(
-        f"[bold]{counted(found.n_documents, 'document')}, {counted(len(found.hashes), 'feature')}, "
-        f"{counted(found.n_occurrences, 'occurrence')}[/]\nStatistics {found.fingerprint} in [bold]{shown(out)}[/]",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(console, damage_sentences(damaged, "The statistics are of"))
+    documents, features = counted(found.n_documents, "document"), counted(len(found.hashes), "feature")
+    say(console, [Sentence("", strong=f"{documents}, {features}, {counted(found.n_occurrences, 'occurrence')}")])
+    say_place(console, f"Statistics {found.fingerprint}", out)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Concatenate, Generic, Protocol, TypeVar
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError, OutputExistsError
@@ -16,6 +17,7 @@ from nearkin.paths import check_output
 from nearkin.reports.page_file import write_page
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 SUMMARY, PAGE = "summary.json", "report.html"
@@ -31,57 +33,85 @@ class LabResults(Protocol):
 
 
 R = TypeVar("R", bound=LabResults)
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered(Generic[R]):
-    """What was measured, and the summary as ``summary.json`` has it."""
+    """What was measured, the summary as ``summary.json`` has it, and why there is no page if it could not be drawn."""
 
     results: R
     summary: dict[str, object]
+    report_problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment(Generic[R]):
+class Experiment(Generic[S, R]):
     """What can be run and delivered.
 
     Parameters
     ----------
-    name : str
-        Its command.
-    inputs : sequence of str
-        The corpus, as the head of a page names it.
+    package : str
+        Where it is; its module ``page`` has the page, as ``PAGE``.
     run : function
-        Measures; takes ``resources`` and ``progress``.
+        Measures; takes the source, what else is asked for, ``resources`` and ``progress``.
     tables : function
         The results as tables, a CSV file each.
     summary : function
-        What the summary holds besides the version, the experiment's name, tables and the time.
-    page : function
-        Imports what draws, so that an extra that is missing is missed before the work.
+        What the summary holds besides the version, the experiment's name, tables and the time; of the source and the
+        results.
     lists_tables : bool
         Whether the summary has the tables as well.
     """
 
-    name: str
-    inputs: Sequence[str] = ()
-    run: Callable[..., R]
+    package: str
+    run: Callable[Concatenate[S, ...], R]
     tables: Callable[[R], Sequence[Table]]
-    summary: Callable[[R], dict[str, object]]
-    page: Callable[[], LabPage[R]]
+    summary: Callable[[S, R], dict[str, object]]
     lists_tables: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its command."""
+        return self.package.rpartition(".")[2].replace("_", "-")
+
+    def page(self) -> LabPage[R]:
+        """The page; imports what draws, so that an extra that is missing is missed before the work.
+
+        Raises
+        ------
+        MissingExtraError
+        """
+        try:
+            page: LabPage[R] = import_module(f"{self.package}.page").PAGE
+        except ImportError as error:
+            raise MissingExtraError.of("Drawing a figure", "report") from error
+        return page
 
 
 def deliver(
-    experiment: Experiment[R],
+    experiment: Experiment[S, R],
+    source: S,
+    *asked: object,
     out: Path,
-    *,
     resources: Resources,
     report: bool,
     overwrite: bool,
     progress: Progress,
 ) -> Delivered[R]:
     """Run an experiment and write all of it into a directory.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    source : object
+        What is read: a `ReadingRequest`, which the head of the page names, or a plan.
+    *asked : object
+        What else ``run`` takes.
+    out : Path
+    resources : Resources
+    report, overwrite : bool
+    progress : Progress
 
     Raises
     ------
@@ -93,34 +123,31 @@ def deliver(
         A page is wanted, and the ``report`` extra is not installed.
     """
     make_room(out, overwrite=overwrite)
-    page = _page(experiment) if report else None
-    results = experiment.run(resources=resources, progress=progress)
+    page = experiment.page() if report else None
+    results = experiment.run(source, *asked, resources=resources, progress=progress)
     with writing(out):
         (out / _TABLES).mkdir(exist_ok=True)
     tables = experiment.tables(results)
     for table in tables:
         _write(out / _TABLES / f"{table.name}.csv", table.as_csv())
-    summary = _summary(experiment, results, tables)
-    if page is not None:
-        progress.start("draw", 0, "steps")
-        summary |= _write_page(page, results, ", ".join(experiment.inputs), out, progress)
-        progress.finish()
-    write_json(out / SUMMARY, summary)
-    return Delivered(results, summary)
-
-
-def _page(experiment: Experiment[R]) -> LabPage[R]:
-    try:
-        return experiment.page()
-    except ImportError as error:
-        raise MissingExtraError.of("Drawing a figure", "report") from error
-
-
-def _summary(experiment: Experiment[R], results: R, tables: Sequence[Table]) -> dict[str, object]:
-    summary: dict[str, object] = {"nearkin": __version__, "experiment": experiment.name, **experiment.summary(results)}
+    summary: dict[str, object] = {
+        "nearkin": __version__,
+        "experiment": experiment.name,
+        **experiment.summary(source, results),
+    }
     if experiment.lists_tables:
         summary["tables"] = {table.name: table.records() for table in tables if table.in_summary}
-    return summary | {"elapsed_s": round(results.elapsed_s, 3)}
+    summary["elapsed_s"] = round(results.elapsed_s, 3)
+    problem = None
+    if page is not None:
+        progress.start("draw", 0, "steps")
+        corpus = ", ".join(source.shown_inputs) if isinstance(source, ReadingRequest) else ""
+        problem = _write_page(page, results, corpus, out, progress)
+        progress.finish()
+    if problem:
+        summary["report_problem"] = problem
+    write_json(out / SUMMARY, summary)
+    return Delivered(results, summary, problem)
 
 
 def make_room(out: Path, *, overwrite: bool) -> None:
@@ -152,7 +179,7 @@ def make_room(out: Path, *, overwrite: bool) -> None:
             shutil.rmtree(out / name, ignore_errors=True)
 
 
-def _write_page(page: LabPage[R], results: R, corpus: str, out: Path, progress: Progress) -> dict[str, str]:
+def _write_page(page: LabPage[R], results: R, corpus: str, out: Path, progress: Progress) -> str | None:
     """The figures, each in a file of its own, and the page; see `nearkin.reports.page_file.write_page`."""
 
     def render() -> str:

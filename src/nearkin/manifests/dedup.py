@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
+from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
@@ -15,26 +16,6 @@ REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unre
 """What is said of each document, in the order in which it is shown."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputFile(Stored):
-    """A source that was read; None where there is nothing to tell.
-
-    ``sha256`` is that of a file; of a collection that of the numbers of its documents, of a run that of its manifest.
-    """
-
-    path: str = ""
-    size_bytes: int | None = None
-    sha256: str | None = None
-    format: str | None = None
-    text: str | None = None
-    id: str | None = None
-    name: str | None = None
-    """By which its documents without an id are called."""
-    end_row: int | None = None
-    """Of a collection: the number in its store that all of its documents are below."""
-    n_documents: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +36,6 @@ class KeptFile(Stored):
     input: int
     size_bytes: int
     sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class DamagedFile(Stored):
-    """A file of which only a part was used."""
-
-    path: str
-    line: int
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class HowRead(Stored):
-    """How the files were read: what reading them again depends on, and what was put up with."""
-
-    format: str | None = None
-    on_error: str | None = None
-    max_unreadable: float | None = None
-    max_document_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +68,8 @@ class DedupManifest(Stored):
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
+    commands: ClassVar[tuple[str, ...]] = ("dedup", "families", "regroup")
+    """Whose manifest it is."""
 
     version: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.dedup import DamagedFile
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.stored import Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.runs.meter import StageCost
@@ -15,7 +15,7 @@ Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SideFacts(Stored):
     """What became of a collection.
 
@@ -90,7 +90,7 @@ class PairPlanRecord(WayRecord):
     sampled_pairs: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts(Stored):
     """How many there were; None where more pairs than the best were not kept."""
 
@@ -100,6 +100,10 @@ class PairCounts(Stored):
     right_with_pairs: int
     comparisons: int
     candidates: int
+
+    def with_pairs(self, side: Side) -> int:
+        """Documents of a side that are in a pair."""
+        return self.left_with_pairs if side == "left" else self.right_with_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class CosineHistogram(Stored):
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFound(Stored):
     """What became of the known pairs.
 
@@ -152,7 +156,7 @@ class KnownFound(Stored):
     histogram: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranslatedCosines(Stored):
     """Cosines of the same pairs, by the table and by the translation.
 
@@ -181,6 +185,7 @@ class PairsManifest(Stored):
 
     left_out: ClassVar[frozenset[str]] = frozenset(("known", "translated", "engine", "report_problem"))
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
+    commands: ClassVar[tuple[str, ...]] = ("pairs",)
 
     version: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.quantities import parameter_text
@@ -43,3 +45,19 @@ def criterion_of(manifest: DedupManifest) -> str:
     if threshold is not None:
         least = f"\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}{parameter_text(threshold)}"
     return f"{measure_of(manifest)}{least}{f' on {shingles}' if shingles else ''}"
+
+
+def criterion_text(parameters: Mapping[str, object]) -> str:
+    """What a pair must be to be reported, from the parameters of a run as they would be given.
+
+    Examples
+    --------
+    >>> criterion_text({"measure": "jaccard", "threshold": 0.8, "shingle": "words:5"})
+    'jaccard ≥ 0.8 on words:5'
+    >>> criterion_text({"min_shared": 1, "shingle": "words:13"})
+    'at least 1 shared shingle (words:13)'
+    """
+    n, shingle = parameters.get("min_shared"), parameters["shingle"]
+    if n is not None:
+        return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
+    return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"

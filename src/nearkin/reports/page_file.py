@@ -10,11 +10,8 @@ from nearkin.reports.drawing import LIMITS, drawing
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 
-PROBLEM = "report_problem"
-"""What a manifest calls the reason why there is no page."""
 
-
-def write_page(path: Path, render: Callable[[], str], progress: Progress, *, instead: str) -> dict[str, str]:
+def write_page(path: Path, render: Callable[[], str], progress: Progress, *, instead: str) -> str | None:
     """Write a page; without the ``report`` extra, or where it cannot be drawn, say that there is none.
 
     Parameters
@@ -28,8 +25,8 @@ def write_page(path: Path, render: Callable[[], str], progress: Progress, *, ins
 
     Returns
     -------
-    dict
-        For the manifest: the problem, if the page could not be drawn.
+    str or None
+        For the manifest: why the page could not be drawn.
 
     Raises
     ------
@@ -41,17 +38,17 @@ def write_page(path: Path, render: Callable[[], str], progress: Progress, *, ins
             page = render()
     except MissingExtraError as error:
         progress.say(f"{error}. Everything else is written.")
-        return {}
+        return None
     except DrawingError as error:
         return _told(path, str(error), progress, instead)
     except (OSError, MemoryError) as error:  # modules and templates are loaded while a page is made
         return _told(path, f"{str(error) or 'Not enough memory'}; {LIMITS}.", progress, instead)
     with published(path) as aside:
         aside.write_text(page, encoding="utf-8")
-    return {}
+    return None
 
 
-def _told(path: Path, why: str, progress: Progress, instead: str) -> dict[str, str]:
+def _told(path: Path, why: str, progress: Progress, instead: str) -> str:
     problem = f"{path.name} is missing. {why} All other results are complete. {instead}"
     progress.say(problem)
-    return {PROBLEM: problem}
+    return problem

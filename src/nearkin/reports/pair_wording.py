@@ -254,7 +254,7 @@ def fates(told: PairsManifest) -> tuple[Fates, ...]:
 
 def _fates(told: PairsManifest, side: Side) -> Fates:
     facts = told.side(side)
-    n_paired = told.counts.left_with_pairs if side == "left" else told.counts.right_with_pairs
+    n_paired = told.counts.with_pairs(side)
     counts = {
         "with a pair": n_paired,
         "compared, without a pair": facts.n_vectors - n_paired,

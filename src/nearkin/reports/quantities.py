@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 _NBSP = "\N{NO-BREAK SPACE}"
@@ -111,7 +110,7 @@ def recall_text(value: float) -> str:
     >>> [recall_text(value).replace("\N{NO-BREAK SPACE}", " ") for value in (0.91999, 0.9999, 1)]
     ['91.9 %', '99.9 %', '100 %']
     """
-    return ("100" if value >= 1 else f"{math.floor(round(value * 1000, 6)) / 10:.1f}") + PERCENT
+    return ("100" if value >= 1 else share_percent_text(value, 1).removesuffix("%")) + PERCENT
 
 
 def magnitude_text(n: float) -> str:

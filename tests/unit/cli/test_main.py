@@ -16,6 +16,7 @@ from nearkin.cli.command_line import CommandLine
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.directory import RunDirectory
 
 MANIFEST = {
@@ -81,7 +82,7 @@ def test_more_memory_than_allowed_is_explained(peak, longest, said):
     facts = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": peak << 20}
     stages = [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": peak << 20}]
     told = MANIFEST | {"stages": stages, "memory": facts | {"longest_document_characters": longest}}
-    print_summary(Console(file=out, width=300), told, Path("somewhere"))
+    print_summary(Console(file=out, width=300), DedupManifest.of(told), Path("somewhere"))
     line = next(line for line in out.getvalue().splitlines() if "of memory" in line)
     assert line.endswith(said or f"at most {peak} MiB of memory")
 
@@ -151,7 +152,7 @@ def test_a_fault_of_ours_shows_itself(monkeypatch):
 
 def printed(manifest, tmp_path) -> str:
     file = io.StringIO()
-    print_summary(Console(file=file, width=200), manifest, tmp_path)
+    print_summary(Console(file=file, width=200), DedupManifest.of(manifest), tmp_path)
     return file.getvalue()
 
 

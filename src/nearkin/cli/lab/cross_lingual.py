@@ -76,7 +76,7 @@ def cross_lingual(
     seed: LabSeed = 0,
 ) -> PlannedExperiment:
     """Repeat the article's experiments."""
-    from nearkin.lab.cross_lingual.delivery import experiment
+    from nearkin.lab.cross_lingual.delivery import EXPERIMENT
     from nearkin.lab.cross_lingual.documents import ParallelColumns
     from nearkin.lab.cross_lingual.experiment import CrossLingualPlan
     from nearkin.stages.documents.rules import ReadingRules
@@ -85,7 +85,7 @@ def cross_lingual(
         left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size)
     )
     plan = CrossLingualPlan(tuple(docs), tuple(table), columns, translated, documents, seed)
-    return PlannedExperiment(experiment(plan), out, _show)
+    return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 
 def _show(console: Console, results: CrossLingualResults) -> None:

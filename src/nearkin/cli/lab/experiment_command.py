@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedExperiment:
-    """An experiment, its directory, and how its results are printed for a person."""
+    """An experiment, what is asked of it, its directory, and how its results are printed for a person."""
 
-    experiment: Experiment[Any]
+    experiment: Experiment[Any, Any]
+    asked: Sequence[object]
     out: Path
     show: Callable[[Console, Any], None]
 
@@ -56,35 +57,23 @@ def _conduct(
 ) -> None:
     """Run the experiment, write all of it, and print what was found."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.lab.delivery import deliver
+    from nearkin.cli.printing import say_results, tell, warn_of_report
+    from nearkin.lab.delivery import SUMMARY, deliver
     from nearkin.workflows.resources import Resources
 
     resources, out = Resources(threads), planned.out
     with bars_shown(is_quiet=quiet or as_json) as bars:
         delivered = deliver(
-            planned.experiment, out, resources=resources, report=report, overwrite=overwrite, progress=bars
-        )
-    warn_of_report(delivered.summary, is_silent=quiet or as_json)
+            planned.experiment, *planned.asked, out=out, resources=resources, report=report, overwrite=overwrite,
+            progress=bars,
+        )  # fmt: skip
+    warn_of_report(delivered.report_problem, is_silent=quiet or as_json)
 
     def show(console: Console) -> None:
         planned.show(console, delivered.results)
-        _show_end(console, delivered.results.elapsed_s, out)
+        say_results(console, out, SUMMARY, before=f"{delivered.results.elapsed_s:.1f} s. ")
 
     tell(lambda: delivered.summary, show, as_json=as_json, quiet=quiet)
-
-
-def _show_end(console: Console, elapsed_s: float, out: Path) -> None:
-    """The time, and where to start to read."""
-    from nearkin.cli.printing import shown
-    from nearkin.lab.delivery import PAGE, SUMMARY
-
-    start = out / PAGE if (out / PAGE).exists() else out / SUMMARY
-    console.print(
-        f"{elapsed_s:.1f} s. Results in [bold]{shown(out)}[/]; start with {shown(start)}",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
 def result_table(headings: Sequence[str], *, left: Sequence[str] = (), is_narrow: bool = True) -> Table:

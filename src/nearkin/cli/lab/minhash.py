@@ -36,10 +36,10 @@ def minhash(
 ) -> PlannedExperiment:
     """Repeat the article's measurements."""
     from nearkin.lab.minhash.corpus import TitledRequest
-    from nearkin.lab.minhash.delivery import experiment
+    from nearkin.lab.minhash.delivery import EXPERIMENT
 
     files = TitledRequest.of(reading.request(inputs), title)
-    return PlannedExperiment(experiment(files, documents), out, _show)
+    return PlannedExperiment(EXPERIMENT, (files, documents), out, _show)
 
 
 def _show(console: Console, results: MinhashResults) -> None:

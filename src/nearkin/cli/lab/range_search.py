@@ -62,12 +62,12 @@ def range_search(
     seed: ExperimentSeed = 0,
 ) -> PlannedExperiment:
     """Repeat the paper's measurements."""
-    from nearkin.lab.range_search.delivery import experiment
+    from nearkin.lab.range_search.delivery import EXPERIMENT
     from nearkin.lab.range_search.experiment import RangeSearchPlan
     from nearkin.lab.range_search.similarity import Bounds
 
     plan = RangeSearchPlan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
-    return PlannedExperiment(experiment(reading.request(inputs), plan), out, _show)
+    return PlannedExperiment(EXPERIMENT, (reading.request(inputs), plan), out, _show)
 
 
 def _show(console: Console, results: RangeSearchResults) -> None:

@@ -35,9 +35,9 @@ def signatures(
     documents: Documents = 2000,
 ) -> PlannedExperiment:
     """Measure signatures of bits."""
-    from nearkin.lab.signatures.delivery import experiment
+    from nearkin.lab.signatures.delivery import EXPERIMENT
 
-    return PlannedExperiment(experiment(reading.request(inputs), documents), out, _show)
+    return PlannedExperiment(EXPERIMENT, (reading.request(inputs), documents), out, _show)
 
 
 def _show(console: Console, results: SignatureResults) -> None:

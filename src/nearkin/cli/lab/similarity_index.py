@@ -82,7 +82,7 @@ def similarity_index(
     queries: FamilyQueries = 2000,
 ) -> PlannedExperiment:
     """Repeat the paper's experiment."""
-    from nearkin.lab.similarity_index.delivery import experiment
+    from nearkin.lab.similarity_index.delivery import EXPERIMENT
     from nearkin.lab.similarity_index.experiment import IndexPlan
     from nearkin.lab.similarity_index.families import FamilyFile
 
@@ -95,7 +95,7 @@ def similarity_index(
         left_out = tuple(name.strip() for name in (leave_out or "").split(",") if name.strip())
         families = FamilyFile(documents, family, text, only, left_out)
     plan = IndexPlan(folder, expected, families, multipliers, queries, seed)
-    return PlannedExperiment(experiment(plan), out, _show)
+    return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 
 def _show(console: Console, results: IndexResults) -> None:

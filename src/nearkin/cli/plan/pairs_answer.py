@@ -88,7 +88,7 @@ def _show(
 ) -> None:
     """The question, the ways side by side, then why."""
     from nearkin.cli.plan.cluster import show_needs
-    from nearkin.cli.printing import say, shown
+    from nearkin.cli.printing import say, say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import LEAST_PAIRS
     from nearkin.workflows.pairing.verifying import MOST_PAIRS
@@ -107,7 +107,7 @@ def _show(
     )
     say(console, said)
     if figure is not None:
-        console.print(f"Recall against cost is drawn in [bold]{shown(figure)}[/]", highlight=False, soft_wrap=True)
+        say_place(console, "Recall against cost is drawn", figure)
     show_needs(console, needs, question.cores, question.n_documents)
 
 
@@ -115,7 +115,7 @@ def _ways(question: Question, planned: Plan) -> object:
     """A column a way, the chosen one first."""
     from nearkin.cli.printing import table
     from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan.pairs import recall_text
+    from nearkin.reports.sentences.plan.pairs import predicted_recall_text
     from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text, time_text
 
     ways = ((planned.search, planned.prediction), *planned.alternatives)
@@ -127,7 +127,7 @@ def _ways(question: Question, planned: Plan) -> object:
     def row(name: str, cells: list[str]) -> None:
         rows.add_row(name, *cells)
 
-    row("recall", [recall_text(told) for _, told in ways])
+    row("recall", [predicted_recall_text(told) for _, told in ways])
     row("bits, distance", [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways])
     row("orders × window", [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways])
     row("comparisons", [many_text(told.n_comparisons) for _, told in ways])

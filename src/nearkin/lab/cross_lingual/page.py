@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from nearkin.lab.cross_lingual import figures
 from nearkin.lab.cross_lingual.experiment import VARIANTS, CrossLingualResults
 from nearkin.lab.cross_lingual.finding import THRESHOLDS
@@ -24,7 +22,7 @@ from nearkin.lab.cross_lingual.tables import error_said, scan_said, with_sorting
 from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
 from nearkin.lab.page import Drawn, LabPage, drawn, places
 from nearkin.nouns import counted
-from nearkin.reports.quantities import share_text
+from nearkin.reports.quantities import share_percent_text, share_text
 
 
 def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
@@ -92,7 +90,7 @@ PAGE = LabPage(
     {
         "hundredths": places(2),
         "thousandths": places(3),
-        "percent": lambda x: "–" if x != x else f"{math.floor(round(1000 * x, 6)) / 10:.1f} %",  # 99.97 is not 100
+        "percent": lambda x: "–" if x != x else share_percent_text(x, 1).replace("%", " %"),  # 99.97 is not 100
         "share": lambda x: "–" if x != x else share_text(x),
         "cost": lambda x: f"{100 * x:.1f} %",
         "whole_percent": lambda x: "–" if x != x else f"{100 * x:,.0f} %" if x >= 0.095 else f"{100 * x:.1f} %",

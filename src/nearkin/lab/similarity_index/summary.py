@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from nearkin.lab.similarity_index.experiment import IndexResults
+from nearkin.lab.similarity_index.experiment import IndexPlan, IndexResults
 from nearkin.lab.similarity_index.larger import Larger
 from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
 
 
-def summary(results: IndexResults) -> dict[str, object]:
+def summary(plan: IndexPlan, results: IndexResults) -> dict[str, object]:
     """The results as JSON."""
-    plan, chance, length = results.plan, results.chance, results.by_length.counted
+    chance, length = results.chance, results.by_length.counted
     return {
         "folder": {"path": str(plan.folder), "n_files": len(results.folder), "zones": _zones(results)},
         "parameters": {"multipliers": plan.n_multipliers, "queries": plan.n_queries, "seed": plan.seed},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
@@ -81,7 +82,7 @@ class Aligned:
     perplexities : tuple of tuple of float
         Of target words, then of source words: before the first iteration and after each; empty for eflomal.
     align_s, elapsed_s : float
-    damaged_files : tuple of mapping
+    damaged_files : tuple of DamagedFile
         Those of which only a part was used.
     """
 
@@ -94,7 +95,7 @@ class Aligned:
     perplexities: tuple[tuple[float, ...], ...]
     align_s: float
     elapsed_s: float
-    damaged_files: tuple[Mapping[str, str], ...] = ()
+    damaged_files: tuple[DamagedFile, ...] = ()
 
     def summary(self) -> dict[str, object]:
         """For a program."""
@@ -105,7 +106,7 @@ class Aligned:
             "pairs_with_an_empty_side": self.n_empty,
             f"pairs_over_{MOST_WORDS}_words": self.n_too_long,
             "pairs_unreadable": self.n_unreadable,
-            "damaged_files": [dict(one) for one in self.damaged_files],
+            "damaged_files": [one.as_stored() for one in self.damaged_files],
             "word_pairs": self.n_word_pairs,
             "perplexities": [[round(one, 3) for one in direction] for direction in self.perplexities],
             "align_s": self.align_s,
@@ -180,7 +181,7 @@ def train(
         perplexities=perplexities,
         align_s=align_s,
         elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
-        damaged_files=tuple({"path": corpus.name, "problem": fault} for fault in damage),
+        damaged_files=tuple(DamagedFile(corpus.name, None, fault) for fault in damage),
     )
 
 

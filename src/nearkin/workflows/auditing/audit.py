@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nearkin.errors import ParameterError, RunError
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.pairs import PairsManifest
 from nearkin.runs.directory import MANIFEST, WORK, check_results
 from nearkin.runs.files import text_of
 from nearkin.runs.progress import Progress, Silent
@@ -14,17 +15,14 @@ from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.pairs import audit_pairs
+from nearkin.workflows.auditing.reported import damaged
 from nearkin.workflows.auditing.run import audit_run
 
-Auditor = Callable[[Path, Mapping[str, object], AuditOptions, Progress], Audited]
-"""Audits a finished run, given its directory and its manifest."""
-OF_RUNS: dict[str, Auditor] = {
-    "dedup": audit_run,
-    "families": audit_run,
-    "regroup": audit_run,
-    "pairs": audit_pairs,
+Manifest = DedupManifest | PairsManifest
+AUDITED: dict[str, type[Manifest]] = {
+    command: kind for kind in (DedupManifest, PairsManifest) for command in kind.commands
 }
-"""By the command that the manifest names."""
+"""The manifests of runs that can be audited, by their commands."""
 
 
 def audit(place: str | Path, options: AuditOptions | None = None, progress: Progress | None = None) -> Audited:
@@ -53,25 +51,21 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
     if directory is None or (directory / FILE).exists():
         return audit_collection(place, options, progress)
     manifest = _manifest(directory)
-    command = manifest.get("command")
-    if command not in OF_RUNS:
-        raise RunError(
-            f"{directory} holds the results of nearkin {command}, which are not audited. Those of "
-            f"{', '.join(OF_RUNS)} are, and collections."
-        )
     if options.tolerance is not None:
         raise ParameterError(
             f"{directory} is a run, and is audited at its own threshold: 'method', '{options.tolerance.parameter}' and "
             "the like are for collections.",
             named=("method", options.tolerance.parameter),
         )
-    return OF_RUNS[str(command)](directory, manifest, options, progress)
+    if isinstance(manifest, PairsManifest):
+        return audit_pairs(directory, manifest, options, progress)
+    return audit_run(directory, manifest, options, progress)
 
 
-def _manifest(directory: Path) -> Mapping[str, object]:
+def _manifest(directory: Path) -> Manifest:
     """Of a finished run."""
     try:
-        manifest = json.loads(text_of(directory / MANIFEST))
+        stored = json.loads(text_of(directory / MANIFEST))
     except (FileNotFoundError, NotADirectoryError) as error:
         if (directory / WORK).exists():
             raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
@@ -80,7 +74,16 @@ def _manifest(directory: Path) -> Mapping[str, object]:
         ) from error
     except (OSError, ValueError) as error:
         raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
-    if not isinstance(manifest, dict):
+    if not isinstance(stored, dict):
         raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
-    check_results(directory, manifest)
-    return manifest
+    check_results(directory, stored)
+    command = stored.get("command")
+    if command not in AUDITED:
+        raise RunError(
+            f"{directory} holds the results of nearkin {command}, which are not audited. Those of "
+            f"{', '.join(AUDITED)} are, and collections."
+        )
+    try:
+        return AUDITED[command].of(stored)
+    except TypeError as error:
+        raise damaged(directory, f"TypeError: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 
-def audit_pairs(directory: Path, manifest: Mapping[str, object], options: AuditOptions, progress: Progress) -> Audited:
+def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, progress: Progress) -> Audited:
     """Compare a sample of the left side with the whole right side, and look the pairs up in what was reported.
 
     Raises
@@ -45,7 +45,6 @@ def audit_pairs(directory: Path, manifest: Mapping[str, object], options: AuditO
     """
     started = time.perf_counter()
     try:
-        told = PairsManifest.of(manifest)
         chosen = PairOptions.of_words(told.parameters)
         sides = _texts(told.left), _texts(told.right)
         reported = _stored_pairs(directory / "pairs.parquet")

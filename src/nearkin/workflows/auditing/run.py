@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
+from nearkin.reports.criterion import criterion_text
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
@@ -37,7 +38,7 @@ from nearkin.workflows.auditing.reported import (
     damaged,
     n_documents_in_pairs,
 )
-from nearkin.workflows.dedup.options import DedupOptions, criterion_text
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.changed import changed
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import Reread, reread
@@ -157,7 +158,7 @@ def _documents(path: Path) -> pa.Table:
     return table
 
 
-def audit_run(directory: Path, stored: Mapping[str, object], options: AuditOptions, progress: Progress) -> Audited:
+def audit_run(directory: Path, manifest: DedupManifest, options: AuditOptions, progress: Progress) -> Audited:
     """Compare a sample of a run's documents with all others, and look the pairs up in what it found.
 
     Raises
@@ -166,7 +167,6 @@ def audit_run(directory: Path, stored: Mapping[str, object], options: AuditOptio
         See `audit.audit`.
     """
     started = time.perf_counter()
-    manifest = DedupManifest.of(stored)
     run = StoredRun.load(directory, manifest, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample)), np.zeros(len(sample))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -11,7 +11,6 @@ from typing import BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
-from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -27,7 +26,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
 
-__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files", "run_files"]
+__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,38 +107,38 @@ class Ending(Protocol):
     def write(self, found: RunResult) -> Written:
         """Write what is wanted from the input."""
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write the page, from the manifest so far; why it could not be drawn, if so."""
 
 
-def run_files(
+def dedup_files(
     asked: ReadingRequest,
     out: Path,
     options: DedupOptions,
-    ending: Ending,
     *,
     against: Sequence[str] = (),
     delivery: Delivery,
+    ending: Ending | None = None,
     resources: Resources,
     progress: Progress | None = None,
     preset: str | None = None,
     engine: Engine = LOCAL,
-) -> Mapping[str, object]:
+) -> DedupManifest:
     """Find near-duplicates in files, write the tables into a directory, and end as the command wants.
 
-    A cluster must see the files, and the directory, under the same paths.
+    A cluster must see the files, and the directory, under the same paths; without an ``ending`` it is that of
+    ``nearkin dedup``.
 
     Returns
     -------
-    mapping
-        The manifest, as ``manifest.json`` has it.
+    DedupManifest
 
     Raises
     ------
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    progress = progress or Silent()
+    progress, ending = progress or Silent(), ending or DedupEnding(delivery)
     options.check_fits(is_against=bool(against))
     directory = RunDirectory(out)
     with stdin_of_run(asked.stdin, directory.work, resume=delivery.resume) as stdin:
@@ -180,12 +179,11 @@ def run_files(
                 families=more.families,
             )  # fmt: skip
             if delivery.report:
-                problem = ending.report(found, record).get(PROBLEM)
+                problem = ending.report(found, record)
                 record = replace(record, report_problem=problem, stages=tuple(meter.costs))
             record = replace(record, memory=worker.memory(result))
-            written = record.as_stored()
-            directory.finish(written, kept=delivery.kept)
-    return written
+            directory.finish(record.as_stored(), kept=delivery.kept)
+    return record
 
 
 def _find(
@@ -241,36 +239,8 @@ class DedupEnding:
         )
         return Written(kept=written)
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
             return write_report(found.directory.path / "report.html", manifest, told, found.options, progress)
-
-
-def dedup_files(
-    asked: ReadingRequest,
-    out: Path,
-    options: DedupOptions,
-    *,
-    against: Sequence[str] = (),
-    delivery: Delivery,
-    resources: Resources,
-    progress: Progress | None = None,
-    preset: str | None = None,
-    engine: Engine = LOCAL,
-) -> Mapping[str, object]:
-    """Deduplicate files into a directory; see `run_files`."""
-    ending = DedupEnding(delivery)
-    return run_files(
-        asked,
-        out,
-        options,
-        ending,
-        against=against,
-        delivery=delivery,
-        resources=resources,
-        progress=progress,
-        preset=preset,
-        engine=engine,
-    )

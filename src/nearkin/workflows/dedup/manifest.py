@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, DedupManifest, InputFile, MemoryUse, counted_as
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, DedupManifest, MemoryUse, counted_as
+from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
 from nearkin.workflows.dedup.corpus import UNREADABLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Never, cast, get_args
 
@@ -179,19 +179,3 @@ class DedupOptions:
     def fingerprint(self) -> str:
         """What decides the result, in one line."""
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"
-
-
-def criterion_text(parameters: Mapping[str, object]) -> str:
-    """What a pair must be to be reported, from the parameters of a run.
-
-    Examples
-    --------
-    >>> criterion_text(DedupOptions(threshold=0.8).in_words())
-    'jaccard ≥ 0.8 on words:5'
-    >>> criterion_text(DedupOptions.of(min_shared=1, shingle="words:13").in_words())
-    'at least 1 shared shingle (words:13)'
-    """
-    n, shingle = parameters.get("min_shared"), parameters["shingle"]
-    if n is not None:
-        return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
-    return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"

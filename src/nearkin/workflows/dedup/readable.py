@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.dedup import DamagedFile
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
-from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
 from nearkin.runs.files import text_of
 from nearkin.runs.meter import Meter
@@ -73,7 +71,7 @@ def regroup(
     overwrite: bool = False,
     report: bool = True,
     progress: Progress | None = None,
-) -> tuple[Path, Mapping[str, object]]:
+) -> tuple[Path, DedupManifest]:
     """Cut the groups at another threshold, or by another rule, into a directory of their own.
 
     Parameters
@@ -90,7 +88,7 @@ def regroup(
     Returns
     -------
     out : Path
-    manifest : mapping
+    manifest : DedupManifest
 
     Raises
     ------
@@ -120,11 +118,11 @@ def regroup(
             with meter.stage("report", 0, "steps") as stage:
                 # without samples: the texts are not read again
                 told = Told(judged, run.places, [], _curve(run))
-                problem = write_report(target.path / "report.html", record, told, options, stage).get(PROBLEM)
+                problem = write_report(target.path / "report.html", record, told, options, stage)
                 record = replace(record, report_problem=problem)
-        written = replace(record, stages=tuple(meter.costs)).as_stored()
-        target.finish(written)
-    return target.path, written
+        record = replace(record, stages=tuple(meter.costs))
+        target.finish(record.as_stored())
+    return target.path, record
 
 
 def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:
@@ -155,7 +153,7 @@ def load(directory: Path) -> FinishedRun:
         manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")
-        if manifest.command in ("dedup", "regroup", "families") and not stored.get("against"):
+        if manifest.command in DedupManifest.commands and not stored.get("against"):
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:
         raise RunError(

@@ -58,7 +58,7 @@ def told_of(result: Result, options: DedupOptions) -> Told:
 
 def write_report(
     path: Path, manifest: DedupManifest, told: Told, options: DedupOptions, progress: Progress
-) -> dict[str, str]:
+) -> str | None:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     groups, outcome = told.judged.groups, told.judged.outcome
     similarity = options.measure.similarity(told.judged.matches)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import InputFile
+from nearkin.manifests.inputs import InputFile
 from nearkin.records import Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -177,7 +177,7 @@ def _held(documents: Documents) -> Documents:
 def _described(one: TableInput, columns: Columns | None) -> InputFile:
     """As the manifest tells of it; strings and pairs have no columns."""
     text, doc_id = (None, None) if columns is None else (columns.text, columns.id)
-    return InputFile(one.name, one.size_bytes, None, "table", text, doc_id)
+    return InputFile(path=one.name, size_bytes=one.size_bytes, format="table", text=text, id=doc_id)
 
 
 def _read(path: Path) -> pa.Table:

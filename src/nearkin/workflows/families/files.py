@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, run_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -56,7 +56,7 @@ class FamiliesEnding:
         by_relation: dict[str, int] = {relation: n_by_relation[relation] for relation in RELATIONS}
         return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> Mapping[str, str]:
+    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             return write_page(found.directory.path / "report.html", manifest, self._page, found, progress)
@@ -71,13 +71,12 @@ def families_files(
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
-) -> Mapping[str, object]:
+) -> DedupManifest:
     """Group files into families, in a directory; what is not given is as in the preset "contracts".
 
     Returns
     -------
-    mapping
-        The manifest, as ``manifest.json`` has it.
+    DedupManifest
 
     Raises
     ------
@@ -85,16 +84,10 @@ def families_files(
         See `nearkin.errors`.
     """
     options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
-    return run_files(
-        asked,
-        out,
-        options,
-        FamiliesEnding(),
-        delivery=delivery,
-        resources=resources,
-        progress=progress,
+    return dedup_files(
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
         preset=PRESET,
-    )
+    )  # fmt: skip
 
 
 def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:

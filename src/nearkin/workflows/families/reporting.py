@@ -48,9 +48,7 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(
-    path: Path, manifest: DedupManifest, page: PageKin, found: RunResult, progress: Progress
-) -> dict[str, str]:
+def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: RunResult, progress: Progress) -> str | None:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
     places = found.result.places
 

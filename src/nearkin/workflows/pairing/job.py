@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.reports.page_file import PROBLEM
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -69,7 +67,7 @@ def pair_files(
     resources: Resources,
     progress: Progress | None = None,
     engine: Engine = LOCAL,
-) -> Mapping[str, object]:
+) -> PairsManifest:
     """Find the similar pairs of two collections, and write them into a directory.
 
     Parameters
@@ -88,8 +86,7 @@ def pair_files(
 
     Returns
     -------
-    mapping
-        The manifest, as ``manifest.json`` has it.
+    PairsManifest
 
     Raises
     ------
@@ -122,12 +119,11 @@ def pair_files(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )
             if report:
-                record = replace(record, report_problem=_report(directory, record, meter).get(PROBLEM))
-            about = record.as_stored()
-            directory.finish(about)
+                record = replace(record, report_problem=_report(directory, record, meter))
+            directory.finish(record.as_stored())
         finally:  # they are made again sooner than they would be checked; what was searched is kept
             shutil.rmtree(arrays, ignore_errors=True)
-    return about
+    return record
 
 
 def _searched(
@@ -225,8 +221,8 @@ def _write(
             write_known(folder / "known.tsv", known, sides)
 
 
-def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> dict[str, str]:
-    """``report.html``; what the manifest is to have of it."""
+def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str | None:
+    """``report.html``; why there is none."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:

@@ -26,7 +26,7 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows become the same numbe
 _NONE = np.iinfo(np.uint64).max
 
 
-def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> dict[str, str]:
+def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> str | None:
     """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.page_file.write_page`.
 
     Parameters

@@ -19,7 +19,8 @@ import pyarrow as pa
 from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum
-from nearkin.manifests.dedup import DedupManifest, InputFile
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.inputs import InputFile
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable, text_of
@@ -30,8 +31,6 @@ from nearkin.workflows.reading.inputs import FileInput, Input, StoredInput, Stor
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
-KEEPING = ("dedup", "families", "regroup")
-"""Commands whose results say of each document whether it is kept."""
 _HINT = "A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
@@ -87,10 +86,10 @@ class KeptDocuments:
             if not has_right_checksum(stored):
                 raise SourceError(f"The run in {directory} is damaged: {MANIFEST} is not what the run wrote.")
             manifest = DedupManifest.of(stored)
-            if manifest.command not in KEEPING:
+            if manifest.command not in manifest.commands:
                 raise SourceError(
                     f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Those "
-                    f"of {', '.join(KEEPING)} do."
+                    f"of {', '.join(manifest.commands)} do."
                 )
             table = _documents(directory / "documents.parquet")
             rows = np.flatnonzero(table["keep"].to_numpy())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.dedup import DamagedFile
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 

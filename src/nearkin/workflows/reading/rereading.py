@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.manifests.dedup import HowRead, InputFile
+from nearkin.manifests.inputs import HowRead, InputFile
 from nearkin.records import I64
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
 from nearkin.runs.files import text_of
@@ -19,7 +20,7 @@ from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.kept_documents import KEEPING, KeptDocuments, source_of_collection, source_of_run
+from nearkin.workflows.reading.kept_documents import KeptDocuments, source_of_collection, source_of_run
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
@@ -140,7 +141,7 @@ def _kind_of_directory(path: Path) -> Kind:
         return "collection"
     _refuse_part_of_collection(path)
     command = _command_of(path)
-    if command in KEEPING:
+    if command in DedupManifest.commands:
         return "results"
     if command is not None:
         raise SourceError(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nearkin.manifests.dedup import InputFile
+from nearkin.manifests.inputs import InputFile
 from nearkin.runs.files import printable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
@@ -83,7 +83,7 @@ class SourceSnapshot:
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path)
             return self.source
-        found = stored_source(InputFile(self.source.path, format=self.source.format, end_row=self.end_row))
+        found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
         if found.documents.digest != self.sha256:
             raise changed(self.source.path)
         return found

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
+from nearkin.manifests.inputs import DamagedFile
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
@@ -69,9 +70,9 @@ class Texts:
         self._damage: dict[tuple[str, int], str] = {}
 
     @property
-    def damaged_files(self) -> list[dict[str, object]]:
-        """The files of which only a part was read so far: for a summary."""
-        return [{"path": path, "line": line, "problem": fault} for (path, line), fault in self._damage.items()]
+    def damaged_files(self) -> tuple[DamagedFile, ...]:
+        """The files of which only a part was read so far."""
+        return tuple(DamagedFile(path, line, fault) for (path, line), fault in self._damage.items())
 
     @property
     def names(self) -> list[str]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
+from nearkin.manifests.signing import DriftRow
 from nearkin.records import I64, BitSignatures, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.texts import TextBatch, Texts
-from nearkin.workflows.signing.drift import DriftRow
 from nearkin.workflows.signing.options import SigningOptions
 
 DOCUMENTS = pa.schema(

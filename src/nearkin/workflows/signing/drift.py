@@ -6,37 +6,16 @@ Diligence Corpus", SIGIR 2019: how many documents are necessary, and can it be d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
+from nearkin.manifests.signing import DriftRow
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 
 SAMPLED = 32
 """Documents that are kept of each doubling of what was seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class DriftRow:
-    """Documents signed when so many had been seen.
-
-    Parameters
-    ----------
-    n_seen_from, n_seen_to : int
-        Documents counted up to theirs.
-    n_sampled : int
-    mean_share, high_share : float
-        Of the bits, those that differ from the final signature: on average, and at the 95th percentile.
-    """
-
-    n_seen_from: int
-    n_seen_to: int
-    n_sampled: int
-    mean_share: float
-    high_share: float
 
 
 class DriftSample:

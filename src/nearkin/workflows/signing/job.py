@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,8 @@ import pyarrow as pa
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.compiled.cache import is_cold
+from nearkin.manifests.inputs import DamagedFile
+from nearkin.manifests.signing import SigningRecord, StatisticsRecord
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -24,7 +25,6 @@ from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snap
 from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
-from nearkin.workflows.signing.drift import DriftRow
 from nearkin.workflows.signing.engines import signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
@@ -32,52 +32,10 @@ from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What signing did.
-
-    Parameters
-    ----------
-    file : SignatureFile
-    n_unreadable : int
-    statistics : Statistics or None
-        That the signatures were weighted by.
-    drift : tuple of DriftRow
-        Where statistics grew with the documents.
-    elapsed_s : float
-    damaged_files : tuple of mapping
-        Those of which only a part was used.
-    """
+    """A file of signatures, and what is said of it."""
 
     file: SignatureFile
-    n_unreadable: int
-    statistics: Statistics | None
-    drift: tuple[DriftRow, ...]
-    elapsed_s: float
-    damaged_files: tuple[Mapping[str, object], ...] = ()
-
-    def summary(self) -> dict[str, object]:
-        """For a program."""
-        signatures = self.file.signatures
-        n_distinct = len(np.unique(signatures.packed[signatures.has_features], axis=0)) if len(signatures) else 0
-        return {
-            "command": "sign",
-            "documents": len(signatures),
-            "signed": int(signatures.has_features.sum()),
-            "distinct_signatures": n_distinct,
-            "without_features": int((~signatures.has_features).sum()) - self.n_unreadable,
-            "unreadable": self.n_unreadable,
-            "damaged_files": [dict(one) for one in self.damaged_files],
-            "parameters": dict(self.file.about.parameters),
-            "fingerprint": self.file.about.fingerprint,
-            "statistics": None
-            if self.statistics is None
-            else {
-                "fingerprint": self.statistics.fingerprint,
-                "documents": self.statistics.n_documents,
-                "features": len(self.statistics.hashes),
-            },
-            "drift": [asdict(row) for row in self.drift],
-            "elapsed_s": self.elapsed_s,
-        }
+    record: SigningRecord
 
 
 def sign_files(
@@ -132,8 +90,29 @@ def sign_files(
         file.save(aside)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
-    damaged = tuple(one.as_stored() for one in damaged_files(documents))
-    return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, damaged)
+    return Signed(file, _record(file, done, n_unreadable, damaged_files(documents), elapsed_s))
+
+
+def _record(
+    file: SignatureFile, done: SignedTexts, n_unreadable: int, damaged: tuple[DamagedFile, ...], elapsed_s: float
+) -> SigningRecord:
+    signatures, statistics = file.signatures, done.statistics
+    n_signed = int(signatures.has_features.sum())
+    return SigningRecord(
+        documents=len(signatures),
+        signed=n_signed,
+        distinct_signatures=len(np.unique(signatures.packed[signatures.has_features], axis=0)) if n_signed else 0,
+        without_features=len(signatures) - n_signed - n_unreadable,
+        unreadable=n_unreadable,
+        damaged_files=damaged,
+        parameters=file.about.parameters,
+        fingerprint=file.about.fingerprint,
+        statistics=None
+        if statistics is None
+        else StatisticsRecord(statistics.fingerprint, statistics.n_documents, len(statistics.hashes)),
+        drift=done.drift,
+        elapsed_s=elapsed_s,
+    )
 
 
 def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:

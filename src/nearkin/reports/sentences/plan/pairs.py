@@ -69,7 +69,7 @@ def plan_sentences(
         )
 
 
-def recall_text(told: Prediction) -> str:
+def predicted_recall_text(told: Prediction) -> str:
     """The recall of a way, from the least to the most that is expected."""
     low, high = rough_share_text(told.recall_low), rough_share_text(told.recall_high)
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
@@ -112,7 +112,7 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
         elif times > 0.95:
             beside.append(f"{_NAMES[search.method]} would take about as long")
         elif told.recall_low < question.recall:
-            beside.append(f"{_NAMES[search.method]} would be quicker, but reach {recall_text(told)} only")
+            beside.append(f"{_NAMES[search.method]} would be quicker, but reach {predicted_recall_text(told)} only")
         elif not planned.is_quick:
             why = ", but --method was given" if is_fixed else f" on this machine: --method {search.method}"
             beside.append(f"{_NAMES[search.method]} would be quicker{why}")

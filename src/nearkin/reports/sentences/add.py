@@ -1,0 +1,37 @@
+"""What ``nearkin add`` says: what was stored, and what of the stored texts was found damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nearkin.collection.adding import Added
+from nearkin.manifests.inputs import DamagedFile
+from nearkin.nouns import counted
+from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sentence]:
+    """Count what came with a wave, and say what was repaired, is missing or could not be stored."""
+    changed = f"{added.n_new_versions:,} changed"
+    if added.n_new_versions:
+        changed += " (their older texts are kept as versions: nearkin versions)"
+    yield Sentence(
+        f", {added.n_new:,} new, {changed}, {added.n_unchanged:,} there already; "
+        f"{counted(added.n_contents, 'new distinct text')}",
+        strong=f"{added.wave}: {counted(added.n_documents, 'document')}",
+    )
+    if n := added.n_repeated:
+        stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
+        yield Sentence(f"{counted(n, 'row')} {stored}")
+    if n := added.n_repaired:
+        yield Sentence(f"{counted(n, 'damaged entry', 'damaged entries')} of the store repaired", "warning")
+    if n := added.n_missing:
+        yield Sentence(
+            f"Missing: {counted(n, 'stored text')} of these documents; what was added is a new version of them. Run "
+            "nearkin verify COLLECTION for all that is damaged.",
+            "damage",
+        )
+    if n := added.n_problems:
+        yield Sentence(f"{n:,} could not be stored; see: nearkin info COLLECTION --problems", "warning")
+    yield from damage_sentences(damaged, "The wave has")

@@ -1,0 +1,44 @@
+"""What ``nearkin audit`` says: the recall that was measured, whether the prediction held, and what would tell more."""
+
+from __future__ import annotations
+
+from nearkin.planning.audit import AuditEstimate
+from nearkin.planning.audit_sample import ProposedSample
+from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.sentences.rough_quantities import time_text
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def measured_recall(found: AuditEstimate) -> tuple[str, str]:
+    """The recall of an audit, and how sure it is."""
+    if found.is_exact and found.recall is None:
+        return "–", "exact: every document was sampled, and none has a true pair"
+    if found.recall is None or found.low is None or found.high is None:
+        return "–", "no sampled document has a true pair: nothing can be said"
+    recall = share_percent_text(found.recall)
+    if found.is_exact:
+        return recall, "exact: every document was sampled"
+    return recall, f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
+
+
+def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Sentence:
+    """Say whether the predicted recall is borne out; ``claims_all`` where it was said that none is missed."""
+    if predicted is None:
+        return Sentence("no prediction")
+    if found.recall is None or found.low is None or found.high is None:
+        return Sentence("")
+    if claims_all:
+        if found.n_missed:
+            return Sentence("inconsistent: pairs were missed", "damage")
+        return Sentence("consistent: none of these pairs was missed")
+    if found.is_exact:
+        return Sentence("")
+    if found.low <= predicted <= found.high:
+        return Sentence("inside the interval")
+    return Sentence("outside the interval", "warning")
+
+
+def proposal_sentence(proposed: ProposedSample) -> Sentence:
+    """Say what another sample would tell, and how long that takes."""
+    tells = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
+    return Sentence(f"For {tells}: --sample {proposed.n_documents} (about {time_text(proposed.elapsed_s)})")

@@ -1,0 +1,37 @@
+"""What a run took, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nearkin.nouns import counted
+from nearkin.runs.meter import StageCost
+
+
+def total_s(stages: Sequence[StageCost]) -> float:
+    """Seconds of all stages."""
+    return sum(stage.elapsed_s for stage in stages)
+
+
+def speed_text(elapsed_s: float, n_documents: int) -> str:
+    """A time, and how many documents a second that is.
+
+    Examples
+    --------
+    >>> speed_text(2.0, 2468)
+    '2.0 s, 1,234 documents per second'
+    """
+    rate = n_documents / elapsed_s if elapsed_s else 0
+    return f"{elapsed_s:.1f} s, {counted(round(rate), 'document')} per second"
+
+
+def memory_text(stages: Sequence[StageCost]) -> str:
+    """The most memory that a stage took.
+
+    Examples
+    --------
+    >>> memory_text([StageCost("read", 0.5, 3 << 20), StageCost("group", 0.5, 2 << 20)])
+    'at most 3 MiB of memory'
+    """
+    peak = max((stage.peak_memory_bytes for stage in stages), default=0)
+    return f"at most {peak / 2**20:,.0f} MiB of memory"

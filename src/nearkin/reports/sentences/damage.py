@@ -1,0 +1,21 @@
+"""What every command says of files of which only a part was used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nearkin.manifests.inputs import DamagedFile
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+_MOST_NAMED = 5
+
+
+def damage_sentences(damaged: Sequence[DamagedFile], who: str) -> Iterator[Sentence]:
+    """Name the damaged files; ``who`` says what lacks the rest, such as "The results have"."""
+    for one in damaged[:_MOST_NAMED]:
+        place = "" if one.line is None else f", line {one.line:,}"
+        what = f"Incomplete: {one.path}{place}: {one.problem}. {who} only what comes before."
+        yield Sentence("", "damage", strong=what)
+    if len(damaged) > _MOST_NAMED:
+        yield Sentence("", "damage", strong=f"Incomplete: {counted(len(damaged) - _MOST_NAMED, 'more damaged file')}.")

@@ -1,0 +1,129 @@
+"""What ``nearkin dedup`` and ``nearkin regroup`` say: what became of the documents, and what may have been missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from nearkin.manifests.dedup import DedupManifest, MemoryUse
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.criterion import criterion_text
+from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
+from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
+from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
+
+_MEANINGS = {
+    "unique": "no match, or chosen from its group",
+    "too short": "less than a shingle, no match",
+    "exact copy": "same text once normalised",
+    "near-duplicate": "verified, up from the threshold",
+    "overlap": "contains a document of the other set, or shares shingles with it",
+    "empty": "no text: nobody's twin",
+    "unreadable": "see problems.parquet",
+}
+
+
+def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
+    """How many documents there are of each reason, their share, the reason and its meaning."""
+    counts, n_documents = told.by_reason, max(1, told.count("documents"))
+    for reason, meaning in _MEANINGS.items():
+        if reason in counts:
+            yield f"{counts[reason]:,}", f"{counts[reason] / n_documents:.1%}", reason, meaning
+
+
+def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence]:
+    """Count documents, groups and pairs, and say what to know of the input and of the search.
+
+    Parameters
+    ----------
+    told : DedupManifest
+    has_kept : bool
+        Whether the cleaned corpus was written.
+    """
+    documents = counted(told.count("documents"), "document")
+    yield Sentence("", strong=f"{documents}: {told.count('kept'):,} kept, {told.count('dropped'):,} dropped")
+    yield from input_sentences(told, has_kept=has_kept)
+    n_bridges = told.count("bridges_refused")
+    bridges = f"; {counted(n_bridges, 'bridge')} between groups refused" if n_bridges else ""
+    copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
+    yield Sentence(
+        f"{counted(told.count('groups'), 'group')}, from {copies} and {counted(told.count('pairs'), 'verified pair')} "
+        f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}{bridges}"
+    )
+    if told.against_counts is not None:
+        yield from _on_others(told.against_counts, told.parameters)
+    if told.plan:
+        yield from _on_search(told)
+
+
+def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
+    """Say what to know of documents of the input: damaged files, unreadable documents, ids that tell none apart."""
+    who = "The results and the kept corpus have" if has_kept else "The results have"
+    yield from damage_sentences(told.damaged_files or (), who)
+    if n_unreadable := told.count("unreadable"):
+        yield Sentence(f"{n_unreadable:,} could not be read; why stands in problems.parquet", "warning")
+    n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
+    if n_repeated or n_without:
+        yield Sentence(
+            f"Documents that repeat an id: {n_repeated:,}; without an id: {n_without:,}. Join tables by row "
+            "number (row, group_row, row_a, …), not by id",
+            "warning",
+        )
+
+
+def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> Iterator[Sentence]:
+    """How much of the other set has a match, and what cannot be found."""
+    documents = counted(counts["documents"], "document")
+    yield Sentence(f"Other set: {documents}, {counts['match']:,} with a match in INPUT; see against.parquet")
+    is_looked_for = "min_shared" in parameters or parameters.get("drop") in ("containing", "either")
+    if (n_short := counts["too_short"]) and is_looked_for:
+        least = parameters.get("min_shared") or 1
+        shingles = "one shingle" if least == 1 else f"{least} shingles"
+        yield Sentence(
+            f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} shorter than "
+            f"{shingles} ({parameters['shingle']}) and can only match a whole document of INPUT. To find them inside "
+            "longer documents, use a shorter --shingle.",
+            "warning",
+        )
+    if n_unreadable := counts["unreadable"]:
+        documents = counted(n_unreadable, "document")
+        yield Sentence(f"Could not read {documents} of the other set; see problems.parquet.", "warning")
+
+
+def _on_search(told: DedupManifest) -> Iterator[Sentence]:
+    """What may have been missed, and what the run took."""
+    if n_skipped := told.count("pairs_not_compared"):
+        yield Sentence(
+            f"The number of missed pairs is not known: up to {counted(n_skipped, 'pair')} of texts that share a key "
+            "with very many others were not compared; each such text was compared with the first of them only.",
+            "warning",
+        )
+    else:
+        of_search = " of the search" if told.command == "regroup" else ""
+        at = "the threshold" if "min_shared" not in told.parameters else "one shared shingle"
+        yield Sentence(
+            f"Predicted recall at {at}{of_search} {told.plan_numbers['recall_at_threshold']:.2%}; pairs missed, "
+            f"estimated from those found: {told.estimated_missed_pairs or 0.0:,.1f}"
+        )
+    speed = speed_text(total_s(told.stages), told.count("documents"))
+    yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
+
+
+def _beyond_the_limit(memory: MemoryUse | None) -> str:
+    """Why a run took more than ``--memory``, where it did.
+
+    Examples
+    --------
+    >>> _beyond_the_limit(MemoryUse(256 << 20, 150 << 20, 390 << 20, longest_document_characters=9))
+    ' (--memory 256 MiB, and 150 MiB of Python and its libraries)'
+    """
+    if memory is None or memory.peak_bytes <= memory.limit_bytes:
+        return ""
+    limit, before = memory.limit_bytes, memory.before_bytes
+    told = f"--memory {limit / 2**20:,.0f} MiB, and {before / 2**20:,.0f} MiB of Python and its libraries"
+    if memory.peak_bytes <= limit + before:
+        return f" ({told})"
+    longest = memory.longest_document_characters
+    if longest * MOST_BYTES_PER_CHARACTER > limit:
+        return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
+    return f" ({told}; compiled code, mapped files and what each thread holds come on top)"

@@ -1,0 +1,24 @@
+"""What ``nearkin families`` says: how many documents are in families, and what to know of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts
+from nearkin.nouns import counted
+from nearkin.reports.criterion import criterion_text
+from nearkin.reports.sentences.cost import speed_text, total_s
+from nearkin.reports.sentences.dedup import input_sentences
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sentence]:
+    """Count the documents in families and those that are alone."""
+    n_documents, families = told.count("documents"), counted(found.families, "family", "families")
+    others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
+    yield Sentence(
+        f", {found.alone:,} like no other at {criterion_text(told.parameters)}{others}",
+        strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {families}",
+    )
+    yield from input_sentences(told)
+    yield Sentence(speed_text(total_s(told.stages), n_documents))

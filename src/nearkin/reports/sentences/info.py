@@ -1,0 +1,52 @@
+"""What ``nearkin info`` and ``nearkin verify`` say of a collection: what it holds, and whether it is undamaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.info import Info
+from nearkin.collection.verifying import VerifiedCollection
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def info_sentences(told: Info) -> Iterator[Sentence]:
+    """Count documents, versions and waves, and what could not be counted or stored."""
+    yield Sentence(
+        f" with {counted(told.n_texts, 'distinct text')} ({told.size_bytes / 1e6:,.1f} MB), in "
+        f"{counted(len(told.waves), 'wave')}",
+        strong=counted(told.n_documents, "document"),
+    )
+    n_replaced = told.n_versions - told.n_documents - told.n_removed
+    yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed")
+    parts = counted(told.n_segments, "part")
+    yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
+    yield Sentence(f"{counted(told.n_indexed, 'text')} with a similarity index, by {told.similarity_index}")
+    if n := told.n_uncounted:
+        yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
+    if n := told.n_problems:
+        yield Sentence(f"{n:,} could not be stored as they came: nearkin info … --problems", "warning")
+
+
+def verify_sentences(found: VerifiedCollection) -> Iterator[Sentence]:
+    """Name what is broken and what was repaired, and say whether the collection is whole."""
+    for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
+        yield Sentence(fault, "damage")
+    for row in found.mended_rows:
+        yield Sentence(f"repaired: {row}", "warning")
+    for segment in found.remade_segments:
+        yield Sentence(f"made again: {segment}", "warning")
+    if found.mended_texts:
+        yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
+    if found.sealed_since is not None:
+        since = found.sealed_since.replace("T", " ")[:16]
+        yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
+    said = "is whole"
+    if not found.is_whole:
+        said = "is damaged: restore the database from a backup"
+        if found.damaged_documents:
+            said += ", or add the damaged documents again"
+    parts = counted(found.n_segments, "part")
+    yield Sentence(
+        f": {counted(found.n_texts, 'text')} and {parts} of the index checked", strong=f"The collection {said}"
+    )

@@ -1,0 +1,104 @@
+"""What ``nearkin pairs`` says: how many pairs there are, how they were searched, and what was known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.pair_wording import WAYS
+from nearkin.reports.quantities import share_percent_text, share_text
+from nearkin.reports.sentences.cost import memory_text, total_s
+from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
+    """Count the pairs, say how they were searched, what was left out, and what became of known pairs.
+
+    Parameters
+    ----------
+    told : PairsManifest
+    out : str
+        The directory of the run.
+    """
+    for side in SIDES:
+        yield from damage_sentences(told.side(side).damaged_files, f"--{side} has")
+    n_pairs, top = told.counts.pairs, told.parameters["top"]
+    best = "" if not top else f", the best {'one' if top == 1 else top} of each document on the left"
+    cosine = f" with a cosine of {told.parameters['threshold']} or more{best}"
+    yield Sentence(cosine, strong=counted(n_pairs, "pair"))
+    if not n_pairs:
+        yield Sentence(_why_none(told), "warning")
+    yield from _on_search(told, out)
+    yield from _on_translation(told)
+    if told.known:
+        yield from _on_known(told.known, out)
+    if found := told.translated:
+        yield Sentence(
+            f"{counted(found.n_pairs, 'pair')} {found.pairs}: mean cosine {share_text(found.mean_by_table or 0.0)} by "
+            f"the table, {share_text(found.mean_by_translation or 0.0)} by the translation"
+        )
+    yield Sentence(f"{total_s(told.stages):.1f} s, {memory_text(told.stages)}")
+
+
+def _why_none(told: PairsManifest) -> str:
+    """What may be wrong where no pair was found."""
+    for side in SIDES:
+        record = told.side(side)
+        if record.n_few_terms > record.n_documents / 2:
+            column = record.inputs[0]["source"]["text"]
+            asked = f": is {column!r} the right column?" if column else ""
+            return f"Most documents on the {side} have too few words to be compared{asked}"
+    usual = " Translations often have a cosine of 0.3 to 0.6." if told.table else ""
+    return f"No two are that much alike.{usual} --threshold may be lower."
+
+
+def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
+    predicted = told.plan.predicted
+    low, high = (share_percent_text(one, 1) for one in (predicted.recall_low, predicted.recall_high))
+    band = low if predicted.recall_high - predicted.recall_low < 0.0005 else f"{low} to {high}"
+    yield Sentence(f"Search: {told.plan.in_words}; predicted recall {band}. Measure it: nearkin audit {out}")
+    least = told.parameters["least_occurrences"]
+    if least > 1:
+        seldom = "only once" if least == 2 else f"less than {least} times"
+        rare = " and ".join(
+            f"{told.side(side).n_rare_words:,} of {told.side(side).n_words:,} on the {side}" for side in SIDES
+        )
+        yield Sentence(f"Left out are words that occur {seldom} in their collection: {rare}")
+    if not told.plan.reaches_recall:
+        wanted = f"{told.parameters['recall']:.1%}"
+        yield Sentence(f"That is less than the {wanted} asked for: with what is fixed, it comes no nearer", "warning")
+
+
+def _on_translation(told: PairsManifest) -> Iterator[Sentence]:
+    for side in SIDES:
+        if ways := told.side(side).ways:
+            translated = ", ".join(f"{ways[way]:.1%} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
+            yield Sentence(f"{side.title()}-side words translated: {translated}; {ways['unknown']:.1%} untranslated")
+
+
+def _on_known(known: KnownFound, out: str) -> Iterator[Sentence]:
+    n_unknown = known.n_told - known.n_known
+    unknown = f"{counted(n_unknown, 'more pair')} of documents that are not in the input; " if n_unknown else ""
+    yield Sentence(
+        f" ({unknown}{_share(known.recall)}, by {known.told_by}), {known.n_first:,} of them as the most similar one; "
+        f"mean cosine of known pairs {share_text(known.mean_cosine or 0.0)}. Each of them is in {out}/known.tsv",
+        strong=f"{known.n_found:,} of {counted(known.n_known, 'known pair')} found",
+    )
+    if known.precision_of_all_pairs is None:
+        return
+    n_pairs, of_known_left = known.n_pairs, ""
+    if known.precision_of_known_left is not None:
+        of_known_left = (
+            f"; {_share(known.precision_of_known_left)} of the {counted(known.n_pairs_of_known_left, 'pair')} of left "
+            "documents with a known partner"
+        )
+    yield Sentence(
+        f"Precision: {_share(known.precision_of_all_pairs)} of all {counted(n_pairs, 'pair')} "
+        f"{agreeing(n_pairs, 'is', 'are')} known{of_known_left}"
+    )
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else share_percent_text(value, 1)

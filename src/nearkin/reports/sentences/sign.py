@@ -1,0 +1,22 @@
+"""What ``nearkin sign`` says: how many documents have a signature, and which have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.manifests.signing import SigningRecord
+from nearkin.nouns import counted
+from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def sign_sentences(told: SigningRecord) -> Iterator[Sentence]:
+    """Count the signatures, and what has none."""
+    n_documents = counted(told.documents, "document")
+    n_distinct = counted(told.distinct_signatures, "distinct signature")
+    yield Sentence(f" of {told.parameters['bits']} bits", strong=f"{n_documents}, {told.signed:,} signed, {n_distinct}")
+    if told.without_features:
+        yield Sentence(f"{told.without_features:,} without text: they are nobody's neighbour")
+    if told.unreadable:
+        yield Sentence(f"{told.unreadable:,} could not be read; why stands in the column problem", "warning")
+    yield from damage_sentences(told.damaged_files, "The file of signatures has")

@@ -1,0 +1,33 @@
+"""What ``nearkin sql`` says: what a database holds now, and how to ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.plain_sql.duckdb_copy import Copied
+from nearkin.collection.plain_sql.installing import Installed
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def install_sentences(installed: Installed) -> Iterator[Sentence]:
+    """Name the tables, views and functions of a database, and an example."""
+    yield Sentence(f": similarity indexes by {installed.similarity_index}", strong=installed.place)
+    yield Sentence(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}")
+    if installed.functions:
+        yield Sentence(f"functions {', '.join(installed.functions)}")
+    else:
+        yield Sentence("SQLite has no functions that stay: ask by nearkin sql similar ID --dialect sqlite")
+    if installed.flags_look_alikes is not None:
+        yield Sentence(
+            f"what is within gamma {installed.flags_look_alikes:g} of a new document is stored in look_alikes"
+        )
+    yield Sentence(f"Try: {installed.example}")
+
+
+def copy_sentences(copied: Copied) -> Iterator[Sentence]:
+    """Count what was copied, and name what is damaged."""
+    documents, texts = counted(copied.n_rows["documents"], "document"), counted(copied.n_rows["contents"], "text")
+    yield Sentence(f": {documents}, of all versions, with {texts}", strong=copied.file)
+    for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
+        yield Sentence(f"copied as it is: {fault}", "damage")

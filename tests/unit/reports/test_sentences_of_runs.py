@@ -1,0 +1,76 @@
+"""What is said of finished runs and audits, without running one."""
+
+from __future__ import annotations
+
+import pytest
+
+from nearkin.manifests.inputs import DamagedFile
+from nearkin.planning.audit import AuditEstimate
+from nearkin.planning.audit_sample import ProposedSample
+from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
+from nearkin.reports.sentences.damage import damage_sentences
+
+
+def test_damaged_files_are_named_and_beyond_five_counted() -> None:
+    damaged = [DamagedFile(f"{i}.gz", 1000 * i, "the gzip stream is truncated") for i in range(1, 8)]
+
+    said = list(map(str, damage_sentences(damaged, "The table is of")))
+
+    assert len(said) == 6
+    assert (
+        said[0] == "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table is of only what comes before."
+    )
+    assert said[5] == "Incomplete: 2 more damaged files."
+
+
+def test_damage_without_a_place() -> None:
+    assert "a.tmx: no element" in str(*damage_sentences([DamagedFile("a.tmx", None, "no element")], "It has"))
+    assert DamagedFile("a.tmx", None, "no element").as_stored() == {"path": "a.tmx", "problem": "no element"}
+
+
+SOME = AuditEstimate(1000, 100, 20, 40, 38, 0.95, 0.9, 0.98)
+EXACT = AuditEstimate(100, 100, 20, 40, 40, 1.0, 1.0, 1.0)
+NOTHING = AuditEstimate(1000, 100, 0, 0, 0, None, None, None)
+NOTHING_AT_ALL = AuditEstimate(100, 100, 0, 0, 0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "recall", "why"),
+    [
+        (SOME, "95.00%", "95% interval 90.00% to 98.00%"),
+        (EXACT, "100.00%", "exact: every document was sampled"),
+        (NOTHING, "–", "no sampled document has a true pair: nothing can be said"),
+        (NOTHING_AT_ALL, "–", "exact: every document was sampled, and none has a true pair"),
+    ],
+)
+def test_a_measured_recall_and_how_sure_it_is(found: AuditEstimate, recall: str, why: str) -> None:
+    assert measured_recall(found) == (recall, why)
+
+
+@pytest.mark.parametrize(
+    ("found", "predicted", "claims_all", "said", "tone"),
+    [
+        (SOME, None, False, "no prediction", "plain"),
+        (SOME, 0.97, False, "inside the interval", "plain"),
+        (SOME, 0.99, False, "outside the interval", "warning"),
+        (SOME, 1.0, True, "inconsistent: pairs were missed", "damage"),
+        (EXACT, 1.0, True, "consistent: none of these pairs was missed", "plain"),
+        (EXACT, 0.99, False, "", "plain"),
+        (NOTHING, 0.99, False, "", "plain"),
+    ],
+)
+def test_whether_a_prediction_held(
+    found: AuditEstimate, predicted: float | None, claims_all: bool, said: str, tone: str
+) -> None:
+    sentence = prediction_sentence(found, predicted, claims_all=claims_all)
+
+    assert (str(sentence), sentence.tone) == (said, tone)
+
+
+def test_what_another_sample_would_tell() -> None:
+    assert str(proposal_sentence(ProposedSample(500, 12.0, 0.05))) == (
+        "For an interval of about 5 points: --sample 500 (about 12 s)"
+    )
+    assert (
+        str(proposal_sentence(ProposedSample(900, 61.0, 0.0))) == "For the exact recall: --sample 900 (about 1 min 1 s)"
+    )
