@@ -165,9 +165,9 @@ def sign(options: argparse.Namespace, prepared: Prepared) -> None:
 
 def truth_of(sparse: tuple, rows: np.ndarray, n_terms: int) -> np.ndarray:
     """The true cosines."""
-    from nearkin.kernels.compiled import cosines
+    from nearkin.kernels.cosines import products
 
-    return cosines.products(sparse, sparse, (rows[0].astype(np.int64), rows[1].astype(np.int64)), n_terms)
+    return products(sparse, sparse, (rows[0].astype(np.int64), rows[1].astype(np.int64)), n_terms)
 
 
 def tradeoff(options: argparse.Namespace, prepared: Prepared) -> None:

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
+from nearkin.kernels.cosines import products
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.published import SAMPLE
 from nearkin.records import F32, F64, I64, U64, BitSignatures, FeatureCounts, WeightedVectors
@@ -114,8 +114,7 @@ def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *
     filled = np.flatnonzero(vectors.sizes)
     own = WeightedVectors(*some_vectors(vectors, filled[spread_rows(len(filled), SAMPLE)]))
     pairs = np.triu_indices(len(own), 1)
-    kernel = kernels.twin("cosines", 64 * len(pairs[0]))
-    cosines: F64 = np.minimum(kernel.products(own.sparse, own.sparse, pairs, len(hashes)), 1.0)
+    cosines = np.minimum(products(own.sparse, own.sparse, pairs, len(hashes)), 1.0)
     chosen = [cosines > above for above in ABOVE]
     rows = []
     used = np.unique(own.terms)
