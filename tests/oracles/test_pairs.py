@@ -95,7 +95,7 @@ def reported(out) -> dict[tuple[int, int], float]:
 def searched(
     corpus, out, *, threads: int = 1, translates: bool = True, languages=(None, None), **options: object
 ) -> dict[tuple[int, int], float]:
-    sides = ReadingRequest([str(corpus.left)]), ReadingRequest([str(corpus.right)])
+    sides = ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)])
     given = PairInput(*sides, corpus.table if translates else None, *languages)
     chosen = PairOptions(**{"threshold": 0.15, "translate": "left"} | options)  # type: ignore[arg-type]
     pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))

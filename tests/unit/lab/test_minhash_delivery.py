@@ -29,7 +29,7 @@ def write_corpus(path: Path) -> str:
 
 def run(corpus: str, out: Path, *, report: bool = True, overwrite: bool = False, n_documents: int = 100) -> Delivered:
     return deliver(
-        experiment(TitledRequest([corpus]), n_documents), out, resources=Resources(2), report=report,
+        experiment(TitledRequest(inputs=[corpus]), n_documents), out, resources=Resources(2), report=report,
         overwrite=overwrite, progress=Silent(),
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
 
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus.jsonl")
-    planned = experiment(TitledRequest([corpus]), 100)
+    planned = experiment(TitledRequest(inputs=[corpus]), 100)
     deliver(planned, tmp_path / "out", resources=Resources(1), report=False, overwrite=False, progress=Silent())
     for path in (tmp_path / "out/tables").iterdir():
         assert path.read_bytes() == (folder / "tables" / path.name).read_bytes()

@@ -219,9 +219,14 @@ def _as_counts(vectors: WeightedVectors, of_terms: U64) -> FeatureCounts:
     counts = np.rint(vectors.weights * _WEIGHT).astype(np.uint32)
     n = len(vectors)
     return FeatureCounts(
-        of_terms, counts, np.zeros(len(counts), np.uint32), vectors.offsets, pa.nulls(n, pa.large_string()), 0,
-        _FINGERPRINT,
-    )  # fmt: skip
+        hashes=of_terms,
+        counts=counts,
+        firsts=np.zeros(len(counts), np.uint32),
+        offsets=vectors.offsets,
+        texts=pa.nulls(n, pa.large_string()),
+        n_characters=0,
+        fingerprint=_FINGERPRINT,
+    )
 
 
 def _distances(signatures: BitSignatures) -> F64:

@@ -88,7 +88,7 @@ class SimilarityIndexes:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityIndex:
     """Text → stream → k-grams → shingles → sketch → one number.
 
@@ -162,7 +162,7 @@ class SimilarityIndex:
             if name not in ("k", "w", "seed") or name in numbers or not is_number:
                 raise ParameterError.of("index", "SimilarityIndex", rule, spec)
             numbers[name] = int(value)
-        return cls(int(found[1]) % 20, stream, found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
+        return cls(method=int(found[1]) % 20, stream=stream, variation=found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
 
     @property
     def tracking_number(self) -> int:

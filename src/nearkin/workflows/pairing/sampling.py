@@ -24,7 +24,7 @@ _BINS = 100
 _TIMED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
     """Some documents on the left, each compared with all on the right.
 
@@ -81,7 +81,15 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near], *_costs_of(vectors, own, rows, threshold))
+    pair_ns, candidate_ns = _costs_of(vectors, own, rows, threshold)
+    return Sampled(
+        n_documents=n,
+        spread=spread,
+        keys=keys[is_near],
+        cosines=cosines[is_near],
+        pair_ns=pair_ns,
+        candidate_ns=candidate_ns,
+    )
 
 
 def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
