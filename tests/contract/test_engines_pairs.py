@@ -113,7 +113,16 @@ def pair_vectors(folder: Path, left: WeightedVectors, right: WeightedVectors) ->
             arrays.append(growing.mapped())
         sides.append(WeightedVectors(*arrays, own.offsets))
     words = strings([f"word{i}" for i in range(N_TERMS)])
-    facts = SideFacts(1, 0, 0, 1, N_TERMS, 0, 1.0, {})
+    facts = SideFacts(
+        n_documents=1,
+        n_unreadable=0,
+        n_few_terms=0,
+        n_vectors=1,
+        n_words=N_TERMS,
+        n_rare_words=0,
+        mean_terms=1.0,
+        ways={},
+    )
     return PairVectors(
         left=sides[0], right=sides[1], words=words, hashes=hashes_of(words), fingerprint="test", left_facts=facts,
         right_facts=facts,

@@ -54,5 +54,5 @@ def test_a_part_that_must_be_there():
 
 def test_numbers_that_count_nothing():
     read = InputFile.of({"path": "a", "size_bytes": True, "n_documents": -1, "end_row": 1.5})
-    assert read == InputFile("a")
+    assert read == InputFile(path="a")
     assert DedupManifest.of({"estimated_recall": float("nan"), "counts": {"a": 1, "b": "x"}}).counts == {"a": 1}

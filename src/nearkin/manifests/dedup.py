@@ -17,7 +17,7 @@ OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile(Stored):
     """A source that was read; None where there is nothing to tell.
 

@@ -15,7 +15,7 @@ Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SideFacts(Stored):
     """What became of a collection.
 
@@ -90,7 +90,7 @@ class PairPlanRecord(WayRecord):
     sampled_pairs: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts(Stored):
     """How many there were; None where more pairs than the best were not kept."""
 
@@ -113,7 +113,7 @@ class CosineHistogram(Stored):
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFound(Stored):
     """What became of the known pairs.
 
@@ -152,7 +152,7 @@ class KnownFound(Stored):
     histogram: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranslatedCosines(Stored):
     """Cosines of the same pairs, by the table and by the translation.
 

@@ -169,7 +169,16 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
             digests.append(value)
             progress.advance(source.size_bytes)
     return [
-        InputFile(printable(s.path), s.size_bytes, value, s.format, s.text, s.id, printable(s.name), _end_row(s))
+        InputFile(
+            path=printable(s.path),
+            size_bytes=s.size_bytes,
+            sha256=value,
+            format=s.format,
+            text=s.text,
+            id=s.id,
+            name=printable(s.name),
+            end_row=_end_row(s),
+        )
         for s, value in zip(sources, digests, strict=True)
     ]
 

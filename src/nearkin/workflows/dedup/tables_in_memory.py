@@ -177,7 +177,7 @@ def _held(documents: Documents) -> Documents:
 def _described(one: TableInput, columns: Columns | None) -> InputFile:
     """As the manifest tells of it; strings and pairs have no columns."""
     text, doc_id = (None, None) if columns is None else (columns.text, columns.id)
-    return InputFile(one.name, one.size_bytes, None, "table", text, doc_id)
+    return InputFile(path=one.name, size_bytes=one.size_bytes, sha256=None, format="table", text=text, id=doc_id)
 
 
 def _read(path: Path) -> pa.Table:

@@ -157,19 +157,19 @@ def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
     n_reported = int(np.isin(pairs.left, rows_of(known.keys)[0]).sum())
     cosines = told.cosines[~np.isnan(told.cosines)]
     return KnownFound(
-        known.told_by,
-        known.n_told,
-        len(known),
-        len(cosines),
-        n_found,
-        int((told.ranks == 1).sum()),
-        _share(n_found, len(known)),
-        len(pairs),
-        _share(n_found, len(pairs)),
-        n_reported,
-        _share(n_found, n_reported),
-        round(float(cosines.mean()), 6) if len(cosines) else None,
-        histogram(cosines),
+        told_by=known.told_by,
+        n_told=known.n_told,
+        n_known=len(known),
+        n_comparable=len(cosines),
+        n_found=n_found,
+        n_first=int((told.ranks == 1).sum()),
+        recall=_share(n_found, len(known)),
+        n_pairs=len(pairs),
+        precision_of_all_pairs=_share(n_found, len(pairs)),
+        n_pairs_of_known_left=n_reported,
+        precision_of_known_left=_share(n_found, n_reported),
+        mean_cosine=round(float(cosines.mean()), 6) if len(cosines) else None,
+        histogram=histogram(cosines),
     )
 
 

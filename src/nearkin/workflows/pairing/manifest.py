@@ -55,12 +55,12 @@ def build(
         right=_side(prepared.right, vectors.right_facts, given.right.encoding),
         plan=planned.record(),
         counts=PairCounts(
-            len(pairs),
-            None if options.top else len(found),  # beyond the best they are not kept
-            len(np.unique(pairs.left)),
-            len(np.unique(pairs.right)),
-            found.n_comparisons,
-            found.n_candidates,
+            pairs=len(pairs),
+            pairs_at_threshold=None if options.top else len(found),  # beyond the best they are not kept
+            left_with_pairs=len(np.unique(pairs.left)),
+            right_with_pairs=len(np.unique(pairs.right)),
+            comparisons=found.n_comparisons,
+            candidates=found.n_candidates,
         ),
         histogram=CosineHistogram(0.0, 0.05, _histogram(found)),
         stages=tuple(meter.costs),

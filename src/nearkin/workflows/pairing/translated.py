@@ -95,12 +95,12 @@ class TranslatedDocuments:
         translated = keys_of(self.row_of[left[is_there]], right[is_there])
         by_translation = cosines_of(other, translated, threads)
         return TranslatedCosines(
-            f"known by {known.told_by}" if known is not None else "reported",
-            len(by_table),
-            _mean(by_table),
-            _mean(by_translation),
-            histogram(by_table),
-            histogram(by_translation),
+            pairs=f"known by {known.told_by}" if known is not None else "reported",
+            n_pairs=len(by_table),
+            mean_by_table=_mean(by_table),
+            mean_by_translation=_mean(by_translation),
+            histogram_by_table=histogram(by_table),
+            histogram_by_translation=histogram(by_translation),
         )
 
 

@@ -178,14 +178,14 @@ def _facts(
         shares = np.bincount(projection.ways, occurrences, len(WAYS)) / max(float(occurrences.sum()), 1.0)
         ways = {way: round(float(share), 6) for way, share in zip(WAYS, shares, strict=True)}
     return SideFacts(
-        len(collected),
-        n_unreadable,
-        len(collected) - n_unreadable - n_vectors,
-        n_vectors,
-        len(is_kept),
-        int((~is_kept).sum()),
-        round(len(vectors.terms) / max(n_vectors, 1), 3),
-        ways,
+        n_documents=len(collected),
+        n_unreadable=n_unreadable,
+        n_few_terms=len(collected) - n_unreadable - n_vectors,
+        n_vectors=n_vectors,
+        n_words=len(is_kept),
+        n_rare_words=int((~is_kept).sum()),
+        mean_terms=round(len(vectors.terms) / max(n_vectors, 1), 3),
+        ways=ways,
     )
 
 

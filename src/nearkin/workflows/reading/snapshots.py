@@ -86,7 +86,7 @@ class SourceSnapshot:
         """
         if self.sha256 is None:
             return self.source
-        found = stored_source(InputFile(self.source.path, format=self.source.format, end_row=self.end_row))
+        found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
         if found.documents.digest != self.sha256:
             raise SourceError(f"{self.source.path}: has changed since it was read. Run the command again.")
         return found

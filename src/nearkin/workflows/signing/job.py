@@ -30,7 +30,7 @@ from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Signed:
     """What signing did.
 
@@ -135,7 +135,14 @@ def sign_files(
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
     damaged = tuple(one.as_stored() for one in damaged_files(documents))
-    return Signed(file, n_unreadable, done.statistics, done.drift, elapsed_s, damaged)
+    return Signed(
+        file=file,
+        n_unreadable=n_unreadable,
+        statistics=done.statistics,
+        drift=done.drift,
+        elapsed_s=elapsed_s,
+        damaged_files=damaged,
+    )
 
 
 def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:
