@@ -77,11 +77,14 @@ def inputs_of(options: argparse.Namespace, n: int) -> PairInput:
     columns = tuple(options.columns.split(","))
     table, paths = options.out / "table.parquet", [options.out / f"{side}-{n}.parquet" for side in ("left", "right")]
     if not table.exists():
-        corpus = ParallelCorpus([str(options.sentences)], *columns, *columns)
+        corpus = ParallelCorpus(
+            paths=[str(options.sentences)], source=columns[0], target=columns[1], source_column=columns[0],
+            target_column=columns[1],
+        )  # fmt: skip
         save(train(corpus, AlignOptions(aligner="model-1")).table, table)
     if not all(path.exists() for path in paths):
         write_documents(options.sentences, columns, n, options.out)  # type: ignore[arg-type]
-    return PairInput(ReadingRequest([str(paths[0])]), ReadingRequest([str(paths[1])]), table)
+    return PairInput(ReadingRequest(inputs=[str(paths[0])]), ReadingRequest(inputs=[str(paths[1])]), table)
 
 
 def head(signatures: BitSignatures, n: int) -> BitSignatures:
@@ -165,9 +168,9 @@ def sign(options: argparse.Namespace, prepared: Prepared) -> None:
 
 def truth_of(sparse: tuple, rows: np.ndarray, n_terms: int) -> np.ndarray:
     """The true cosines."""
-    from nearkin.kernels.compiled import cosines
+    from nearkin.kernels.cosines import products
 
-    return cosines.products(sparse, sparse, (rows[0].astype(np.int64), rows[1].astype(np.int64)), n_terms)
+    return products(sparse, sparse, (rows[0].astype(np.int64), rows[1].astype(np.int64)), n_terms)
 
 
 def tradeoff(options: argparse.Namespace, prepared: Prepared) -> None:

@@ -57,7 +57,7 @@ def hits(table: TranslationTable, known: dict[str, set[str]], *, is_reverse: boo
 
 
 def print_aligners(folder: Path) -> None:
-    corpus = ParallelCorpus([str(folder / "sentence_pairs.parquet")], "de", "en")
+    corpus = ParallelCorpus(paths=[str(folder / "sentence_pairs.parquet")], source="de", target="en")
     dictionary = read_dictionary(folder / "wiktionary_en_de.tsv", source="en", target="de").table.turned()
     source, target = frequent_words(corpus)
     rows = []

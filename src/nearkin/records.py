@@ -75,7 +75,7 @@ class ShingleSets:
         return ShingleSets(self.hashes[np.repeat(mask, sizes)], offsets, self.n_units[mask], self.fingerprint)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureCounts:
     """The distinct features of a batch of documents and how often each occurs.
 

@@ -39,7 +39,7 @@ def corpus(folder: Path, some: list[tuple[str, str]]) -> str:
 
 def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, InProcess, int]:
     """What is foretold of a corpus by itself, what is sent, and how many candidates there are."""
-    told = forecast(ReadingRequest([path]), options, n_documents=None, resources=Resources(2))
+    told = forecast(ReadingRequest(inputs=[path]), options, n_documents=None, resources=Resources(2))
     stages, work = InProcess(), folder / "work"
     work.mkdir()
     inputs = file_inputs(resolve_sources([path]).sources, encoding="utf-8")
@@ -82,7 +82,7 @@ def test_what_a_pair_adds(tmp_path):
 def test_signatures_into_orders(tmp_path):
     vectors = pair_vectors(tmp_path, documents(1, 400, n_kinds=40), documents(2, 300, n_kinds=40))
     n_left, n_right = (int((side.sizes > 0).sum()) for side in (vectors.left, vectors.right))
-    question = Question(n_left, n_right, 0.5, 0.9, left_terms=7, right_terms=7)
+    question = Question(n_left=n_left, n_right=n_right, threshold=0.5, recall=0.9, left_terms=7, right_terms=7)
     needs = pairing_on_spark.cluster_needs(question, WINDOW, predict(WINDOW, question))
     stages = InProcess()
     (tmp_path / "work").mkdir()

@@ -235,7 +235,7 @@ def test_other_commands_read_it_too(place, stored, tmp_path):
     assert (ended.code, ended.err) == (0, "")
     assert "open-sesame" not in (tmp_path / "pairs/manifest.json").read_text()
     assert nearkin_here("plan", "corpus", place.address).code == 0
-    corpus = ReadingRequest([place.address])
+    corpus = ReadingRequest(inputs=[place.address])
     assert read_raw(corpus, 10, Silent()).ids.to_pylist() == list(ordered(place, stored))[:10]
     assert "open-sesame" not in corpus.shown_inputs[0]
     copy = place.another()

@@ -75,7 +75,7 @@ def found(
     """What a run leaves, and what its manifest says beside what it took."""
     mine, theirs = written(case, folder)
     dedup_files(
-        ReadingRequest(mine),
+        ReadingRequest(inputs=mine),
         out,
         case.chosen(),
         against=theirs,
@@ -375,7 +375,7 @@ def test_files_that_change(stage, rule, tmp_path, spark):
 
     with pytest.raises(SourceError, match=rule) as caught:
         dedup_files(
-            ReadingRequest([str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
+            ReadingRequest(inputs=[str(path)]), tmp_path / "out", case.chosen(), delivery=PLAIN, resources=Resources(2),
             progress=Stages(stage, change), engine=Cluster(),
         )  # fmt: skip
     assert "Traceback" not in str(caught.value)

@@ -123,7 +123,10 @@ def pair_vectors(folder: Path, left: WeightedVectors, right: WeightedVectors) ->
         mean_terms=1.0,
         ways={},
     )
-    return PairVectors(*sides, words, hashes_of(words), "test", facts, facts)
+    return PairVectors(
+        left=sides[0], right=sides[1], words=words, hashes=hashes_of(words), fingerprint="test", left_facts=facts,
+        right_facts=facts,
+    )  # fmt: skip
 
 
 def by_local(vectors: PairVectors, way: PairSearch, *, top: int | None = None) -> FoundPairs:
@@ -273,7 +276,7 @@ def written(folder: Path, texts: Sequence[object], n_files: int) -> ReadingReque
     for i in range(n_files):
         lines = [json.dumps(one) for one in records[i * size : (i + 1) * size]]
         (folder / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return ReadingRequest([str(folder)], doc_id="id", text="text")
+    return ReadingRequest(inputs=[str(folder)], doc_id="id", text="text")
 
 
 PROSE = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in range(40)]

@@ -183,7 +183,7 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
     out.parent.mkdir(exist_ok=True)
     before = set(out.parent.iterdir())
     listener = Listener()
-    reading = ReadingRequest(case.written(folder / "in"), **case.reading)
+    reading = ReadingRequest(inputs=case.written(folder / "in"), **case.reading)
     try:
         signed = sign_files(
             reading,
@@ -250,7 +250,7 @@ def statistics_in(folder: Path, **options: object) -> Path:
     """Of other documents, which have some of the features."""
     case = Case({"others.jsonl": named([PROSE[:200], "something else", "one short text"])}, WEIGHTED | options)
     options_of = SigningOptions(**case.options)
-    others = ReadingRequest(case.written(folder / "others")).opened(Silent())
+    others = ReadingRequest(inputs=case.written(folder / "others")).opened(Silent())
     path = folder / "given.stats"
     save(collect(others, options_of.features, options_of.normalise, threads=1, meter=Meter(Silent())), path)
     return path
@@ -347,7 +347,7 @@ def test_standard_input_is_refused_before_it_is_read(tmp_path):
     stdin = io.BytesIO(named([PROSE]))
     with pytest.raises(ParameterError, match="every worker reads the input, and standard input is a pipe"):
         sign_files(
-            ReadingRequest(["-"], stdin=stdin),
+            ReadingRequest(inputs=["-"], stdin=stdin),
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),
@@ -360,7 +360,7 @@ def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(ParameterError, match=r"pipe\.jsonl is a pipe of this machine\. Save it to a file"):
         sign_files(
-            ReadingRequest([str(tmp_path / "pipe.jsonl")]),
+            ReadingRequest(inputs=[str(tmp_path / "pipe.jsonl")]),
             tmp_path / "out",
             SigningOptions(),
             resources=Resources(1),

@@ -41,7 +41,7 @@ def on_one_machine(left: pa.Table, right: pa.Table, folder: Path, *, columns=(),
     sides = []
     for name, rows, (text, doc_id) in zip(("left", "right"), (left, right), columns or [("text", "id")] * 2):
         pq.write_table(rows, folder / f"{name}.parquet")
-        sides.append(ReadingRequest([str(folder / f"{name}.parquet")], text=text, doc_id=doc_id))
+        sides.append(ReadingRequest(inputs=[str(folder / f"{name}.parquet")], text=text, doc_id=doc_id))
     given = PairInput(*sides, None if table is None else Path(table))
     pair_files(given, folder / "local", PairOptions(**options), report=False, resources=Resources(2))
     return pq.read_table(folder / "local/pairs.parquet").select(COLUMNS)

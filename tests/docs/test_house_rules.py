@@ -12,6 +12,7 @@ from docs.pages import ROOT
 FILES = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 500
 LINES_OF_A_FUNCTION = 60
+FIELDS_BY_PLACE = 5
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc"}
 ERRORS_OF_OTHERS = {"Exception", "RuntimeError", "OSError", "IOError", "TypeError", "ValueError", "AssertionError"}
 
@@ -60,6 +61,25 @@ def test_classes_have_names_of_their_own() -> None:
                 yield path, node.lineno, f"{node.name} is also a class of {seen[node.name].relative_to(ROOT)}"
 
     assert not _places(again())
+
+
+def test_records_of_many_fields_are_made_by_names() -> None:
+    """A frozen dataclass of more than five fields takes them as keywords only."""
+
+    def by_place() -> Iterator[tuple[Path, int, str]]:
+        for path, node in _nodes():
+            if isinstance(node, ast.ClassDef):
+                fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and _is_taken(one)]
+                made = " ".join(map(ast.unparse, node.decorator_list))
+                if len(fields) > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
+                    yield path, node.lineno, f"{node.name} has {len(fields)} fields: kw_only=True"
+
+    assert not _places(by_place())
+
+
+def _is_taken(field: ast.AnnAssign) -> bool:
+    """Whether the constructor takes it."""
+    return "ClassVar" not in ast.unparse(field.annotation) and "init=False" not in ast.unparse(field.value or field)
 
 
 def test_errors_are_ours() -> None:

@@ -70,7 +70,7 @@ def run_here(
 ) -> Mapping[str, object]:
     """A run in this process, at 0.8 on three words a shingle, without the report unless asked for."""
     return dedup_files(
-        ReadingRequest(list(inputs)),
+        ReadingRequest(inputs=list(inputs)),
         out,
         DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | options),
         against=against,

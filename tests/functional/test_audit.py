@@ -202,7 +202,7 @@ def test_a_regrouped_run(documents, lossy, tmp_path):
 
 def test_families(documents, files, tmp_path):
     families_files(
-        ReadingRequest(files),
+        ReadingRequest(inputs=files),
         tmp_path / "out",
         threshold=0.8,
         shingle="words:3",

@@ -461,7 +461,7 @@ def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch,
         rename(a, b)
 
     heard = Heard()
-    asked = ReadingRequest(list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
+    asked = ReadingRequest(inputs=list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
     monkeypatch.setattr(os, "replace", cutting)
     with pytest.raises(PowerCut):
         dedup_files(*asked, delivery=Delivery(report=False), resources=Resources(1))
@@ -474,7 +474,7 @@ def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch,
 
 def test_resume_with_nothing_to_resume(corpus, tmp_path):
     heard, out = Heard(), tmp_path / "out"
-    asked = ReadingRequest(corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
+    asked = ReadingRequest(inputs=corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
     dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
     assert f"--resume: {out} holds no unfinished run, so this one starts at the beginning" in heard.said
     with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):

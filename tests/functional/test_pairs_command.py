@@ -390,7 +390,9 @@ def test_resume_with_nothing_to_resume(corpus, tmp_path):
 def here(corpus, out, **options):
     """A run in this process."""
     delivery = {name: options.pop(name) for name in ("resume", "overwrite", "progress") if name in options}
-    given = PairInput(ReadingRequest([str(corpus.left)]), ReadingRequest([str(corpus.right)]), corpus.table)
+    given = PairInput(
+        ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)]), corpus.table
+    )
     return job.pair_files(
         given, out, PairOptions(**options), report=False, resources=Resources(threads=1), **delivery
     )  # fmt: skip

@@ -25,7 +25,7 @@ def made() -> dict[str, object]:
         for bits in (16, 64, 1024):
             for name in METHODS:
                 options = SigningOptions(
-                    name, bits, features, seed=0 if name in ("simhash", "minhash-truncated") else 3
+                    method=name, bits=bits, features=features, seed=0 if name in ("simhash", "minhash-truncated") else 3
                 )
                 counted = count_features(pa.array(TEXTS, pa.large_string()), features)
                 counted = replace(counted, fingerprint=options.counts_fingerprint)

@@ -28,7 +28,7 @@ def made() -> dict[str, object]:
                 if method == 13 and stream == "characters":
                     continue
                 for k, w in ((4, 5), (16, 25)):
-                    index = SimilarityIndex(method, stream, variation, k, w)
+                    index = SimilarityIndex(method=method, stream=stream, variation=variation, k=k, w=w)
                     found = index.index(texts)
                     values = [int(v) if has else None for v, has in zip(found.values, found.has_value)]
                     pinned[index.spec] = {"fingerprint": found.fingerprint, "values": values}

@@ -39,7 +39,7 @@ def test_signatures_of_words():
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_files_of_a_run(side, tmp_path):
     own = translated_corpus(tmp_path, n=30)
-    given = PairInput(ReadingRequest([str(own.left)]), ReadingRequest([str(own.right)]), own.table)
+    given = PairInput(ReadingRequest(inputs=[str(own.left)]), ReadingRequest(inputs=[str(own.right)]), own.table)
     out = tmp_path / "out"
     pair_files(given, out, PairOptions(n_terms=2, translate=side), report=False, resources=Resources(threads=1))
     lines = (out / "pairs.tsv").read_text().splitlines()

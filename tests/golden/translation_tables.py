@@ -26,7 +26,7 @@ def made() -> TranslationTable:
         paths = [Path(folder, "a.de"), Path(folder, "a.en")]
         for side, path in enumerate(paths):
             path.write_text("".join(f"{pair[side]}\n" for pair in PAIRS), encoding="utf-8")
-        corpus = ParallelCorpus([str(path) for path in paths], "de", "en")
+        corpus = ParallelCorpus(paths=[str(path) for path in paths], source="de", target="en")
         return train(corpus, AlignOptions("model-1")).table
 
 

@@ -27,7 +27,10 @@ def encoded(corpus) -> SentencePairs:
         offsets = np.cumsum([0, *(len(pair[side]) for pair in corpus)], dtype=np.int64)
         sides.append((np.array(ids, np.int32), offsets))
         words.append(strings(list(numbers)))
-    return SentencePairs(*sides, *words, len(corpus), 0, 0)
+    return SentencePairs(
+        source=sides[0], target=sides[1], source_words=words[0], target_words=words[1], n_read=len(corpus), n_empty=0,
+        n_too_long=0,
+    )  # fmt: skip
 
 
 def exact(corpus, iterations: int):

@@ -95,7 +95,7 @@ def reported(out) -> dict[tuple[int, int], float]:
 def searched(
     corpus, out, *, threads: int = 1, translates: bool = True, languages=(None, None), **options: object
 ) -> dict[tuple[int, int], float]:
-    sides = ReadingRequest([str(corpus.left)]), ReadingRequest([str(corpus.right)])
+    sides = ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)])
     given = PairInput(*sides, corpus.table if translates else None, *languages)
     chosen = PairOptions(**{"threshold": 0.15, "translate": "left"} | options)  # type: ignore[arg-type]
     pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))
@@ -187,7 +187,7 @@ def test_no_size_of_batches_and_no_threads_change_anything(corpus, method, tmp_p
     expected = searched(corpus, tmp_path / "out", **options)
     bytes_of = (tmp_path / "out" / "pairs.tsv").read_bytes()
     for module, name, value in (
-        (searching, "BLOCK", 17), (searching, "ROWS", 13), (verifying, "_HELD", 30), (verifying, "_AT_ONCE", 7),
+        (searching, "BLOCK", 17), (searching, "_ROWS", 13), (verifying, "_HELD", 30), (verifying, "_AT_ONCE", 7),
         (vectors, "_SIGNED_AT_ONCE", 11),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)

@@ -87,11 +87,13 @@ def expected_sum(method: int, units: list[str], stream: str, k: int, w: int) -> 
 def test_sums(method, stream, variation):
     if method == 13 and stream == "characters":
         with pytest.raises(ParameterError, match="13 reads words"):
-            SimilarityIndex(method, stream, variation)
+            SimilarityIndex(method=method, stream=stream, variation=variation)
         return
     texts = [TEXT, TEXT.lower() * 30, "the and of", "", "Nation nation NATION", TEXT[:90]]
     for k, w in ((1, 1), (3, 4), (4, 5), (8, 12)):
-        made = SimilarityIndex(method, stream, variation, k, w).index(pa.array(texts, pa.large_string()))
+        made = SimilarityIndex(method=method, stream=stream, variation=variation, k=k, w=w).index(
+            pa.array(texts, pa.large_string())
+        )
         for i, text in enumerate(texts):
             units = stream_of(text, stream, variation)
             expected = expected_sum(method, units, stream, k, w)
@@ -114,17 +116,17 @@ def test_stop_words_are_the_lists():
 
 def test_rabin_changes_with_any_shingle_and_its_place():
     texts = pa.array(["one two three four", "two one three four", "one two three four five"], pa.large_string())
-    made = SimilarityIndex(2, "words", "A", 1).index(texts)
+    made = SimilarityIndex(method=2, stream="words", variation="A", k=1).index(texts)
     assert len(set(made.values.tolist())) == 3
 
 
 def test_a_random_third_is_a_third_and_the_same_every_time():
     words = " ".join(f"w{i}" for i in range(30_000))
     texts = pa.array([words, words], pa.large_string())
-    a, b = SimilarityIndex(11, "words", "A", 1).index(texts).values
+    a, b = SimilarityIndex(method=11, stream="words", variation="A", k=1).index(texts).values
     assert a == b
-    assert a != SimilarityIndex(11, "words", "A", 1, seed=1).index(texts).values[0]
-    total = SimilarityIndex(1, "words", "A", 1).index(texts).values[0]
+    assert a != SimilarityIndex(method=11, stream="words", variation="A", k=1, seed=1).index(texts).values[0]
+    total = SimilarityIndex(method=1, stream="words", variation="A", k=1).index(texts).values[0]
     assert a != total
 
 
@@ -140,7 +142,7 @@ def test_the_interval_is_the_papers(si, tolerance):
 
 def test_numbers_of_two_methods_are_never_compared():
     texts = pa.array([TEXT], pa.large_string())
-    a, b = (SimilarityIndex(1, "words", "A", k).index(texts) for k in (4, 5))
+    a, b = (SimilarityIndex(method=1, stream="words", variation="A", k=k).index(texts) for k in (4, 5))
     assert a.similar(a).all()
     with pytest.raises(FingerprintError, match=r"k=4.*k=5"):
         a.similar(b)
@@ -148,7 +150,9 @@ def test_numbers_of_two_methods_are_never_compared():
 
 def test_bytes_that_are_no_text():
     data = bytes(range(256)) * 20
-    made = SimilarityIndex(1, "characters", "A", 4).index(pa.array([text_of_bytes(data)], pa.large_string()))
+    made = SimilarityIndex(method=1, stream="characters", variation="A", k=4).index(
+        pa.array([text_of_bytes(data)], pa.large_string())
+    )
     units = [c for c in data.decode("latin-1").lower() if not c.isspace() or c in "\x1c\x1d\x1e\x1f"]
     assert made.has_value[0]
     assert abs(int(made.values[0])) > 0
@@ -158,9 +162,13 @@ def test_bytes_that_are_no_text():
 def test_too_long_for_super_shingles():
     text = "ab" * (MOST_SUPER_SHINGLED // 2)
     texts = pa.array([text + "abc", text, "abc"], pa.large_string())
-    made = SimilarityIndex(14, "characters", "A", 2_000).index(pa.array([text + "x" * 2_000, "abc"], pa.large_string()))
+    made = SimilarityIndex(method=14, stream="characters", variation="A", k=2_000).index(
+        pa.array([text + "x" * 2_000, "abc"], pa.large_string())
+    )
     assert made.has_value.tolist() == [False, False]
-    assert SimilarityIndex(14, "characters", "A", 3).index(texts[2:]).values.tolist() == [java_hash("abc")]
+    assert SimilarityIndex(method=14, stream="characters", variation="A", k=3).index(texts[2:]).values.tolist() == [
+        java_hash("abc")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -177,6 +185,6 @@ def test_every_method_has_a_name_that_is_read_back():
         for method in METHODS:
             if method == 13 and stream == "characters":
                 continue
-            made = SimilarityIndex(method, stream, "C", 7, 9, seed=3)
+            made = SimilarityIndex(method=method, stream=stream, variation="C", k=7, w=9, seed=3)
             assert SimilarityIndex.parse(made.spec) == made
             assert f"={made.tracking_number};" in made.fingerprint

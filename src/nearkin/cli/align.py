@@ -183,7 +183,15 @@ def train(
     from nearkin.workflows.resources import Resources
 
     check_free(out, overwrite=overwrite, inputs=parallel)
-    corpus = ParallelCorpus(parallel, source, target, source_column, target_column, file_format, encoding)
+    corpus = ParallelCorpus(
+        paths=parallel,
+        source=source,
+        target=target,
+        source_column=source_column,
+        target_column=target_column,
+        file_format=file_format,
+        encoding=encoding,
+    )
     pruning = Pruning(min_probability, max_translations)
     rules = ReadingRules.of(on_error, max_unreadable)
     options = AlignOptions(aligner, iterations, stem, pruning, rules)  # type: ignore[arg-type]  # it checks them

@@ -145,7 +145,7 @@ Drop = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DedupChoices(OptionGroup):
     """What a user may choose about a deduplication: each field is one of `DedupOptions`, None if not given."""
 

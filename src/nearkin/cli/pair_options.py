@@ -131,7 +131,7 @@ Seed = Annotated[int, _search("--seed", help="Another seed misses other pairs. [
 Terms = Annotated[int, _output("--terms", help="Matching words that are written of each pair.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SidesOptions(OptionGroup):
     """How both collections are read."""
 
@@ -162,12 +162,12 @@ class SidesOptions(OptionGroup):
         from nearkin.workflows.reading.request import ReadingRequest
 
         return ReadingRequest(
-            inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,
+            inputs=inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,
             encoding=self.encoding, rules=self.rules.rules(),
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PairChoices(OptionGroup):
     """What a user may choose about a search: each field is one of `PairOptions`."""
 
@@ -208,5 +208,5 @@ class BesideOptions(OptionGroup):
         from nearkin.workflows.reading.request import ReadingRequest
 
         translated = self.left_translated
-        request = ReadingRequest(translated, encoding=encoding, rules=rules.rules()) if translated else None
+        request = ReadingRequest(inputs=translated, encoding=encoding, rules=rules.rules()) if translated else None
         return Beside(self.known, self.interwiki, request)

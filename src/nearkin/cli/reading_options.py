@@ -77,6 +77,6 @@ class ReadingOptions(OptionGroup):
         from nearkin.workflows.reading.request import ReadingRequest
 
         return ReadingRequest(
-            inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
+            inputs=inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
             rules=self.rules.rules(),
         )  # fmt: skip

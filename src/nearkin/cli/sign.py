@@ -76,10 +76,14 @@ def sign(
 
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
-        method,  # type: ignore[arg-type]  # it checks the method
-        bits, parse_shingling(features, parameter="features", owner="sign"), Normalisation.parse(normalise), density,
-        seed, online,
-    )  # fmt: skip
+        method=method,  # type: ignore[arg-type]  # it checks the method
+        bits=bits,
+        features=parse_shingling(features, parameter="features", owner="sign"),
+        normalise=Normalisation.parse(normalise),
+        density=density,
+        seed=seed,
+        is_online=online,
+    )
     where = engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))

@@ -22,7 +22,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
     """What a load stored.
 
@@ -129,7 +129,7 @@ def add_one(
 
 
 def _added(load: Load) -> Added:
-    return Added(load.name, n_contents=load.next_content - load.first_content, **asdict(load.finish()))
+    return Added(wave=load.name, n_contents=load.next_content - load.first_content, **asdict(load.finish()))
 
 
 def _stop_at_problems(examined: Examined) -> None:

@@ -50,7 +50,7 @@ class Problem:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Info:
     """A collection in figures.
 

@@ -53,7 +53,7 @@ class StoredDocument:
         return self.doc_id if self.is_current else f"{self.doc_id} (version {self.version})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarDocument:
     """A document that was found.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -228,10 +229,21 @@ def compare_with(
         for stored, jaccard in _with_jaccards(connection, counting, query.text, numbers)
     }
     indexes = similarity_indexes(connection, numbers)
-    return [SimilarDocument(one, *by_content[one.content], indexes.get(one.content)) for one in found]
+    return [
+        SimilarDocument(document=one, **by_content[one.content]._asdict(), similarity_index=indexes.get(one.content))
+        for one in found
+    ]
 
 
-Measures = tuple[float | None, float | None, int | None, float | None, float, bool]
+class Measures(NamedTuple):
+    """What a similar document says of its likeness, by the names it has there."""
+
+    distance: float | None
+    relative_distance: float | None
+    n_bits: int | None
+    edit_similarity: float | None
+    jaccard: float
+    is_same_text: bool
 
 
 def _measures(query: Content, other: Content, jaccard: float, length: float) -> Measures:
@@ -243,7 +255,7 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
         n_bits = int(np.bitwise_count(query.signature ^ other.signature).sum())
     is_same = query.text == other.text
     similarity = 1.0 if is_same else edit_similarity(query.text, other.text).similarity
-    return distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same
+    return Measures(distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same)
 
 
 def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:

@@ -20,7 +20,7 @@ _STEPS = 200
 _TINY = 1e-300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEstimate:
     """The recall of a search, as a sample of documents shows it.
 
@@ -118,8 +118,18 @@ def estimate_recall(
     n_effective = None if recall is None else _effective_documents(true, found, recall)
     if recall is not None and n_effective is not None and n_sampled < n_population:
         low, high = interval_of(recall, n_effective, confidence)
-    counts = n_sampled, n_with_pairs, round(total), round(float(found.sum()))
-    return AuditEstimate(n_population, *counts, recall, low, high, confidence, n_effective)
+    return AuditEstimate(
+        n_population=n_population,
+        n_sampled=n_sampled,
+        n_with_pairs=n_with_pairs,
+        n_true=round(total),
+        n_found=round(float(found.sum())),
+        recall=recall,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n_effective=n_effective,
+    )
 
 
 def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:

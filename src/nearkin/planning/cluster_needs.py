@@ -29,7 +29,7 @@ class Shuffle:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNeeds:
     """What a search takes on a cluster.
 

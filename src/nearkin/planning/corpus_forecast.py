@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusForecast:
     """What a sample tells of a corpus.
 

@@ -79,7 +79,7 @@ class MemberCard:
     copies: tuple[CopyRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyCard:
     """A family; ``members`` are those of them to be listed, ``relations`` counts all of them."""
 

@@ -50,7 +50,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WayRow:
     """A way to search and what is predicted of it."""
 
@@ -184,12 +184,12 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
         return ()
     return tuple(
         WayRow(
-            way.search.describe(),
-            band_text(way.predicted),
-            magnitude_text(way.predicted.n_comparisons),
-            f"{100 * way.predicted.relative_cost:,.1f} %",
-            elapsed_text(way.predicted.elapsed_s),
-            is_chosen,
+            name=way.search.describe(),
+            recall=band_text(way.predicted),
+            n_comparisons=magnitude_text(way.predicted.n_comparisons),
+            relative_cost=f"{100 * way.predicted.relative_cost:,.1f} %",
+            time=elapsed_text(way.predicted.elapsed_s),
+            is_chosen=is_chosen,
         )
         for way, is_chosen in [(plan, True), *((other, False) for other in plan.alternatives)]
     )

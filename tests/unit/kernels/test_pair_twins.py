@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nearkin.kernels import signature_tiles, sliding_window, terms
-from nearkin.kernels.compiled import cosines as compiled_cosines
-from nearkin.kernels.plain import cosines as plain_cosines
+from nearkin.kernels import cosines, signature_tiles, sliding_window, terms
 from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
@@ -44,12 +42,6 @@ def vectors(seed: int, n: int, n_terms: int = N_TERMS):
     return np.concatenate(rows).astype(np.int32), np.concatenate(weights).astype(np.float32), offsets
 
 
-def same(one, other):
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert a.dtype == b.dtype
-
-
 @given(occurrences())
 @settings(deadline=None)
 def test_counted_terms(texts):
@@ -70,30 +62,26 @@ def test_projected_terms(texts, matrix, least):
 def test_products_and_the_terms_that_make_them(seed):
     left, right = vectors(seed, 30), vectors(seed + 100, 40)
     rows = tuple(np.sort(np.random.default_rng(seed).integers(0, 30, (2, 200)), axis=1).astype(np.int64))
-    one = compiled_cosines.products(left, right, rows, N_TERMS)
-    np.testing.assert_array_equal(one, plain_cosines.products(left, right, rows, N_TERMS))
-    same(
-        compiled_cosines.best_terms(left, right, rows, N_TERMS, most=4),
-        plain_cosines.best_terms(left, right, rows, N_TERMS, most=4),
-    )
+    agreed(cosines.products, left, right, rows, N_TERMS)
+    agreed(cosines.best_terms, left, right, rows, N_TERMS, most=4)
 
 
 @pytest.mark.parametrize(("n_left", "n_right"), [(30, 200), (1, 1), (5, 64), (40, 63)])
 def test_near_pairs_of_a_block(n_left, n_right):
     left, right = vectors(1, n_left), vectors(2, n_right)
-    found = []
-    for kernel in (compiled_cosines, plain_cosines):
-        first = min(7, n_right - 1)
-        block = kernel.block_by_terms(right, first, n_right, N_TERMS)
-        pairs, at, keys = np.empty(n_right + 5, np.uint64), 0, []
-        while at < n_left:
-            n, at = kernel.near_in_block(left, (at, n_left), block, least=0.4, pairs=pairs)
-            keys += pairs[:n].tolist()
-        counts = np.zeros(20, np.int64)
-        kernel.spread_in_block(left, (0, n_left), block, counts)
-        found.append((keys, counts.tolist()))
-    assert found[0] == found[1]
-    assert sum(found[0][1]) == n_left * (n_right - min(7, n_right - 1))
+    first = min(7, n_right - 1)
+    block = agreed(cosines.block_by_terms, right, first, n_right, N_TERMS)
+    near = agreed(cosines.near_in_block, left, (0, n_left), block, least=0.4)
+    halves = [(0, n_left // 2), (n_left // 2, n_left)]
+    assert near.tolist() == [key for rows in halves for key in cosines.near_in_block(left, rows, block, least=0.4)]
+    counts = agreed(cosines.spread_in_block, left, (0, n_left), block, n_bins=20)
+    assert counts.sum() == n_left * (n_right - first)
+
+
+def test_more_near_pairs_than_there_is_room_for_at_first():
+    left, right = vectors(3, 100), vectors(4, 70)
+    block = cosines.block_by_terms(right, 0, 70, N_TERMS)
+    assert len(agreed(cosines.near_in_block, left, (0, 100), block, least=0.0)) == 7000
 
 
 @pytest.mark.parametrize(

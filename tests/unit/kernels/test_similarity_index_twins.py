@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels import java_hash, word_ids
+from nearkin.kernels import fingerprint_sketches, java_hash, word_ids
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.compiled import fingerprint_sketches
-from nearkin.kernels.plain import fingerprint_sketches as plain_sketches
 from nearkin.kernels.plain.java_hash import hash_code
 from unit.kernels.agreeing import agreed
 
@@ -20,12 +18,6 @@ WORDS = st.lists(st.text(st.sampled_from(ODD.replace(" ", "")), min_size=1, max_
 SPACED = st.lists(st.one_of(WORDS.map(" ".join), st.sampled_from(["", "a", "to be or not to be", "—"])), max_size=5)
 NUMBERS = st.one_of(st.integers(-(2**31), 2**31 - 1), st.integers(-3, 3), st.just(-(2**31)))
 SHINGLES = st.lists(st.lists(NUMBERS, max_size=60), max_size=4)
-
-
-def agree(ours, theirs):
-    for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert a.dtype == b.dtype
 
 
 def arrays(values):
@@ -82,27 +74,24 @@ def test_sketches(values, number, seed):
     ways = [("divisible", "by"), ("winnowed", "window"), ("lowest", "most"), ("highest", "most")]
     for name, parameter in ways:
         options = {parameter: 2 * number + 1}
-        agree(*(getattr(m, name)(*arrays(values), **options) for m in (fingerprint_sketches, plain_sketches)))
-    agree(*(m.random_third(*arrays(values), seed=seed) for m in (fingerprint_sketches, plain_sketches)))
+        agreed(getattr(fingerprint_sketches, name), *arrays(values), **options)
+    agreed(fingerprint_sketches.random_third, *arrays(values), seed=seed)
 
 
 @given(values=SHINGLES, length=st.integers(2, 9))
 def test_one_number(values, length):
     for name, options in (("sums", {}), ("rabin", {}), ("super_shingles", {"length": length})):
-        ours, theirs = (getattr(m, name)(*arrays(values), **options) for m in (fingerprint_sketches, plain_sketches))
-        np.testing.assert_array_equal(ours, theirs)
-        assert ours.dtype == theirs.dtype == np.int64
+        assert agreed(getattr(fingerprint_sketches, name), *arrays(values), **options).dtype == np.int64
 
 
 def test_a_long_run_is_hashed_as_in_one_piece():
     values = [np.random.default_rng(5).integers(-(2**31), 2**31, 5_000).tolist()]
-    ours, theirs = (m.super_shingles(*arrays(values), length=1_500) for m in (fingerprint_sketches, plain_sketches))
-    np.testing.assert_array_equal(ours, theirs)
+    agreed(fingerprint_sketches.super_shingles, *arrays(values), length=1_500)
 
 
 def test_the_polynomial_is_irreducible():
     """Rabin's test: x^(2^64) = x modulo P, and x^(2^32) - x has no factor in common with P; 2 is 64's only prime."""
-    polynomial = plain_sketches.POLYNOMIAL
+    polynomial = fingerprint_sketches.POLYNOMIAL
 
     def times(a, b):
         product = 0

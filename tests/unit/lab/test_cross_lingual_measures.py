@@ -389,8 +389,8 @@ def test_spread_rows_are_at_equal_distances() -> None:
 def test_plans_are_checked() -> None:
     columns = ParallelColumns("de", "en")
     with pytest.raises(ParameterError, match="'documents'"):
-        CrossLingualPlan((), (), columns, most=MOST_DOCUMENTS + 1)
+        CrossLingualPlan(documents=(), tables=(), columns=columns, most=MOST_DOCUMENTS + 1)
     with pytest.raises(ParameterError, match="'seed'"):
-        CrossLingualPlan((), (), columns, seed=-1)
+        CrossLingualPlan(documents=(), tables=(), columns=columns, seed=-1)
     with pytest.raises(ParameterError, match=r"2 times\. Got 3 instead"):
-        CrossLingualPlan(("a", "b"), ("t",) * 3, columns)  # type: ignore[arg-type]
+        CrossLingualPlan(documents=("a", "b"), tables=("t",) * 3, columns=columns)  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def write_corpus(path: Path) -> str:
 
 def run(corpus: str, out: Path, *, report: bool = True, overwrite: bool = False, n_documents: int = 100) -> Delivered:
     return deliver(
-        EXPERIMENT, TitledRequest([corpus]), n_documents, out=out, resources=Resources(2), report=report,
+        EXPERIMENT, TitledRequest(inputs=[corpus]), n_documents, out=out, resources=Resources(2), report=report,
         overwrite=overwrite, progress=Silent(),
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus.jsonl")
     deliver(
-        EXPERIMENT, TitledRequest([corpus]), 100, out=tmp_path / "out", resources=Resources(1), report=False,
+        EXPERIMENT, TitledRequest(inputs=[corpus]), 100, out=tmp_path / "out", resources=Resources(1), report=False,
         overwrite=False, progress=Silent(),
     )  # fmt: skip
     for path in (tmp_path / "out/tables").iterdir():

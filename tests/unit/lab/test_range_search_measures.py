@@ -265,7 +265,16 @@ def test_shares_are_averaged_over_queries() -> None:
 
 def test_intervals_hold_their_lower_ends() -> None:
     n = len(EDGES)
-    alike = Alikeness(0.05, np.full(n, 1), n, 0, np.arange(n), np.arange(n), np.array(EDGES), np.zeros((n, 2), int))
+    alike = Alikeness(
+        gamma=0.05,
+        n_others=np.full(n, 1),
+        n_drawn=n,
+        n_too_long=0,
+        query=np.arange(n),
+        row=np.arange(n),
+        similarity=np.array(EDGES),
+        texts=np.zeros((n, 2), int),
+    )
     assert alike.histogram()[1].tolist() == [1] * n
 
 

@@ -163,7 +163,7 @@ def test_published_tables_are_whole() -> None:
 
 def write(path: Path, records: list[object]) -> ReadingRequest:
     path.write_text("".join(f"{r if isinstance(r, str) else json.dumps(r)}\n" for r in records), encoding="utf-8")
-    return ReadingRequest([str(path)])
+    return ReadingRequest(inputs=[str(path)])
 
 
 def test_texts_are_raw_and_those_without_text_are_counted(tmp_path: Path) -> None:

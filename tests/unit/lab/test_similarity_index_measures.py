@@ -165,7 +165,11 @@ def test_chance_of_a_hit_is_that_of_two_random_walks() -> None:
 
 def test_the_highest_shingles_add_up_to_a_length() -> None:
     texts = [" ".join(versions(7, n_bases=1, n_words=n, n_versions=0, most_edits=1)) for n in (2000, 5000, 20_000)]
-    values = SimilarityIndex(9, "words", "A", 4, 5).index(pa.array(texts, pa.large_string())).values
+    values = (
+        SimilarityIndex(method=9, stream="words", variation="A", k=4, w=5)
+        .index(pa.array(texts, pa.large_string()))
+        .values
+    )
     n = np.array([2000, 5000, 20_000]) - 3
     assert values == pytest.approx(400 * 2.0**31 * (1 - 400 / n), rel=0.05)
 
@@ -178,6 +182,6 @@ def test_digests_are_of_the_normalised_text() -> None:
 @pytest.mark.parametrize(("name", "value"), [("n_multipliers", 0), ("n_queries", 0), ("seed", -1)])
 def test_bad_plans_are_refused(tmp_path, name: str, value: int) -> None:
     with pytest.raises(ParameterError, match=f"'{name.removeprefix('n_')}' parameter of lab similarity-index"):
-        IndexPlan(tmp_path, **{name: value})
+        IndexPlan(folder=tmp_path, **{name: value})
     with pytest.raises(ParameterError, match="COLUMN=VALUE"):
         FamilyFile(tmp_path / "a.csv", "family", only="kind")

@@ -64,7 +64,7 @@ def measured_recall(left: BitSignatures, right: BitSignatures, search: PairSearc
 def predicted(cosines: np.ndarray, search: PairSearch, prefix: Prefix) -> tuple[float, float]:
     edges = np.linspace(0, 1, 201)
     spread = CosineSpread.of_counts(edges, np.histogram(cosines[N_PROBED:], edges)[0])
-    told = predict(search, Question(N, N, 0.01, 0.9, spread=spread, prefix=prefix))
+    told = predict(search, Question(n_left=N, n_right=N, threshold=0.01, recall=0.9, spread=spread, prefix=prefix))
     return told.recall_low, told.recall_high
 
 

@@ -177,7 +177,10 @@ def test_it_reaches_the_recall_everywhere(threshold, n):
 
 
 def test_exact_search_is_chosen_while_it_is_quick():
-    few, many = Question(40_000, 40_000, 0.3, 0.9), Question(90_000, 90_000, 0.3, 0.9)
+    few, many = (
+        Question(n_left=40_000, n_right=40_000, threshold=0.3, recall=0.9),
+        Question(n_left=90_000, n_right=90_000, threshold=0.3, recall=0.9),
+    )
     plan = choose(few)
     assert (plan.search.method, plan.is_quick, plan.reaches) == ("vectors", True, True)
     assert min(told.core_s for _, told in plan.alternatives) < plan.prediction.core_s < QUICK_S
@@ -208,14 +211,18 @@ def test_all_pairs_take_vectors():
 def test_more_recall_costs_more():
     for method in (None, "signatures", "window"):
         costs = [
-            choose(Question(1_000_000, 500_000, 0.3, recall), method=method).prediction.core_s
+            choose(
+                Question(n_left=1_000_000, n_right=500_000, threshold=0.3, recall=recall), method=method
+            ).prediction.core_s
             for recall in (0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
         ]
         assert costs == sorted(costs)
 
 
 def test_more_documents_cost_more_and_favour_windows():
-    plans = [choose(Question(n, n, 0.7, 0.9)) for n in (100, 10_000, 1_000_000, 100_000_000)]
+    plans = [
+        choose(Question(n_left=n, n_right=n, threshold=0.7, recall=0.9)) for n in (100, 10_000, 1_000_000, 100_000_000)
+    ]
     costs = [plan.prediction.core_s for plan in plans]
     assert costs == sorted(costs)
     assert plans[-1].search.method == "window"

@@ -39,7 +39,7 @@ def page(principal: str, member: str, *, n_cut: int = 0) -> str:
         is_whole=True,
         differences=(one,),
     )
-    card = FamilyCard(1, 4, "a", "in.csv:1", {"revised": 3}, (row,))
+    card = FamilyCard(number=1, size=4, principal="a", where="in.csv:1", relations={"revised": 3}, members=(row,))
     manifest, rules = DedupManifest.of(MANIFEST), {"revised": "the rest"}
     return render_families_report(manifest, cards=[card], rules=rules, problems=[], n_problems=0)
 

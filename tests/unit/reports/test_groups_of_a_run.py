@@ -39,7 +39,15 @@ def outcome(principal: list[int], similarity: list[float], reason: list[str]) ->
 def table(principal: list[int], size: list[int]) -> GroupTable:
     n = len(principal)
     zeros = np.zeros(n, np.int64)
-    return GroupTable(np.array(principal, np.uint32), np.array(size), np.ones(n), np.ones(n, np.bool_), zeros, zeros, 0)
+    return GroupTable(
+        principal=np.array(principal, np.uint32),
+        size=np.array(size),
+        lowest=np.ones(n),
+        is_lowest_exact=np.ones(n, np.bool_),
+        bridges_refused=zeros,
+        n_exact_copies=zeros,
+        n_bridges=0,
+    )
 
 
 def test_the_principal_comes_first_then_what_is_least_like_it() -> None:

@@ -87,7 +87,14 @@ def test_rules():
     index = ProjectionIndex.of(vectors(), RandomProjections("gaussian", 3))
     with pytest.raises(ParameterError, match="'tau' parameter of ProjectionIndex"):
         index.search(vectors(), GAMMA, tau=0.0)
-    other = ProjectionIndex(index.counts, index.rows, index.columns, index.norms, index.directions, "other")
+    other = ProjectionIndex(
+        counts=index.counts,
+        rows=index.rows,
+        columns=index.columns,
+        norms=index.norms,
+        directions=index.directions,
+        fingerprint="other",
+    )
     with pytest.raises(FingerprintError):
         other.search(vectors(), GAMMA)
     assert RandomProjections().fingerprint == "projections=rademacher;directions=8;seed=0"

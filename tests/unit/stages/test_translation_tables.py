@@ -212,13 +212,13 @@ def test_parameters_that_break_their_rule(make, message):
 
 
 PAIRS = SentencePairs(
-    (np.array([0, 1, 0], np.int32), np.array([0, 2, 3])),
-    (np.array([0, 1, 0], np.int32), np.array([0, 2, 3])),
-    strings(["das", "haus"]),
-    strings(["the", "house"]),
-    2,
-    0,
-    0,
+    source=(np.array([0, 1, 0], np.int32), np.array([0, 2, 3])),
+    target=(np.array([0, 1, 0], np.int32), np.array([0, 2, 3])),
+    source_words=strings(["das", "haus"]),
+    target_words=strings(["the", "house"]),
+    n_read=2,
+    n_empty=0,
+    n_too_long=0,
 )
 
 

@@ -28,7 +28,15 @@ from nearkin.workflows.table_words import TableWords
 def test_learning_stays_under_its_memory_or_says_so() -> None:
     n = 14_000_000  # of 20 bytes and more each
     side = np.zeros(n, np.int32), np.arange(n + 1)
-    pairs = SentencePairs(side, side, strings(["a"]), strings(["b"]), n, 0, 0)
+    pairs = SentencePairs(
+        source=side,
+        target=side,
+        source_words=strings(["a"]),
+        target_words=strings(["b"]),
+        n_read=n,
+        n_empty=0,
+        n_too_long=0,
+    )
     with pytest.raises(ParameterError, match="takes about 1,068 MiB, and --memory allows 256 MiB"):
         _by_model_1(Model1(), pairs, Pruning(), Resources(1, 256 << 20), Meter(Silent()))
 

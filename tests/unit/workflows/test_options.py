@@ -71,4 +71,4 @@ def test_from_python_messages_name_parameters():
     with pytest.raises(ParameterError, match=r"^The 'threshold' parameter of dedup must be a number > 0"):
         nearkin.dedup(["a"], threshold=80)
     with pytest.raises(ParameterError, match=r"^'seed' changes nothing with simhash"):
-        SigningOptions("simhash", seed=3)
+        SigningOptions(method="simhash", seed=3)

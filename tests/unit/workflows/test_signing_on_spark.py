@@ -90,7 +90,7 @@ def test_a_worker_that_may_not_read(files, monkeypatch):
 
 
 def test_features_are_added_up_wherever_they_meet(files):
-    options = SigningOptions("weighted-topsig")
+    options = SigningOptions(method="weighted-topsig")
     tasks = task_blocks(resolve_sources(files).sources, "utf-8")
     for n_ranges in (1, 2, 7):
         made = [block for task in tasks for block in CountFeaturesTask(options, RULES, n_ranges)(task.target, [task])]
@@ -103,7 +103,7 @@ def test_features_are_added_up_wherever_they_meet(files):
             )
         ]
         expected = collect(
-            ReadingRequest(files).opened(Silent()),
+            ReadingRequest(inputs=files).opened(Silent()),
             options.features,
             options.normalise,
             threads=1,

@@ -84,7 +84,9 @@ def cross_lingual(
     columns = ParallelColumns(
         left_column, right_column, id, ReadingRules.of(on_error, max_document_size=max_document_size)
     )
-    plan = CrossLingualPlan(tuple(docs), tuple(table), columns, translated, documents, seed)
+    plan = CrossLingualPlan(
+        documents=tuple(docs), tables=tuple(table), columns=columns, translated=translated, most=documents, seed=seed
+    )
     return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 

@@ -66,7 +66,14 @@ def range_search(
     from nearkin.lab.range_search.experiment import RangeSearchPlan
     from nearkin.lab.range_search.similarity import Bounds
 
-    plan = RangeSearchPlan(documents, queries, alphabet, tau, seed, Bounds(pairs, longest))  # type: ignore[arg-type]
+    plan = RangeSearchPlan(
+        n_documents=documents,
+        n_queries=queries,
+        alphabet=alphabet,  # type: ignore[arg-type]  # one of Alphabet, by the command line
+        tau=tau,
+        seed=seed,
+        bounds=Bounds(pairs, longest),
+    )
     return PlannedExperiment(EXPERIMENT, (reading.request(inputs), plan), out, _show)
 
 

@@ -94,7 +94,9 @@ def similarity_index(
     if documents is not None and family is not None:
         left_out = tuple(name.strip() for name in (leave_out or "").split(",") if name.strip())
         families = FamilyFile(documents, family, text, only, left_out)
-    plan = IndexPlan(folder, expected, families, multipliers, queries, seed)
+    plan = IndexPlan(
+        folder=folder, expected=expected, documents=families, n_multipliers=multipliers, n_queries=queries, seed=seed
+    )
     return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 

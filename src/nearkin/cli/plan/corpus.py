@@ -88,7 +88,7 @@ def plan_corpus(
         raise ParameterError("--cores is the size of a cluster: add --engine spark.")
     n_documents = None if documents is None else parse_count(documents, "--documents")
     options = DedupOptions.of(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
-    request = ReadingRequest(sample, text=text, rules=rules.rules())
+    request = ReadingRequest(inputs=sample, text=text, rules=rules.rules())
     with bars_shown(is_quiet=as_json) as bars:
         told = forecast(request, options, n_documents=n_documents, resources=Resources(), progress=bars)
     n_cores = cores or 1

@@ -153,8 +153,8 @@ def plan_pairs(
         if terms is not None:
             raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
         samples = PairInput(
-            ReadingRequest(sample_left, text=left_text or text, rules=rules.rules()),
-            ReadingRequest(sample_right, text=right_text or text, rules=rules.rules()),
+            ReadingRequest(inputs=sample_left, text=left_text or text, rules=rules.rules()),
+            ReadingRequest(inputs=sample_right, text=right_text or text, rules=rules.rules()),
             table, left_language, right_language,
         )  # fmt: skip
         asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
@@ -189,7 +189,14 @@ def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: M
     costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
     n_left, n_right = parse_count(left, "--left"), parse_count(right, "--right")
     return Question(
-        n_left, n_right, options.threshold, options.recall, machine.cores, left_terms, right_terms, costs=costs
+        n_left=n_left,
+        n_right=n_right,
+        threshold=options.threshold,
+        recall=options.recall,
+        cores=machine.cores,
+        left_terms=left_terms,
+        right_terms=right_terms,
+        costs=costs,
     )
 
 

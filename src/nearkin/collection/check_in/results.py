@@ -129,7 +129,7 @@ class CheckedDocument:
         return {**self.document.to_dict(), **own}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What a check found.
 

@@ -31,7 +31,7 @@ _ROUNDS = 3
 _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "spark.executor.instances")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Executor:
     """What there is on a machine that runs executors.
 

@@ -20,7 +20,7 @@ def is_cold_for_texts() -> bool:
 
 def is_cold_for_pairs() -> bool:
     """The same for pairs of two collections, which may end before a kernel of signatures is needed."""
-    return _is_missing(split_words.split_many) or _is_missing(cosines._near_many)
+    return _is_missing(split_words.split_many) or _is_missing(cosines.near_many)
 
 
 def _is_missing(kernel: Any) -> bool:

@@ -1,93 +1,17 @@
-"""Shingles to sketches, and sketches to one number."""
+"""The loops of `nearkin.kernels.fingerprint_sketches`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
-Sketches = tuple[NDArray[np.int32], NDArray[np.int64]]
 _THIRD = np.uint64((1 << 64) // 3)
 
 
-def divisible(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, by: int) -> Sketches:
-    """The shingles of each text that an odd number above 1 divides, in their order."""
-    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
-    inverse, most = np.uint32(pow(by, -1, 1 << 32)), np.uint32(((1 << 31) - 1) // by)
-    _divisible_many(shingles, offsets, inverse, most, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def winnowed(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, window: int) -> Sketches:
-    """The least shingle of every window, the rightmost of equals, each once; fewer than a window are one.
-
-    Source: Saul Schleimer, Daniel S. Wilkerson, Alex Aiken, "Winnowing: local algorithms for document fingerprinting",
-    SIGMOD 2003.
-    """
-    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
-    _winnowed_many(shingles, offsets, window, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def lowest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """So many of the lowest shingles of each text, equals included, rising."""
-    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
-    _extreme_many(shingles, offsets, most, False, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def highest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """So many of the highest shingles of each text, equals included, rising."""
-    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
-    _extreme_many(shingles, offsets, most, True, kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def random_third(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, seed: int) -> Sketches:
-    """Each shingle with a probability of one third, by its place, the text's sum of shingles and the seed."""
-    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
-    _random_third_many(shingles, offsets, np.uint64(seed), kept, kept_offsets)
-    return kept[: kept_offsets[-1]], kept_offsets
-
-
-def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of each sketch, in 64 bits."""
-    values = np.zeros(len(offsets) - 1, np.int64)
-    _sums_many(shingles, offsets, values)
-    return values
-
-
-def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The Rabin fingerprint of each sketch, modulo x^64 + x^4 + x^3 + x + 1.
-
-    The polynomial divided is a 1, and then the bits of every shingle, the highest first. The remainder's 64 bits are
-    read as a signed number.
-
-    Source: Andrei Z. Broder, "Some applications of Rabin's fingerprinting method", 1993; the polynomial, irreducible,
-    from Gadiel Seroussi, "Table of low-weight binary irreducible polynomials", 1998.
-    """
-    values = np.zeros(len(offsets) - 1, np.int64)
-    _rabin_many(shingles, offsets, values)
-    return values
-
-
-def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, length: int) -> NDArray[np.int64]:
-    """One number per text: k-grams of the shingles are hashed, and k-grams of these hashes, until one is left.
-
-    The hash is Java's of a list of numbers, a polynomial in 31 that wraps around in 32 bits. What is left when there
-    are fewer than a k-gram is one k-gram. The time grows with the square of the number of shingles.
-    """
-    values = np.zeros(len(offsets) - 1, np.int64)
-    work = np.empty(int(np.diff(offsets).max(initial=0)), np.uint32)
-    _super_shingles_many(shingles, offsets, length, work, values)
-    return values
-
-
 @njit(nogil=True, cache=True)
-def _divisible_many(shingles, offsets, inverse, most, kept, kept_offsets):
-    """An odd d divides x if x times its inverse, modulo 2^32, is one of the numbers that x / d can be; no division."""
+def keep_divisible(shingles, offsets, _, inverse, most, kept, kept_offsets):
     out = 0
     for i in range(len(offsets) - 1):
         for at in range(offsets[i], offsets[i + 1]):
@@ -98,7 +22,7 @@ def _divisible_many(shingles, offsets, inverse, most, kept, kept_offsets):
 
 
 @njit(nogil=True, cache=True)
-def _winnowed_many(shingles, offsets, window, kept, kept_offsets):
+def winnow(shingles, offsets, window, kept, kept_offsets):
     out = 0
     for i in range(len(offsets) - 1):
         out = _winnowed_one(shingles[offsets[i] : offsets[i + 1]], window, kept, out)
@@ -127,7 +51,7 @@ def _winnowed_one(shingles, window, kept, out):
 
 
 @njit(nogil=True, cache=True)
-def _extreme_many(shingles, offsets, most, from_above, kept, kept_offsets):
+def keep_extremes(shingles, offsets, most, from_above, kept, kept_offsets):
     out = 0
     for i in range(len(offsets) - 1):
         own = shingles[offsets[i] : offsets[i + 1]]
@@ -144,7 +68,7 @@ def _extreme_many(shingles, offsets, most, from_above, kept, kept_offsets):
 
 
 @njit(nogil=True, cache=True)
-def _random_third_many(shingles, offsets, seed, kept, kept_offsets):
+def keep_random_third(shingles, offsets, seed, kept, kept_offsets):
     out = 0
     for i in range(len(offsets) - 1):
         own = shingles[offsets[i] : offsets[i + 1]]
@@ -159,7 +83,7 @@ def _random_third_many(shingles, offsets, seed, kept, kept_offsets):
 
 
 @njit(nogil=True, cache=True)
-def _sums_many(shingles, offsets, values):
+def sum_many(shingles, offsets, values):
     for i in range(len(values)):
         total = np.int64(0)
         for at in range(offsets[i], offsets[i + 1]):
@@ -168,7 +92,7 @@ def _sums_many(shingles, offsets, values):
 
 
 @njit(nogil=True, cache=True)
-def _rabin_many(shingles, offsets, values):
+def divide_many(shingles, offsets, values):
     for i in range(len(values)):
         remainder = np.uint64(1)
         for at in range(offsets[i], offsets[i + 1]):
@@ -180,7 +104,7 @@ def _rabin_many(shingles, offsets, values):
 
 
 @njit(nogil=True, cache=True)
-def _super_shingles_many(shingles, offsets, length, work, values):
+def hash_repeatedly(shingles, offsets, length, work, values):
     for i in range(len(values)):
         n = offsets[i + 1] - offsets[i]
         for at in range(n):

@@ -32,7 +32,7 @@ class ParallelColumns:
     rules: ReadingRules = field(default_factory=ReadingRules)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelDocuments:
     """Documents of two languages: row by row translations of one another.
 
@@ -94,7 +94,7 @@ class ParallelDocuments:
                 "another."
             )
         own_ids, lefts, rights = (column.filter(has_both) for column in (ids, left, right))
-        return cls(name, own_ids, lefts, rights, len(ids), len(ids) - n_both)
+        return cls(name=name, ids=own_ids, left=lefts, right=rights, n_read=len(ids), n_incomplete=len(ids) - n_both)
 
     def spread(self, most: int) -> ParallelDocuments:
         """So many documents at most, at equal distances."""
@@ -150,7 +150,7 @@ def _texts(
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
     """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
     watched = progress or Silent()
-    texts = ReadingRequest([str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
+    texts = ReadingRequest(inputs=[str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
     if not texts.can_be_read_again:
         raise SourceError(f"{path}: is read once for each language, which a pipe does not allow. Give a file.")
     batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]

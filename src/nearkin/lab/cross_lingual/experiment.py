@@ -46,7 +46,7 @@ VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
 GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the translation that was given")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrossLingualPlan:
     """What is to be done.
 
@@ -108,7 +108,7 @@ class TranslationWay:
     share_unknown: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetResults:
     """What was measured on a file.
 
@@ -143,7 +143,7 @@ class SetResults:
         return next((way for way in self.ways if way.key == key), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrossLingualResults:
     """All that was measured.
 
@@ -240,7 +240,16 @@ def measure(
     progress.finish()
     slid = windows.measure(vectors, truth, seed=seed, resources=resources, progress=progress)
     elapsed_s = time.perf_counter() - started
-    return CrossLingualResults(columns, seed, tuple(sets), sets[largest], errors, scans, slid, elapsed_s)
+    return CrossLingualResults(
+        columns=columns,
+        seed=seed,
+        sets=tuple(sets),
+        largest=sets[largest],
+        errors=errors,
+        scans=scans,
+        windows=slid,
+        elapsed_s=elapsed_s,
+    )
 
 
 def _names(counted: Sequence[CountedTranslations]) -> list[str]:
@@ -274,4 +283,11 @@ def _set_results(
         ways.append(TranslationWay(key, label, find(vectors, threads), float("nan")))
     progress.advance(1)
     first = projections[0]
-    return SetResults(name, counted.documents, n_given, counted.table, tuple(ways), examples(counted, first)), first
+    return SetResults(
+        name=name,
+        documents=counted.documents,
+        n_given=n_given,
+        table=counted.table,
+        ways=tuple(ways),
+        examples=examples(counted, first),
+    ), first

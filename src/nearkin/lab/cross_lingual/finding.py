@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.kernels.cosines import products
 from nearkin.records import F64, I64, Bool
 from nearkin.workflows.pairing.vectors import PairVectors
 
@@ -110,6 +110,5 @@ def cosine_block(vectors: PairVectors, rows: I64) -> F64:
     """The cosines of some documents on the left with all on the right, shape (n_rows, n_right)."""
     n_right = len(vectors.right)
     pairs = np.repeat(rows, n_right), np.tile(np.arange(n_right), len(rows))
-    kernel = kernels.twin("cosines", 64 * len(pairs[0]))
-    products: F64 = kernel.products(vectors.left.sparse, vectors.right.sparse, pairs, vectors.n_terms)
-    return np.minimum(products, 1.0).reshape(len(rows), n_right)  # vectors are of length 1 to 7 digits only
+    cosines = products(vectors.left.sparse, vectors.right.sparse, pairs, vectors.n_terms)
+    return np.minimum(cosines, 1.0).reshape(len(rows), n_right)  # vectors are of length 1 to 7 digits only

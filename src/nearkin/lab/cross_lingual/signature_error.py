@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
+from nearkin.kernels.cosines import products
 from nearkin.lab.cross_lingual.documents import spread_rows
 from nearkin.lab.cross_lingual.published import SAMPLE
 from nearkin.records import F32, F64, I64, U64, BitSignatures, FeatureCounts, WeightedVectors
@@ -114,8 +114,7 @@ def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *
     filled = np.flatnonzero(vectors.sizes)
     own = WeightedVectors(*some_vectors(vectors, filled[spread_rows(len(filled), SAMPLE)]))
     pairs = np.triu_indices(len(own), 1)
-    kernel = kernels.twin("cosines", 64 * len(pairs[0]))
-    cosines: F64 = np.minimum(kernel.products(own.sparse, own.sparse, pairs, len(hashes)), 1.0)
+    cosines = np.minimum(products(own.sparse, own.sparse, pairs, len(hashes)), 1.0)
     chosen = [cosines > above for above in ABOVE]
     rows = []
     used = np.unique(own.terms)
@@ -220,9 +219,14 @@ def _as_counts(vectors: WeightedVectors, of_terms: U64) -> FeatureCounts:
     counts = np.rint(vectors.weights * _WEIGHT).astype(np.uint32)
     n = len(vectors)
     return FeatureCounts(
-        of_terms, counts, np.zeros(len(counts), np.uint32), vectors.offsets, pa.nulls(n, pa.large_string()), 0,
-        _FINGERPRINT,
-    )  # fmt: skip
+        hashes=of_terms,
+        counts=counts,
+        firsts=np.zeros(len(counts), np.uint32),
+        offsets=vectors.offsets,
+        texts=pa.nulls(n, pa.large_string()),
+        n_characters=0,
+        fingerprint=_FINGERPRINT,
+    )
 
 
 def _distances(signatures: BitSignatures) -> F64:

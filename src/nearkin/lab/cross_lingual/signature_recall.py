@@ -55,7 +55,7 @@ class AtDistance:
         return self.n_found / self.n_true if self.n_true else float("nan")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """Signatures of so many bits, each compared with every other.
 
@@ -141,7 +141,14 @@ def _scan(signatures: tuple[BitSignatures, BitSignatures], truth: FoundPairs, th
     reached = n_found / max(1, len(truth))
     looser = tuple(at(int(np.argmax(reached >= recall))) for recall in RECALLS if reached[-1] >= recall)
     published = at(PAPER_DISTANCE) if bits == PAPER_BITS else None
-    return Scan(bits, _comparison_ns(left, right, own), at(own), published, recall_near, looser)
+    return Scan(
+        bits=bits,
+        comparison_ns=_comparison_ns(left, right, own),
+        at_threshold=at(own),
+        at_published=published,
+        recall_near=recall_near,
+        looser=looser,
+    )
 
 
 def distances_of_all(left: BitSignatures, right: BitSignatures, threads: int) -> I64:

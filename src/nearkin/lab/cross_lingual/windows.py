@@ -48,7 +48,7 @@ class Timed:
     n_comparisons: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPoint:
     """A setting: what it finds of the pairs at the threshold, and what two models say.
 
@@ -298,7 +298,15 @@ def _point(question: Question, window: int, permutations: int, recall: float, co
     low, high = (float(one) for one in weights @ bands)
     cost = permutations * float(question.n_in_windows(window)) / question.n_pairs
     middle = (calibrated_model.recall_low, calibrated_model.recall, calibrated_model.recall_high)
-    return WindowPoint(permutations, window, recall, compared, cost, (low, high), middle)
+    return WindowPoint(
+        permutations=permutations,
+        window=window,
+        recall=recall,
+        compared=compared,
+        relative_cost=cost,
+        published_model=(low, high),
+        calibrated_model=middle,
+    )
 
 
 def _timed(

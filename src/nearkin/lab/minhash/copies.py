@@ -14,7 +14,7 @@ from nearkin.lab.minhash.truth import KeptPairs
 from nearkin.records import U32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
     """Near-duplicates among the first documents.
 
@@ -54,7 +54,12 @@ def count_copies(similar: KeptPairs, n_documents: int, threshold: float, n_pairs
     left, right = similar.left[wanted], similar.right[wanted]
     touched = np.unique(np.concatenate([left, right]))
     return Copies(
-        n_documents, threshold, len(left), n_pairs_without_last, len(touched), len(touched) - _n_sets(left, right)
+        n_documents=n_documents,
+        threshold=threshold,
+        n_pairs=len(left),
+        n_pairs_without_last=n_pairs_without_last,
+        n_with_a_copy=len(touched),
+        n_removable=len(touched) - _n_sets(left, right),
     )
 
 

@@ -24,7 +24,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 _AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TitledRequest(ReadingRequest):
     """What is read, and the headlines.
 

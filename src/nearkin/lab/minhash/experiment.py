@@ -39,7 +39,7 @@ class Curve:
     probabilities: F64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinhashResults:
     """All that was measured.
 
@@ -98,14 +98,14 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
     similarities = np.linspace(0.0, 1.0, _CURVE_POINTS)
     curves = tuple(Curve(b.bands, b.rows, b.probability(similarities)) for b in BANDINGS)
     return MinhashResults(
-        documents,
-        compare_sentences(),
-        similarities,
-        curves,
-        truth,
-        copies,
-        lengths,
-        time.perf_counter() - started,
+        documents=documents,
+        sentences=compare_sentences(),
+        similarities=similarities,
+        curves=curves,
+        truth=truth,
+        copies=copies,
+        lengths=lengths,
+        elapsed_s=time.perf_counter() - started,
     )
 
 

@@ -22,7 +22,7 @@ _SAME_MEANING = (_FLIGHT, "how long does it take to fly from Berlin to Helsinki?
 _OTHER_MEANING = (_FLIGHT, "what's the flight time from Berlin to Oulu?")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePair:
     """Two sentences at one shingle length.
 
@@ -72,7 +72,15 @@ def compare_sentences() -> tuple[SentencePair, ...]:
         ("two questions, one wording", _OTHER_MEANING, 4, 0.7142857142857143),
     )
     return tuple(
-        SentencePair(name, a, b, n, published, _similarity(a, b, n), _similarity(a[:-1], b[:-1], n))
+        SentencePair(
+            name=name,
+            text_a=a,
+            text_b=b,
+            length=n,
+            published=published,
+            similarity=_similarity(a, b, n),
+            without_last=_similarity(a[:-1], b[:-1], n),
+        )
         for name, (a, b), n, published in cases
     )
 

@@ -35,7 +35,7 @@ class KeptPairs:
     similarity: F64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Banding:
     """What one way of cutting the sketch into bands did.
 
@@ -65,7 +65,7 @@ class Banding:
         return self.n_candidates[0] - self.n_high_found[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AllPairsTruth:
     """All pairs, and what each banding found of them.
 
@@ -90,7 +90,7 @@ class AllPairsTruth:
     bandings: tuple[Banding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
     """One block of pairs; counts have the shape (n_bandings, n_seeds), expectations (n_bandings,)."""
 
@@ -123,14 +123,29 @@ def compare_all(
         for name in ("n_candidates", "n_high_found", "n_expected", "n_high_expected")
     )
     bandings = tuple(
-        Banding(b.bands, b.rows, _ints(candidates), float(expected), _ints(found), float(found_expected))
+        Banding(
+            bands=b.bands,
+            rows=b.rows,
+            n_candidates=_ints(candidates),
+            n_expected=float(expected),
+            n_high_found=_ints(found),
+            n_high_expected=float(found_expected),
+        )
         for b, candidates, expected, found, found_expected in zip(
             BANDINGS, n_candidates, n_expected, n_high_found, n_high_expected, strict=True
         )
     )
     histogram = np.sum([block.histogram for block in blocks], axis=0)
     n_high = int((similar.similarity >= high_threshold).sum())
-    return AllPairsTruth(n, sum(b.n_pairs for b in blocks), histogram, similar, high_threshold, n_high, bandings)
+    return AllPairsTruth(
+        n_documents=n,
+        n_pairs=sum(b.n_pairs for b in blocks),
+        histogram=histogram,
+        similar=similar,
+        high_threshold=high_threshold,
+        n_high=n_high,
+        bandings=bandings,
+    )
 
 
 def _compare(pairs: Candidates, sets: ShingleSets, keys: Sequence[Sequence[U64]], high_threshold: float) -> _Block:
@@ -146,13 +161,13 @@ def _compare(pairs: Candidates, sets: ShingleSets, keys: Sequence[Sequence[U64]]
     chances = [bands.probability(similarity) for bands in BANDINGS]
     is_kept = similarity >= KEPT_FROM
     return _Block(
-        len(pairs),
-        np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0].astype(np.int64),
-        KeptPairs(pairs.left[is_kept], pairs.right[is_kept], similarity[is_kept]),
-        n_candidates,
-        n_high_found,
-        np.array([chance.sum() for chance in chances]),
-        np.array([chance[is_high].sum() for chance in chances]),
+        n_pairs=len(pairs),
+        histogram=np.histogram(similarity, SIMILARITY_BINS, (0.0, 1.0))[0].astype(np.int64),
+        similar=KeptPairs(pairs.left[is_kept], pairs.right[is_kept], similarity[is_kept]),
+        n_candidates=n_candidates,
+        n_high_found=n_high_found,
+        n_expected=np.array([chance.sum() for chance in chances]),
+        n_high_expected=np.array([chance[is_high].sum() for chance in chances]),
     )
 
 

@@ -31,7 +31,7 @@ _OWNER = "lab range-search"
 _TEXTS_AT_A_TIME = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeSearchPlan:
     """What is to be done.
 
@@ -87,7 +87,7 @@ class RangeSearchPlan:
         return tau_0() if self.tau is None else self.tau
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CountedLetters:
     """The documents by what is counted of them.
 
@@ -121,12 +121,16 @@ class CountedLetters:
                 "alphabet (--alphabet). There is none."
             )
         return cls(
-            len(letters), int(is_few.sum()), int((~is_few & ~vectors.is_counted).sum()), float(letters.mean()),
-            float(np.median(letters)), float(letters.max()),
-        )  # fmt: skip
+            n_counted=len(letters),
+            n_few_letters=int(is_few.sum()),
+            n_other_letters=int((~is_few & ~vectors.is_counted).sum()),
+            mean_letters=float(letters.mean()),
+            median_letters=float(np.median(letters)),
+            most_letters=float(letters.max()),
+        )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeSearchResults:
     """All that was measured.
 

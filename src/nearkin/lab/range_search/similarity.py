@@ -46,7 +46,7 @@ class Bounds:
     longest: int = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alikeness:
     """Edit similarity of the matches at one tolerance, the queries themselves left out.
 

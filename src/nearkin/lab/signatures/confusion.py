@@ -22,7 +22,7 @@ _MOST_DISTANCE_SHARE = 0.25
 _HEAD_CHARACTERS = 90
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusedPair:
     """Two documents.
 
@@ -123,7 +123,12 @@ def _nearest(found: HammingPairs, distance: int) -> tuple[U32, U32, I64]:
 
 def _pair(texts: DistinctTexts, left: int, right: int, distance: int, similarity: float) -> ConfusedPair:
     return ConfusedPair(
-        texts.ids[left].as_py(), texts.ids[right].as_py(), _head(texts, left), _head(texts, right), distance, similarity
+        id_a=texts.ids[left].as_py(),
+        id_b=texts.ids[right].as_py(),
+        head_a=_head(texts, left),
+        head_b=_head(texts, right),
+        distance=distance,
+        similarity=similarity,
     )
 
 

@@ -23,7 +23,7 @@ AS_GOOD = 0.02
 """F1, and the share of distinct signatures, may be so much less than with the statistics of all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
     """Signatures by fewer documents than there are, beside those by all.
 
@@ -120,7 +120,14 @@ def measure_drift(
         (found,) = evaluate(packed[rows], truth, threads=threads)
         progress.advance(1)
         n_unique = uniqueness(as_signatures(packed, "drift")).n_unique
-        return Drift(bits, n, float(share.mean()), float(np.quantile(share, 0.95)), n_unique, found.best)
+        return Drift(
+            bits=bits,
+            n_documents=n,
+            mean=float(share.mean()),
+            high=float(np.quantile(share, 0.95)),
+            n_unique=n_unique,
+            best=found.best,
+        )
 
     by_first, online, arrivals = [], [], []
     for bits in DRIFT_BITS:

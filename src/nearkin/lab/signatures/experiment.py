@@ -40,7 +40,7 @@ from nearkin.workflows.resources import Resources
 MOST_DOCUMENTS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureResults:
     """All that was measured.
 

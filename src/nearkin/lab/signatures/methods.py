@@ -21,7 +21,7 @@ FEATURES = Characters(4)
 LONGEST = BITS[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of signature.
 
@@ -48,16 +48,24 @@ class Kind:
     counts_once: bool = False
 
 
-SIMHASH = Kind("simhash", "Simhash")
-FAST_SIMHASH = Kind("simhash-fast", "Simhash, fast hash")
-TOPSIG = Kind("topsig", "TopSig")
-WEIGHTED = Kind("weighted-topsig", "weighted TopSig", needs_statistics=True)
-SIMPLE_MINHASH = Kind("simple-minhash", "simple Minhash", is_advised=False)
-MINHASH = Kind("minhash", "MinHash in bits")
-TOPSIG_CODE = Kind("topsig-code", "TopSig, code's density", is_advised=False, has_code_density=True)
-WEIGHTED_CODE = Kind("weighted-topsig-code", "weighted TopSig, code's density", True, False, True)
-SIMHASH_ONCE = Kind("simhash-once", "Simhash, fast hash, each feature once", is_advised=False, counts_once=True)
-TOPSIG_ONCE = Kind("topsig-once", "TopSig, each feature once", is_advised=False, counts_once=True)
+SIMHASH = Kind(key="simhash", label="Simhash")
+FAST_SIMHASH = Kind(key="simhash-fast", label="Simhash, fast hash")
+TOPSIG = Kind(key="topsig", label="TopSig")
+WEIGHTED = Kind(key="weighted-topsig", label="weighted TopSig", needs_statistics=True)
+SIMPLE_MINHASH = Kind(key="simple-minhash", label="simple Minhash", is_advised=False)
+MINHASH = Kind(key="minhash", label="MinHash in bits")
+TOPSIG_CODE = Kind(key="topsig-code", label="TopSig, code's density", is_advised=False, has_code_density=True)
+WEIGHTED_CODE = Kind(
+    key="weighted-topsig-code",
+    label="weighted TopSig, code's density",
+    needs_statistics=True,
+    is_advised=False,
+    has_code_density=True,
+)
+SIMHASH_ONCE = Kind(
+    key="simhash-once", label="Simhash, fast hash, each feature once", is_advised=False, counts_once=True
+)
+TOPSIG_ONCE = Kind(key="topsig-once", label="TopSig, each feature once", is_advised=False, counts_once=True)
 
 KINDS = (SIMHASH, TOPSIG, WEIGHTED, SIMPLE_MINHASH, FAST_SIMHASH, MINHASH)
 """What the figures show: the article's four, then ours."""

@@ -58,7 +58,7 @@ class RetrievalQuality:
         return 2 * self.n_found / (self.n_neighbours + self.n_true) if self.n_true else float("nan")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """Of one kind of signature at one length, for every distance.
 
@@ -110,7 +110,9 @@ def evaluate(
     for name, pairs in truths.items():
         apart = distances(packed, pairs)
         n_found = np.cumsum(np.bincount(apart, minlength=n_bits + 1))
-        results.append(Retrieval(key, n_bits, name, n_neighbours, n_found, len(pairs)))
+        results.append(
+            Retrieval(key=key, bits=n_bits, truth=name, n_neighbours=n_neighbours, n_found=n_found, n_true=len(pairs))
+        )
     return tuple(results)
 
 

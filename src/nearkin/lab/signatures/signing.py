@@ -46,7 +46,7 @@ Packed = dict[tuple[str, int], U8]
 Name = TypeVar("Name")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignedCorpus:
     """All signatures, and what they were made with.
 
@@ -91,10 +91,17 @@ def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) ->
     texts : LargeStringArray
         All with a text.
     """
-    unweighted, online, snapshots, counts = _first_pass(texts, threads, progress)
+    unweighted, online, snapshots, (sets, n_occurrences) = _first_pass(texts, threads, progress)
     statistics = snapshots.pop(len(texts))
     weighted, early = _second_pass(texts, statistics, snapshots, threads, progress)
-    return SignedCorpus(unweighted | weighted, online, early, *counts, statistics)
+    return SignedCorpus(
+        packed=unweighted | weighted,
+        online=online,
+        early=early,
+        sets=sets,
+        n_occurrences=n_occurrences,
+        statistics=statistics,
+    )
 
 
 def snapshot_sizes(n_documents: int) -> tuple[int, ...]:

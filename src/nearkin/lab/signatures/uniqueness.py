@@ -19,7 +19,7 @@ MOST_COUNTED = 10
 """Documents with so many neighbours or more are counted together."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Uniqueness:
     """Of one kind of signature at one length.
 
@@ -74,7 +74,12 @@ def uniqueness(signatures: BitSignatures, key: str = "") -> Uniqueness:
     """
     sizes = EqualSignatures.of(signatures).sizes
     return Uniqueness(
-        key, signatures.n_bits, len(sizes), float(sizes.mean()), float(sizes.std()), int(sizes.max(initial=0))
+        key=key,
+        bits=signatures.n_bits,
+        n_unique=len(sizes),
+        mean=float(sizes.mean()),
+        deviation=float(sizes.std()),
+        most=int(sizes.max(initial=0)),
     )
 
 

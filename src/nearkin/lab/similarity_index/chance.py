@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.kernels import fingerprint_sketches
 from nearkin.lab.similarity_index.published import K_AND_W
 from nearkin.lab.similarity_index.runs import FREQUENT_WORDS, SUPER_SHINGLE, all_methods
 from nearkin.lab.similarity_index.scoring import count
@@ -206,22 +206,21 @@ class _Hashes:
 
 def _indexes(method: SimilarityIndex, shingles: I32, offsets: I64) -> SimilarityIndexes:
     """What `SimilarityIndex.index` makes of shingles."""
-    kernel = kernels.twin("fingerprint_sketches", shingles.nbytes)
     kept = shingles, offsets
     kind = (method.method + 1) // 2  # 1 all, 2 divisible, 3 winnowed, 4 lowest, 5 highest, 6 a random third
     if kind == 2:
-        kept = kernel.divisible(*kept, by=similarity_index.DIVISOR)
+        kept = fingerprint_sketches.divisible(*kept, by=similarity_index.DIVISOR)
     elif kind == 3:
-        kept = kernel.winnowed(*kept, window=method.w)
+        kept = fingerprint_sketches.winnowed(*kept, window=method.w)
     elif kind == 4:
-        kept = kernel.lowest(*kept, most=similarity_index.EXTREMES)
+        kept = fingerprint_sketches.lowest(*kept, most=similarity_index.EXTREMES)
     elif kind == 5:
-        kept = kernel.highest(*kept, most=similarity_index.EXTREMES)
+        kept = fingerprint_sketches.highest(*kept, most=similarity_index.EXTREMES)
     elif kind == 6:
-        kept = kernel.random_third(*kept, seed=method.seed)
+        kept = fingerprint_sketches.random_third(*kept, seed=method.seed)
     is_rabin = method.method % 2 == 0
     has_value = np.diff(kept[1]) > 0
-    values = kernel.rabin(*kept) if is_rabin else kernel.sums(*kept)
+    values = fingerprint_sketches.rabin(*kept) if is_rabin else fingerprint_sketches.sums(*kept)
     return SimilarityIndexes(np.where(has_value, values, 0), has_value, method.fingerprint)
 
 

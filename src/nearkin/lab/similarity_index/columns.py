@@ -18,7 +18,7 @@ _RANGE = np.iinfo(np.int64)
 _BLOCK_QUERIES = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundByColumn:
     """What a setting of a column found.
 
@@ -59,7 +59,9 @@ def _counted(
         precision[truth.name] = n_found / (n_rows * n_queries) if n_rows else float("nan")
         recall[truth.name] = truth.mean_recall(found)
         pooled[truth.name] = n_found / len(truth) if len(truth) else float("nan")
-    return FoundByColumn(column, setting, n_rows, precision, recall, pooled)
+    return FoundByColumn(
+        column=column, setting=setting, n_rows=n_rows, precision=precision, recall=recall, pooled_recall=pooled
+    )
 
 
 def by_range(
@@ -124,12 +126,12 @@ def mean_of(found: Sequence[FoundByColumn]) -> FoundByColumn:
         return float(np.mean(values))
 
     return FoundByColumn(
-        first.column,
-        first.setting,
-        mean([one.n_rows for one in found]),
-        {name: mean([one.precision[name] for one in found]) for name in first.precision},
-        {name: mean([one.recall[name] for one in found]) for name in first.recall},
-        {name: mean([one.pooled_recall[name] for one in found]) for name in first.pooled_recall},
+        column=first.column,
+        setting=first.setting,
+        n_rows=mean([one.n_rows for one in found]),
+        precision={name: mean([one.precision[name] for one in found]) for name in first.precision},
+        recall={name: mean([one.recall[name] for one in found]) for name in first.recall},
+        pooled_recall={name: mean([one.pooled_recall[name] for one in found]) for name in first.pooled_recall},
     )
 
 

@@ -26,7 +26,7 @@ MOST_MULTIPLIERS, MOST_SEED, MOST_QUERIES = 100_000, 2**32 - 1, 1_000_000
 _OWNER = "lab similarity-index"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPlan:
     """What is to be done.
 
@@ -67,7 +67,7 @@ class IndexPlan:
                 raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexResults:
     """All that was measured.
 
@@ -148,4 +148,13 @@ def run(plan: IndexPlan, *, resources: Resources, progress: Progress) -> IndexRe
         methods += [method for method in others if method.method != SUPER_SHINGLE][:N_TAKEN_ALONG]
         larger = measure_larger(families, methods, plan.n_queries, seed=plan.seed, threads=threads, progress=progress)
     elapsed_s = time.perf_counter() - started
-    return IndexResults(plan, folder, runs, by_length(folder), chance, stop_lists, larger, elapsed_s)
+    return IndexResults(
+        plan=plan,
+        folder=folder,
+        runs=runs,
+        by_length=by_length(folder),
+        chance=chance,
+        stop_lists=stop_lists,
+        larger=larger,
+        elapsed_s=elapsed_s,
+    )

@@ -21,7 +21,7 @@ from nearkin.reports.theme import ACCENT, SERIES, SIGNAL, SURFACE, to_svg
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
 _MOST_POINTS = 500
-_SHOWN = (SimilarityIndex(k=40), SimilarityIndex(7, "soundex", "C", 40, 100))
+_SHOWN = (SimilarityIndex(k=40), SimilarityIndex(method=7, stream="soundex", variation="C", k=40, w=100))
 
 
 def method_frequency(results: IndexResults, *, name: str, width: int) -> str:

@@ -39,7 +39,7 @@ class Column:
     condition: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Larger:
     """All that was measured on the documents.
 
@@ -140,7 +140,16 @@ def measure(
         walks.append(walk(method, families.texts, made.values, made.has_value, left, right))
     progress.advance(1)
     progress.finish()
-    return Larger(families, queries, wanted, tuple(methods), n_without, columns_of(methods), tuple(found), tuple(walks))
+    return Larger(
+        families=families,
+        queries=queries,
+        truths=wanted,
+        methods=tuple(methods),
+        n_without_index=n_without,
+        columns=columns_of(methods),
+        found=tuple(found),
+        walks=tuple(walks),
+    )
 
 
 def _by_bands(sets: ShingleSets, queries: I64, wanted: Sequence[FamilyTruth]) -> list[FoundByColumn]:

@@ -50,7 +50,7 @@ EXPECTED: Matrices = ("1110 1110 1110 0001", "1111 1111 1111 1111", "101 010 101
 """Tables 6 to 8 as Tables 10 to 12 resolve them, which agree with them completely: a row a file, zone by zone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SaidOfRun:
     """A row of Table 9, and the matrices of the run.
 
@@ -72,11 +72,34 @@ class SaidOfRun:
 
 
 TABLE_9 = (
-    SaidOfRun("43B:k=40,w=100", 0, 10, 35, 3.50, EXPECTED),
-    SaidOfRun("47C:k=40,w=100", 14, 5, 40, 2.11, ("1110 0111 1111 0101", "1111 1101 1111 1111", "111 111 111")),
-    SaidOfRun("43B:k=4,w=5", 3, 13, 32, 2.00, ("1110 1110 1110 0001", "1111 0100 1111 1111", "101 010 101")),
-    SaidOfRun("3B:k=16,w=25", 8, 10, 35, 1.94, EXPECTED),
-    SaidOfRun("21B:k=40,w=100", 2, 14, 31, 1.94, ("1110 1110 1110 0001", "1111 0100 1011 1111", "101 010 101")),
+    SaidOfRun(
+        spec="43B:k=40,w=100", n_false_positives=0, n_false_negatives=10, n_correct=35, score=3.50, zones=EXPECTED
+    ),
+    SaidOfRun(
+        spec="47C:k=40,w=100",
+        n_false_positives=14,
+        n_false_negatives=5,
+        n_correct=40,
+        score=2.11,
+        zones=("1110 0111 1111 0101", "1111 1101 1111 1111", "111 111 111"),
+    ),
+    SaidOfRun(
+        spec="43B:k=4,w=5",
+        n_false_positives=3,
+        n_false_negatives=13,
+        n_correct=32,
+        score=2.00,
+        zones=("1110 1110 1110 0001", "1111 0100 1111 1111", "101 010 101"),
+    ),
+    SaidOfRun(spec="3B:k=16,w=25", n_false_positives=8, n_false_negatives=10, n_correct=35, score=1.94, zones=EXPECTED),
+    SaidOfRun(
+        spec="21B:k=40,w=100",
+        n_false_positives=2,
+        n_false_negatives=14,
+        n_correct=31,
+        score=1.94,
+        zones=("1110 1110 1110 0001", "1111 0100 1011 1111", "101 010 101"),
+    ),
 )
 MOST_FREQUENT = (49, 27, 29, 47, 3, 43, 25, 35, 45, 41, 21, 23, 1, 4, 44, 5, 30)
 """The tracking numbers of Figure 3, the most frequent first; its heights are in no text."""

@@ -57,7 +57,7 @@ def all_methods() -> tuple[SimilarityIndex, ...]:
     656
     """
     return tuple(
-        SimilarityIndex(method, stream, variation, k, w)
+        SimilarityIndex(method=method, stream=stream, variation=variation, k=k, w=w)
         for stream in STREAMS
         for method in METHODS
         if method != FREQUENT_WORDS or stream != "characters"

@@ -23,7 +23,7 @@ SHARED_EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 """Of the shares of k-grams in common; what shares all of them has a bin of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
     """A number against the length of its document, and hits against what two documents share.
 
@@ -113,7 +113,14 @@ def walk(
             for weights in (is_hit.astype(np.float64), hit_chance(shared, ratio))
         )
     size = np.abs(values[has_value].astype(np.float64))
-    return Walk(method, n_grams[has_value], size, n_pairs.astype(np.int64), measured, expected)
+    return Walk(
+        method=method,
+        n_grams=n_grams[has_value],
+        size=size,
+        n_pairs=n_pairs.astype(np.int64),
+        measured=measured,
+        expected=expected,
+    )
 
 
 def _counts(shingles: I32) -> tuple[I32, I64]:

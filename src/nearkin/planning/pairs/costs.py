@@ -18,7 +18,7 @@ _LANES = 64
 _CACHE_BYTES = 32 << 20  # a last-level cache, as server processors have one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """Nanoseconds on one core.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nearkin.planning.pairs.search import Plan, Question
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairForecast:
     """A question that documents have answered in part.
 

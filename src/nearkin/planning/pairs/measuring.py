@@ -8,16 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nearkin import kernels
+from nearkin.kernels.cosines import Block, Sparse, block_by_terms, near_in_block, products
 from nearkin.kernels.projections import project_hashes
 from nearkin.kernels.signature_tiles import near_in_tiles, tiled
 from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
-from nearkin.records import F32, I32, I64, U64
+from nearkin.records import U64
 
-Vectors = tuple[I32, F32, I64]
-
-_COMPILED = 1 << 30  # bytes: so many ask for the compiled kernel
 _WORDS, _FEW_WORDS = 16, 4
 _NEAR, _FAR = 2048, 1 << 18
 _SORTED = 1 << 18
@@ -104,7 +101,7 @@ def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
     return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED
 
 
-def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Vectors:
+def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
     """Documents of so many distinct terms, about."""
     n_each = max(1, round(n_terms))
     drawn = np.exp(chance.random((n, 2 * n_each)) * np.log(_VOCABULARY)).astype(np.int64)
@@ -116,28 +113,25 @@ def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Vectors:
 
 def _candidate_ns(chance: np.random.Generator, right_terms: float) -> tuple[float, float]:
     """Of a candidate, and for each term of its right document."""
-    kernel = kernels.twin("cosines", _COMPILED)
     left = _vectors(chance, 500, right_terms)
     rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
     keys = chance.integers(0, 2**63, _PAIRS)
     kept = 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
     right = _vectors(chance, _BLOCK, right_terms)
-    product = 1e9 * _seconds(lambda: kernel.products(left, right, rows, _VOCABULARY)) / _PAIRS
+    product = 1e9 * _seconds(lambda: products(left, right, rows, _VOCABULARY)) / _PAIRS
     return kept, product / max(1.0, right_terms)
 
 
 def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: float) -> tuple[float, float, float]:
     """Of a pair in the search by an inverted index: three numbers from three sizes of documents."""
-    kernel = kernels.twin("cosines", _COMPILED)
-    pairs = np.empty(_BLOCK * 4, np.uint64)
     sizes = ((left_terms, right_terms), (left_terms / 3, right_terms), (left_terms, right_terms / 3))
     taken = []
     for n_left, n_right in sizes:
         left, right = _vectors(chance, _QUERIES, n_left), _vectors(chance, _BLOCK, n_right)
-        block = kernel.block_by_terms(right, 0, _BLOCK, _VOCABULARY)
+        block = block_by_terms(right, 0, _BLOCK, _VOCABULARY)
 
-        def work(left: Vectors = left, block: object = block) -> object:
-            return kernel.near_in_block(left, (0, _QUERIES), block, least=2.0, pairs=pairs)
+        def work(left: Sparse = left, block: Block = block) -> object:
+            return near_in_block(left, (0, _QUERIES), block, least=2.0)
 
         taken.append(1e9 * _seconds(work) / (_QUERIES * _BLOCK))
     product = max(0.0, (taken[0] - taken[2]) / max(1.0, left_terms * right_terms * 2 / 3))

@@ -94,7 +94,7 @@ class PairSearch:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Question:
     """What is searched, for what, and on what machine.
 

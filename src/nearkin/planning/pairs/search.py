@@ -122,7 +122,8 @@ def exact_is_quick(question: Question) -> bool:
 
     Examples
     --------
-    >>> exact_is_quick(Question(20_000, 20_000, 0.3, 0.9)), exact_is_quick(Question(200_000, 200_000, 0.3, 0.9))
+    >>> few = Question(n_left=20_000, n_right=20_000, threshold=0.3, recall=0.9)
+    >>> exact_is_quick(few), exact_is_quick(replace(few, n_left=200_000, n_right=200_000))
     (True, False)
     """
     return predict(PairSearch("vectors"), question).core_s < QUICK_S

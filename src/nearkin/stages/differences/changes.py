@@ -21,7 +21,7 @@ _MOST_COUNTED = 1_000_000  # characters of a change whose words are compared onc
 _LONG_CHUNK = 200  # characters; of a longer one only what differs inside is told
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A stretch in which two texts differ: ``a[start_a:end_a]`` stands for ``b[start_b:end_b]``; one may be empty.
 
@@ -141,12 +141,17 @@ def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], hea
 def _counted(a: Wording, b: Wording, span: Span) -> Change:
     """The change with the words that differ; of those at its ends only the spelling may."""
     if max(span[1] - span[0], span[3] - span[2]) > _MOST_COUNTED:
-        return Change(*span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
+        return _change(span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
     cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])
     head = sum(1 for _ in _while_same(cores_a, cores_b))
     cores_a, cores_b = cores_a[head:][::-1], cores_b[head:][::-1]
     tail = sum(1 for _ in _while_same(cores_a, cores_b))
-    return Change(*span, len(cores_a) - tail, len(cores_b) - tail)
+    return _change(span, len(cores_a) - tail, len(cores_b) - tail)
+
+
+def _change(span: Span, n_words_a: int, n_words_b: int) -> Change:
+    start_a, end_a, start_b, end_b = span
+    return Change(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=n_words_a, n_words_b=n_words_b)
 
 
 def _words(wording: Wording, start: int, end: int) -> list[str]:

@@ -57,11 +57,20 @@ def compare_texts(text_a: str, text_b: str, *, context_lines: int = 2, context_w
     a, b = Wording(text_a), Wording(text_b)
     n_words_a = count_words(text_a)
     if text_a == text_b:
-        return Comparison((), (), n_words_a, n_words_a, is_identical=True, is_whole=True)
+        return Comparison(
+            hunks=(), differences=(), n_words_a=n_words_a, n_words_b=n_words_a, is_identical=True, is_whole=True
+        )
     found = find_changes(a, b)
     differences = tuple(
         Difference(number, a.line_of(one.start_a), b.line_of(one.start_b), one.n_words_a, one.n_words_b)
         for number, one in enumerate(found.changes, 1)
     )
     hunks = View(a, b, context_lines, context_words).hunks(found.changes)
-    return Comparison(hunks, differences, n_words_a, count_words(text_b), is_identical=False, is_whole=found.is_whole)
+    return Comparison(
+        hunks=hunks,
+        differences=differences,
+        n_words_a=n_words_a,
+        n_words_b=count_words(text_b),
+        is_identical=False,
+        is_whole=found.is_whole,
+    )

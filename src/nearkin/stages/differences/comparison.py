@@ -71,7 +71,7 @@ class Difference:
         return self.n_words_a == self.n_words_b == 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """How two documents differ.
 

@@ -34,7 +34,7 @@ _SLOW_RECORDS = 8
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
     """How many columns there are, and which are wanted."""
 
@@ -67,12 +67,12 @@ def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -
         if layout is None:
             header, runs = split_header(runs, scanner, name)
             layout = _Layout(
-                len(header),
-                scanner.delimiter,
-                _index(name, header, "text", "text" if source.text is None else source.text),
-                None if source.id is None else _index(name, header, "id", source.id),
-                None if keep is None else _index(name, header, "keep", keep.name),
-                keep or KeepColumn(""),
+                n_columns=len(header),
+                delimiter=scanner.delimiter,
+                text=_index(name, header, "text", "text" if source.text is None else source.text),
+                doc_id=None if source.id is None else _index(name, header, "id", source.id),
+                keep=None if keep is None else _index(name, header, "keep", keep.name),
+                keeper=keep or KeepColumn(""),
             )
         pieces = [piece for run in with_records(runs) for piece in _read_run(run, layout)]
         if pieces:
@@ -152,11 +152,13 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
         return pa.concat_arrays(table.column(str(index)).chunks)
 
     return RowPiece(
-        pa.nulls(n_rows, pa.large_string()) if layout.doc_id is None else named(column(layout.doc_id)),
-        column(layout.text).cast(pa.large_binary()),
-        run.lines,
-        pa.nulls(n_rows, pa.large_string()),
-        pa.nulls(n_rows, pa.float64()) if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
+        doc_id=pa.nulls(n_rows, pa.large_string()) if layout.doc_id is None else named(column(layout.doc_id)),
+        text=column(layout.text).cast(pa.large_binary()),
+        line=run.lines,
+        problem=pa.nulls(n_rows, pa.large_string()),
+        keep_value=pa.nulls(n_rows, pa.float64())
+        if layout.keep is None
+        else layout.keeper.of_characters(column(layout.keep)),
     )
 
 
@@ -178,7 +180,11 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
     piece = rows.piece()
     doc_ids = pa.array(rows.doc_ids, pa.large_string())
     return RowPiece(
-        doc_ids, piece.text, piece.line, piece.problem, layout.keeper.of_characters(pa.array(keeps, pa.binary()))
+        doc_id=doc_ids,
+        text=piece.text,
+        line=piece.line,
+        problem=piece.problem,
+        keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())),
     )
 
 
@@ -195,7 +201,13 @@ def named(values: pa.Array) -> pa.Array:
 
 def _with_settled_ids(piece: RowPiece) -> RowPiece:
     """Ids as integers where each is one."""
-    return RowPiece(integers_or_strings(piece.doc_id), piece.text, piece.line, piece.problem, piece.keep_value)
+    return RowPiece(
+        doc_id=integers_or_strings(piece.doc_id),
+        text=piece.text,
+        line=piece.line,
+        problem=piece.problem,
+        keep_value=piece.keep_value,
+    )
 
 
 def _settled_together(pieces: list[RowPiece]) -> list[RowPiece]:

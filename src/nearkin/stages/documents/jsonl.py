@@ -192,7 +192,7 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
     keep_values = pa.nulls(len(lines), pa.float64())
     if wanted.keeper is not None:
         keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
-    return RowPiece(doc_ids, texts, lines.numbers, problems, keep_values)
+    return RowPiece(doc_id=doc_ids, text=texts, line=lines.numbers, problem=problems, keep_value=keep_values)
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:

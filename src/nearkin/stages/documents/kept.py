@@ -107,7 +107,9 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
 
     Examples
     --------
-    >>> def source(path): return Source(path, path, "jsonl", "none", "text", None, 0)
+    >>> def source(path):
+    ...     options = {"compression": "none", "text": "text", "id": None, "size_bytes": 0}
+    ...     return Source(path=path, name=path, format="jsonl", **options)
     >>> [str(name) for name in relative_names([source("../in/a/x.jsonl"), source("../in/b/x.jsonl"), source("-")])]
     ['a/x.jsonl', 'b/x.jsonl', 'stdin.jsonl']
     """

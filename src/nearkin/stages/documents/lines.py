@@ -56,7 +56,11 @@ def _texts(block: LineBlock) -> RowPiece:
     mask = pa.array(is_there)
     n = int(is_there.sum())
     return RowPiece(
-        pa.nulls(n), texts.filter(mask), every.line[is_there], pa.nulls(n, pa.large_string()), pa.nulls(n, pa.float64())
+        doc_id=pa.nulls(n),
+        text=texts.filter(mask),
+        line=every.line[is_there],
+        problem=pa.nulls(n, pa.large_string()),
+        keep_value=pa.nulls(n, pa.float64()),
     )
 
 
@@ -89,4 +93,10 @@ def _ids_and_texts(block: LineBlock) -> RowPiece:
         mask = pa.array(has_no_tab)
         texts = pc.if_else(mask, pa.scalar(None, pa.large_binary()), texts)
         problems = pc.if_else(mask, pa.scalar(_NO_TAB, pa.large_string()), problems)
-    return RowPiece(integers_or_strings(doc_ids), texts, numbers, problems, pa.nulls(n_lines, pa.float64()))
+    return RowPiece(
+        doc_id=integers_or_strings(doc_ids),
+        text=texts,
+        line=numbers,
+        problem=problems,
+        keep_value=pa.nulls(n_lines, pa.float64()),
+    )

@@ -128,11 +128,31 @@ def batches_of(
     """
     if source.path == STDIN:
         raw = standard_input(stdin)
-        yield from FORMATS[source.format].read(OpenedSource(source, raw, batch_bytes, keep, progress, encoding, note))
+        yield from FORMATS[source.format].read(
+            OpenedSource(
+                source=source,
+                raw=raw,
+                batch_bytes=batch_bytes,
+                keep=keep,
+                progress=progress,
+                encoding=encoding,
+                note=note,
+            )
+        )
         return
     try:
         opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:
         raise unreadable(source.name, error) from error
     with opened as raw:
-        yield from FORMATS[source.format].read(OpenedSource(source, raw, batch_bytes, keep, progress, encoding, note))
+        yield from FORMATS[source.format].read(
+            OpenedSource(
+                source=source,
+                raw=raw,
+                batch_bytes=batch_bytes,
+                keep=keep,
+                progress=progress,
+                encoding=encoding,
+                note=note,
+            )
+        )

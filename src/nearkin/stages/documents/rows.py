@@ -18,7 +18,7 @@ from nearkin.stages.documents.members import printable_id
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowPiece:
     """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema."""
 
@@ -73,12 +73,12 @@ class RowList:
     def piece(self) -> RowPiece:
         """The rows as arrays."""
         return RowPiece(
-            ids_from_python(self.doc_ids),
-            _array(self.texts, pa.large_binary()),
-            np.asarray(self.lines, np.int64),
-            _array(self.problems, pa.large_string()),
-            _array(self.keep_values, pa.float64()),
-            _array(self.parents, pa.large_string()),
+            doc_id=ids_from_python(self.doc_ids),
+            text=_array(self.texts, pa.large_binary()),
+            line=np.asarray(self.lines, np.int64),
+            problem=_array(self.problems, pa.large_string()),
+            keep_value=_array(self.keep_values, pa.float64()),
+            parent=_array(self.parents, pa.large_string()),
         )
 
 

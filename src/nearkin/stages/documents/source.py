@@ -18,7 +18,7 @@ STDIN = "-"
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One file of the input, and how to read it.
 
@@ -69,7 +69,7 @@ class Source:
         return cls(**{**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSource:
     """A source that is open, and how it is to be read; see `.reader.read_batches`."""
 

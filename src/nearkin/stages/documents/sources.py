@@ -42,7 +42,7 @@ class SourceSet:
     guesses: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     """What the user said about all sources."""
 
@@ -111,9 +111,15 @@ def resolve_sources(
         every = ", ".join(FORMATS)
         raise ParameterError(f"The format (--format) must be one of {every}. Got {file_format!r} instead.")
     asked = _Asked(
-        text, doc_id, text_optional, check_encoding(encoding), stdin, has_columns_later, rules or ReadingRules(),
-        file_format == "file",
-    )  # fmt: skip
+        text=text,
+        doc_id=doc_id,
+        is_optional=text_optional,
+        encoding=check_encoding(encoding),
+        stdin=stdin,
+        has_columns_later=has_columns_later,
+        rules=rules or ReadingRules(),
+        is_of_files=file_format == "file",
+    )
     guesses: list[str] = []
     found: dict[str, FoundFile] = {}
     repeated: list[str] = []
@@ -226,9 +232,18 @@ def _source(
     """A source without columns."""
     rules = asked.rules
     return Source(
-        one.path, one.name, file_format, compression, None, None, size_bytes, None, rules.max_document_bytes,
-        rules.takes_damaged, is_forced,
-    )  # fmt: skip
+        path=one.path,
+        name=one.name,
+        format=file_format,
+        compression=compression,
+        text=None,
+        id=None,
+        size_bytes=size_bytes,
+        delimiter=None,
+        max_document_bytes=rules.max_document_bytes,
+        takes_damaged=rules.takes_damaged,
+        is_forced=is_forced,
+    )
 
 
 def _refuse_device(name: str, mode: int) -> None:

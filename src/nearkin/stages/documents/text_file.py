@@ -23,7 +23,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 _PIECE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextFile:
     """How a file that is one document is read.
 

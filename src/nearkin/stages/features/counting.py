@@ -31,4 +31,12 @@ def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureC
         data, offsets, words=shingling.unit == "words", length=shingling.length
     )
     n_characters = shingling.length if isinstance(shingling, Characters) else 0
-    return FeatureCounts(hashes, counts, firsts, feature_offsets, texts, n_characters, shingling.fingerprint)
+    return FeatureCounts(
+        hashes=hashes,
+        counts=counts,
+        firsts=firsts,
+        offsets=feature_offsets,
+        texts=texts,
+        n_characters=n_characters,
+        fingerprint=shingling.fingerprint,
+    )

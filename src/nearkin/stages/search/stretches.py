@@ -38,7 +38,7 @@ class NearPairs:
         return len(self.keys)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stretches:
     """Signatures on the left, those on the right in tiles, and which of them each left one is compared with.
 
@@ -77,13 +77,13 @@ class Stretches:
             See above.
         """
         return cls(
-            _filled(words[0][places[0]], UNIT),
-            tiled(words[-1], places[-1]),
-            rows[0][places[0]],
-            rows[-1][places[-1]],
-            starts,
-            ends,
-            len(words) == 1,
+            left=_filled(words[0][places[0]], UNIT),
+            tiles=tiled(words[-1], places[-1]),
+            left_rows=rows[0][places[0]],
+            right_rows=rows[-1][places[-1]],
+            starts=starts,
+            ends=ends,
+            is_one_set=len(words) == 1,
         )
 
     @property

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from nearkin import kernels
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels import fingerprint_sketches
 from nearkin.records import I32, I64, Bool
 from nearkin.stages.signatures.bits import check_seed
 from nearkin.stages.signatures.text_streams import STREAMS, StreamName, TextStream, Variation
@@ -88,7 +88,7 @@ class SimilarityIndexes:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityIndex:
     """Text → stream → k-grams → shingles → sketch → one number.
 
@@ -162,7 +162,7 @@ class SimilarityIndex:
             if name not in ("k", "w", "seed") or name in numbers or not is_number:
                 raise ParameterError.of("index", "SimilarityIndex", rule, spec)
             numbers[name] = int(value)
-        return cls(int(found[1]) % 20, stream, found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
+        return cls(method=int(found[1]) % 20, stream=stream, variation=found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
 
     @property
     def tracking_number(self) -> int:
@@ -202,33 +202,31 @@ class SimilarityIndex:
             shingles, offsets = self._text_stream.frequent_words(texts, FREQUENT_WORDS)
         else:
             shingles, offsets = self._text_stream.shingles(texts, self.k)
-        kernel = kernels.twin("fingerprint_sketches", shingles.nbytes)
         if self.method == 14:
             sizes = np.diff(offsets)
             has_value = (sizes > 0) & (sizes <= MOST_SUPER_SHINGLED)
             shingles, offsets = _where(shingles, offsets, has_value)
-            kernel = kernels.twin("fingerprint_sketches", 4 * int(np.square(np.diff(offsets)).sum()))
-            values = kernel.super_shingles(shingles, offsets, length=max(2, self.k))
+            values = fingerprint_sketches.super_shingles(shingles, offsets, length=max(2, self.k))
         else:
             shingles, offsets = self._sketches(shingles, offsets)
             has_value = np.diff(offsets) > 0
-            values = kernel.rabin(shingles, offsets) if self.method in _OF_RABIN else kernel.sums(shingles, offsets)
+            reduced = fingerprint_sketches.rabin if self.method in _OF_RABIN else fingerprint_sketches.sums
+            values = reduced(shingles, offsets)
         return SimilarityIndexes(np.where(has_value, values, 0), has_value, self.fingerprint)
 
     def _sketches(self, shingles: I32, offsets: I64) -> tuple[I32, I64]:
         """What the method keeps of the shingles."""
-        kernel = kernels.twin("fingerprint_sketches", shingles.nbytes)
         kept: tuple[I32, I64] = shingles, offsets
         if self.method in (3, 4):
-            kept = kernel.divisible(shingles, offsets, by=DIVISOR)
+            kept = fingerprint_sketches.divisible(shingles, offsets, by=DIVISOR)
         elif self.method in (5, 6):
-            kept = kernel.winnowed(shingles, offsets, window=self.w)
+            kept = fingerprint_sketches.winnowed(shingles, offsets, window=self.w)
         elif self.method in (7, 8):
-            kept = kernel.lowest(shingles, offsets, most=EXTREMES)
+            kept = fingerprint_sketches.lowest(shingles, offsets, most=EXTREMES)
         elif self.method in (9, 10):
-            kept = kernel.highest(shingles, offsets, most=EXTREMES)
+            kept = fingerprint_sketches.highest(shingles, offsets, most=EXTREMES)
         elif self.method in (11, 12):
-            kept = kernel.random_third(shingles, offsets, seed=self.seed)
+            kept = fingerprint_sketches.random_third(shingles, offsets, seed=self.seed)
         return kept
 
 

@@ -74,7 +74,10 @@ class Model1:
     >>> words = strings(["das", "haus", "buch"]), strings(["the", "house", "book"])
     >>> offsets = np.array([0, 2, 4])
     >>> sentences = np.array([0, 1, 0, 2], np.int32), offsets  # das haus, das buch
-    >>> pairs = SentencePairs(sentences, sentences, *words, 2, 0, 0)
+    >>> pairs = SentencePairs(
+    ...     source=sentences, target=sentences, source_words=words[0], target_words=words[1], n_read=2, n_empty=0,
+    ...     n_too_long=0,
+    ... )
     >>> learned = Model1(20).learn(pairs)
     >>> learned.words[:3].tolist(), learned.probabilities[:3].round(2).tolist()  # das: the, house, book
     ([0, 1, 2], [0.97, 0.02, 0.02])

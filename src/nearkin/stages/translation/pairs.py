@@ -16,7 +16,7 @@ Sentences = tuple[I32, I64]
 """The words of all sentences, and where each begins, shape (n_sentences + 1,)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePairs:
     """Sentences of two languages: each is the translation of the one with the same number.
 
@@ -86,7 +86,15 @@ class GrowingPairs:
         """The pairs as they are now."""
         source, target = (side.sentences() for side in self._sides)
         source_words, target_words = (strings(list(side.numbers)) for side in self._sides)
-        return SentencePairs(source, target, source_words, target_words, self._n_read, self._n_empty, self._n_too_long)
+        return SentencePairs(
+            source=source,
+            target=target,
+            source_words=source_words,
+            target_words=target_words,
+            n_read=self._n_read,
+            n_empty=self._n_empty,
+            n_too_long=self._n_too_long,
+        )
 
 
 class _Side:

@@ -59,7 +59,7 @@ class Pruning:
         return is_kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationRows:
     """Pairs of a source word and a target word, each once.
 
@@ -84,12 +84,18 @@ class TranslationRows:
     counts: F64
 
     @classmethod
+    def of_words(
+        cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], source: I32, target: I32, **values: F64
+    ) -> TranslationRows:
+        """Rows over the words of both languages."""
+        return cls(source_words=words[0], target_words=words[1], source=source, target=target, **values)
+
+    @classmethod
     def of_counts(
         cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], source: I32, target: I32, counts: F64
     ) -> TranslationRows:
         """Rows whose probabilities are the shares of the counts, each pair of words once."""
-        rows = cls(*words, source, target, counts, counts, counts)
-        return rows.normalised()
+        return cls.of_words(words, source, target, forward=counts, backward=counts, counts=counts).normalised()
 
     @classmethod
     def of_learned(
@@ -107,7 +113,7 @@ class TranslationRows:
         source, target = _numbers(both, len(words[1]))
         p, n = forward.counts(entries((forward.starts, forward.words), source, target))
         q, m = backward.counts(entries((backward.starts, backward.words), target, source))
-        return cls(*words, source, target, p, q, (n + m) / 2)
+        return cls.of_words(words, source, target, forward=p, backward=q, counts=(n + m) / 2)
 
     def pruned(self, pruning: Pruning) -> TranslationRows:
         """The likeliest translations of each word, their probabilities normalised."""
@@ -115,18 +121,23 @@ class TranslationRows:
         backward = np.where(pruning.keeps(self.target, self.source, self.backward), self.backward, 0.0)
         kept = (forward > 0) | (backward > 0)
         rows = TranslationRows(
-            self.source_words, self.target_words, self.source[kept], self.target[kept], forward[kept], backward[kept],
-            self.counts[kept],
-        )  # fmt: skip
+            source_words=self.source_words,
+            target_words=self.target_words,
+            source=self.source[kept],
+            target=self.target[kept],
+            forward=forward[kept],
+            backward=backward[kept],
+            counts=self.counts[kept],
+        )
         return rows.normalised()
 
     def normalised(self) -> TranslationRows:
         """The probabilities of each word's translations made to sum to 1, where there are any."""
         return TranslationRows(
-            self.source_words, self.target_words, self.source, self.target,
-            _shares(self.source, self.forward, len(self.source_words)),
-            _shares(self.target, self.backward, len(self.target_words)),
-            self.counts,
+            source_words=self.source_words, target_words=self.target_words, source=self.source, target=self.target,
+            forward=_shares(self.source, self.forward, len(self.source_words)),
+            backward=_shares(self.target, self.backward, len(self.target_words)),
+            counts=self.counts,
         )  # fmt: skip
 
     def in_order(self) -> TranslationRows:
@@ -138,7 +149,13 @@ class TranslationRows:
         )
         order = np.lexsort((target, -forward, source))
         return TranslationRows(
-            source_words, target_words, source[order], target[order], forward[order], backward[order], counts[order]
+            source_words=source_words,
+            target_words=target_words,
+            source=source[order],
+            target=target[order],
+            forward=forward[order],
+            backward=backward[order],
+            counts=counts[order],
         )
 
 
@@ -159,7 +176,15 @@ def merged(parts: Sequence[TranslationRows]) -> TranslationRows:
         for column in zip(*weighed, strict=True)
     )
     numbers = _numbers(keys, len(target_words))
-    return TranslationRows(source_words, target_words, numbers[0], numbers[1], forward, backward, counts).normalised()
+    return TranslationRows(
+        source_words=source_words,
+        target_words=target_words,
+        source=numbers[0],
+        target=numbers[1],
+        forward=forward,
+        backward=backward,
+        counts=counts,
+    ).normalised()
 
 
 def _keys(source: I32, target: I32, n_targets: int) -> I64:

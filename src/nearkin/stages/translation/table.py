@@ -230,7 +230,13 @@ class TranslationTable:
         """The same table, from the target language to the source language."""
         rows, origin = self.rows, self.origin
         turned = TranslationRows(
-            rows.target_words, rows.source_words, rows.target, rows.source, rows.backward, rows.forward, rows.counts
+            source_words=rows.target_words,
+            target_words=rows.source_words,
+            source=rows.target,
+            target=rows.source,
+            forward=rows.backward,
+            backward=rows.forward,
+            counts=rows.counts,
         )
         return TranslationTable.of_rows(turned, replace(origin, source=origin.target, target=origin.source))
 
@@ -364,6 +370,7 @@ def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
 
 def _rows_of(table: pa.Table) -> TranslationRows:
     encoded = [pc.dictionary_encode(table[name].combine_chunks()) for name in ("source", "target")]
-    numbers = [one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded]
-    values = [table[name].to_numpy().astype(np.float64) for name in SCHEMA.names[2:]]
-    return TranslationRows(encoded[0].dictionary, encoded[1].dictionary, *numbers, *values)
+    source, target = (one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded)
+    forward, backward, counts = (table[name].to_numpy().astype(np.float64) for name in SCHEMA.names[2:])
+    words = encoded[0].dictionary, encoded[1].dictionary
+    return TranslationRows.of_words(words, source, target, forward=forward, backward=backward, counts=counts)

@@ -30,7 +30,7 @@ _BATCH_BYTES = 8 << 20
 _FORMATS = ("tmx", "csv", "tsv", "parquet", "arrow", "jsonl")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelCorpus:
     """Sentences of two languages, and where they are.
 

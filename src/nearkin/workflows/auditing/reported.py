@@ -18,7 +18,7 @@ from nearkin.records import F64, I64, U64, Bool
 _SHIFT = np.uint64(32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TruePairs:
     """Pairs of a sampled document with another that is alike enough; arrays of shape (n_pairs,).
 

@@ -284,7 +284,14 @@ def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Pro
         left, right = shared.left[alike].astype(np.int64), rows[shared.right[alike]]
         lines = chosen["line"].cast(text)
         places = pc.binary_join_element_wise(side.source_names(right), lines, pa.scalar(":", text))
-        return TruePairs(left, right, chosen["doc_id"], places, chosen["digest"], similarity[alike])
+        return TruePairs(
+            sampled=left,
+            row=right,
+            ids=chosen["doc_id"],
+            places=places,
+            digests=chosen["digest"],
+            similarity=similarity[alike],
+        )
 
     progress.start("compare", side.size_bytes, "bytes")
     yield from map_ordered(compare, side.batches(progress, wanted), threads=threads)

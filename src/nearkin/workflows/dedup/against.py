@@ -139,7 +139,15 @@ def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: S
 def no_groups() -> GroupTable:
     """Documents are held against the other collection and not grouped among themselves."""
     none = np.zeros(0, np.int64)
-    return GroupTable(none.astype(np.uint32), none, none.astype(np.float64), none.astype(np.bool_), none, none, 0)
+    return GroupTable(
+        principal=none.astype(np.uint32),
+        size=none,
+        lowest=none.astype(np.float64),
+        is_lowest_exact=none.astype(np.bool_),
+        bridges_refused=none,
+        n_exact_copies=none,
+        n_bridges=0,
+    )
 
 
 @dataclass(frozen=True, slots=True)

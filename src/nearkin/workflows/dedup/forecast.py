@@ -61,5 +61,14 @@ def forecast(
             sample = look_ahead(corpus, n_texts, options.shingle)
         n_bytes = sum(chunk.path.stat().st_size for chunk in corpus.chunks)
     plan = plan_search(sample, options)
-    keys = keys_a_text(sample, plan, options)
-    return CorpusForecast(n_documents, n_texts, len(corpus), n_bytes / len(corpus), sample, plan, *keys)
+    n_band_keys, n_other_keys = keys_a_text(sample, plan, options)
+    return CorpusForecast(
+        n_documents=n_documents,
+        n_texts=n_texts,
+        n_sampled=len(corpus),
+        document_bytes=n_bytes / len(corpus),
+        sample=sample,
+        plan=plan,
+        n_band_keys=n_band_keys,
+        n_other_keys=n_other_keys,
+    )

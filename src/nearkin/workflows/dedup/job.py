@@ -37,7 +37,7 @@ from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.resources import Resources
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """All that a run found, before it is told.
 
@@ -122,7 +122,16 @@ def find(
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
     n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
-    return Result(corpus, places, sizes, plan, verified, judged, n_not_compared, estimated_missed)
+    return Result(
+        corpus=corpus,
+        places=places,
+        sizes=sizes,
+        plan=plan,
+        verified=verified,
+        judged=judged,
+        n_not_compared=n_not_compared,
+        estimated_missed=estimated_missed,
+    )
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

@@ -33,7 +33,7 @@ PRESETS: dict[str, dict[str, str | float]] = {
 """Starting points, chosen in docs/decisions/0001; an option that is given beside a preset wins over it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DedupOptions:
     """Everything that decides the result, and nothing that does not.
 

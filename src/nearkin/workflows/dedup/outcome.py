@@ -40,7 +40,7 @@ class Outcome:
     keep: Bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTable:
     """The groups of two documents and more; arrays of shape (n_groups,), in order of the principals' rows.
 
@@ -158,13 +158,13 @@ def tabulate(corpus: Corpus, preference: Preference, grouping: GroupedTexts, out
     principal = np.flatnonzero(size >= 2).astype(np.uint32)
     nodes = corpus.node[principal]
     return GroupTable(
-        principal,
-        size[principal],
-        grouping.lowest[nodes],
-        grouping.is_lowest_exact[nodes],
-        grouping.groups.n_bridges_refused[nodes],
-        n_copies[principal],
-        int(grouping.groups.n_bridges_refused.sum()) // 2,
+        principal=principal,
+        size=size[principal],
+        lowest=grouping.lowest[nodes],
+        is_lowest_exact=grouping.is_lowest_exact[nodes],
+        bridges_refused=grouping.groups.n_bridges_refused[nodes],
+        n_exact_copies=n_copies[principal],
+        n_bridges=int(grouping.groups.n_bridges_refused.sum()) // 2,
     )
 
 

@@ -38,7 +38,7 @@ from nearkin.workflows.dedup.tables import Places, write_tables
 from nearkin.workflows.resources import Resources
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
     """A run as its directory holds it.
 
@@ -170,7 +170,15 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
     options = DedupOptions.of(**manifest.options_in_words)
     corpus, sizes = _corpus(documents)
     matches = _matches(documents, pairs, corpus, sizes)
-    return FinishedRun(manifest, options, corpus, sizes, _places(documents), matches, plan_from_stored(manifest.plan))
+    return FinishedRun(
+        manifest=manifest,
+        options=options,
+        corpus=corpus,
+        sizes=sizes,
+        places=_places(documents),
+        matches=matches,
+        plan=plan_from_stored(manifest.plan),
+    )
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:

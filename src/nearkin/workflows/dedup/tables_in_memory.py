@@ -34,7 +34,7 @@ Documents = Any
 """A pyarrow Table, a pandas or polars DataFrame, a list of texts, of (id, text) pairs or of dicts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DedupResult:
     """What `dedup` found; tables come in the kind that the documents came in (pyarrow for lists).
 

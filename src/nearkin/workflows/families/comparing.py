@@ -25,7 +25,7 @@ class Stretch:
     n_words_cut: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInContext:
     """A difference with what stands around it.
 
@@ -150,13 +150,13 @@ def _show(principal: Wording, member: Wording, one: WordDifference, low: int, hi
     if is_after_cut:
         after = after.rpartition(" ")[0]
     return DifferenceInContext(
-        _spaced(before),
-        _spaced(after),
-        is_after_cut,
-        _stretch(text, one.a),
-        _stretch(member.text, one.b),
-        principal.line_of(one.at_a),
-        member.line_of(one.at_b),
+        before=_spaced(before),
+        after=_spaced(after),
+        is_after_cut=is_after_cut,
+        principal=_stretch(text, one.a),
+        member=_stretch(member.text, one.b),
+        line_principal=principal.line_of(one.at_a),
+        line_member=member.line_of(one.at_b),
     )
 
 

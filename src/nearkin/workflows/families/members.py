@@ -11,7 +11,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.outcome import NO_ROW
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
     """The families, the largest first, the earlier one first among equals.
 
@@ -51,7 +51,9 @@ class Members:
         starts = np.searchsorted(number[order], np.arange(len(principals) + 1))
         matches = result.judged.matches
         keys = _key(matches.left.astype(np.uint64), matches.right)
-        return cls(principals, rows[order], starts, outcome.copy_of, matches, keys)
+        return cls(
+            principals=principals, rows=rows[order], starts=starts, copy_of=outcome.copy_of, matches=matches, keys=keys
+        )
 
     def rows_of(self, number: int) -> I64:
         """The documents of a family."""

@@ -101,7 +101,7 @@ class Original(Wording):
         return count_words(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """What one text has at a difference.
 

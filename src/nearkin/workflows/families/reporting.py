@@ -67,12 +67,12 @@ def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: RunRes
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
     principal, *members = kin
     return FamilyCard(
-        principal.family,
-        principal.family_size,
-        principal.name,
-        principal.place,
-        {relation: counts[relation] for relation in RELATIONS if counts[relation]},
-        tuple(_rows(members)),
+        number=principal.family,
+        size=principal.family_size,
+        principal=principal.name,
+        where=principal.place,
+        relations={relation: counts[relation] for relation in RELATIONS if counts[relation]},
+        members=tuple(_rows(members)),
     )
 
 

@@ -61,10 +61,23 @@ def forecast(
         left, right = vectors.left_facts, vectors.right_facts
         sizes = n_left or left.n_vectors, n_right or right.n_vectors
         question = Question(
-            *sizes, options.threshold, options.recall, cores, left.mean_terms, right.mean_terms
-        )  # fmt: skip
+            n_left=sizes[0],
+            n_right=sizes[1],
+            threshold=options.threshold,
+            recall=options.recall,
+            cores=cores,
+            left_terms=left.mean_terms,
+            right_terms=right.mean_terms,
+        )
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
         costs = costs or costs_here(answer.question, answer.sampled)
         plan = answer.told(costs, is_capped=sizes == (left.n_vectors, right.n_vectors))
     question, sampled = replace(answer.question, costs=costs), answer.sampled
-    return PairForecast(question, plan, left.n_vectors, right.n_vectors, sampled.n_documents, len(sampled.keys))
+    return PairForecast(
+        question=question,
+        plan=plan,
+        n_left=left.n_vectors,
+        n_right=right.n_vectors,
+        n_compared=sampled.n_documents,
+        n_pairs=len(sampled.keys),
+    )

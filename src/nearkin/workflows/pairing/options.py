@@ -17,7 +17,7 @@ Translated = Literal["auto", "left", "right"]
 TRANSLATED: tuple[Translated, ...] = get_args(Translated)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairOptions:
     """Everything that decides which pairs are found, but for the documents and the table.
 

@@ -33,7 +33,7 @@ LEAST_PAIRS = 30
 _MOST_PAIRS = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """The way that is gone, and why.
 
@@ -97,15 +97,20 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
         every = PairSearch("vectors")
         exact = predict(every, question)
         why = "asked for" if is_asked else f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
-        return _told(Planned(every, exact, (), why), options, meter)
+        return _told(Planned(search=every, prediction=exact, alternatives=(), why=why), options, meter)
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
     with meter.stage("plan", 0, "steps"):
         plan = answer.told(costs_here(answer.question, answer.sampled))
     planned = Planned(
-        plan.search, plan.prediction, plan.alternatives, why, answer.sampled.n_documents, len(answer.sampled.keys),
-        options.recall,
-    )  # fmt: skip
+        search=plan.search,
+        prediction=plan.prediction,
+        alternatives=plan.alternatives,
+        why=why,
+        n_sampled=answer.sampled.n_documents,
+        n_sample_pairs=len(answer.sampled.keys),
+        wanted=options.recall,
+    )
     return _told(planned, options, meter)
 
 

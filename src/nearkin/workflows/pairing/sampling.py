@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, spread_in_block
 from nearkin.planning.pairs.cosines import CosineSpread
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
-from nearkin.workflows.pairing.searching import BLOCK, ROWS, Sparse, least_sum, near_block, some_vectors
+from nearkin.workflows.pairing.searching import BLOCK, least_sum, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of, reaches
 from nearkin.workflows.resources import Resources
@@ -24,7 +24,7 @@ _BINS = 100
 _TIMED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
     """Some documents on the left, each compared with all on the right.
 
@@ -81,29 +81,32 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    return Sampled(n, spread, keys[is_near], cosines[is_near], *_costs_of(vectors, own, rows, threshold))
+    pair_ns, candidate_ns = _costs_of(vectors, own, rows, threshold)
+    return Sampled(
+        n_documents=n,
+        spread=spread,
+        keys=keys[is_near],
+        cosines=cosines[is_near],
+        pair_ns=pair_ns,
+        candidate_ns=candidate_ns,
+    )
 
 
 def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
     """How the sample's cosines with one block of the right spread, and the pairs about the threshold or above."""
     end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
-    kernel = kernels.twin("cosines", 64 * n * (end - first))
-    block, counts = kernel.block_by_terms(vectors.right.sparse, first, end, vectors.n_terms), np.zeros(_BINS, np.int64)
-    kernel.spread_in_block(own, (0, n), block, counts)
-    least = least_sum(threshold)
-    parts = [near_block(kernel, own, block, start, n_block=end - first, least=least) for start in range(0, n, ROWS)]
-    return counts, np.concatenate(parts)
+    block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
+    counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
+    return counts, near_in_block(own, (0, n), block, least=least_sum(threshold))
 
 
 def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
     """What a pair takes by the inverted index, and a candidate that lies anywhere, on these very vectors."""
     right = vectors.right
     end = min(BLOCK, len(right))
-    kernel = kernels.twin("cosines", 64 * len(rows) * end)
-    block = kernel.block_by_terms(right.sparse, 0, end, vectors.n_terms)
-    pairs = np.empty(len(rows) * end, np.uint64)
+    block = block_by_terms(right.sparse, 0, end, vectors.n_terms)
     began = time.process_time()
-    kernel.near_in_block(own, (0, len(rows)), block, least=threshold, pairs=pairs)
+    near_in_block(own, (0, len(rows)), block, least=threshold)
     pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
     chance = np.random.default_rng(0)
     left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from types import ModuleType
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.engines.local import map_ordered
+from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
-from nearkin.records import F32, I32, I64, U64, BitSignatures, WeightedVectors
+from nearkin.records import I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
@@ -25,9 +24,8 @@ from nearkin.workflows.pairing.verifying import FoundPairs, Verifier
 _ROUNDING = 1e-4
 BLOCK = 2048
 """Vectors on the right that are searched at once: their sums stay in the nearest cache."""
-ROWS = 1 << 7
+_ROWS = 1 << 7
 """Documents on the left that one piece of work takes; the answer does not depend on it."""
-Sparse = tuple[I32, F32, I64]
 
 
 def search(
@@ -111,16 +109,15 @@ def candidates_by_vectors(
         Takes the document on the right up to which all are compared, and all that was found was handed out.
     """
     own, right = some_vectors(vectors.left, rows), vectors.right
-    starts = range(0, len(rows), ROWS)
+    pieces = [(start, min(start + _ROWS, len(rows))) for start in range(0, len(rows), _ROWS)]
     for first in range(begin, len(right), BLOCK):
         end = min(first + BLOCK, len(right))
-        kernel = kernels.twin("cosines", 64 * len(rows) * (end - first))
-        block = kernel.block_by_terms(right.sparse, first, end, vectors.n_terms)
-        work = partial(near_block, kernel, own, block, n_block=end - first, least=least_sum(threshold))
-        for start, found in zip(starts, map_ordered(work, starts, threads=threads)):
+        block = block_by_terms(right.sparse, first, end, vectors.n_terms)
+        work = partial(near_in_block, own, block=block, least=least_sum(threshold))
+        for (start, stop), found in zip(pieces, map_ordered(work, pieces, threads=threads)):
             places, others = rows_of(found)
             yield keys_of(rows[places], others + first)
-            advance((min(start + ROWS, len(rows)) - start) * (end - first))
+            advance((stop - start) * (end - first))
         done(end)
 
 
@@ -136,16 +133,6 @@ def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
     offsets = np.concatenate([[0], np.cumsum(vectors.sizes[rows])])
     at = np.repeat(vectors.offsets[rows] - offsets[:-1], np.diff(offsets)) + np.arange(offsets[-1])
     return vectors.terms[at], vectors.weights[at], offsets
-
-
-def near_block(kernel: ModuleType, own: Sparse, block: object, start: int, *, n_block: int, least: float) -> U64:
-    """Candidates of one piece of the left side in one block of the right."""
-    stop, found = min(start + ROWS, len(own[2]) - 1), [np.zeros(0, np.uint64)]
-    pairs = np.empty(16 * n_block, np.uint64)
-    while start < stop:
-        n, start = kernel.near_in_block(own, (start, stop), block, least=least, pairs=pairs)
-        found.append(pairs[:n].copy())
-    return np.concatenate(found)
 
 
 def _by_vectors(

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin import kernels
 from nearkin.formats import parquet
+from nearkin.kernels.cosines import best_terms
 from nearkin.kernels.terms import best_sources
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
@@ -103,10 +103,7 @@ class Terms:
     def of(self, pairs: Ranked, part: slice) -> pa.Array:
         """A list of the matching terms for each of some pairs, the one that adds most first."""
         rows, vectors = (pairs.left[part], pairs.right[part]), self.vectors
-        kernel = kernels.twin("cosines", 1024 * len(rows[0]))
-        terms, shares = kernel.best_terms(
-            vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms, most=self.n_terms
-        )
+        terms, shares = best_terms(vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms, most=self.n_terms)
         is_there = terms >= 0
         sizes = is_there.sum(axis=1)
         words = vectors.words.take(pa.array(terms[is_there]))

@@ -27,7 +27,7 @@ from nearkin.workflows.pairing.weighing import ToWeigh, Weighing, WeighingBoth, 
 _SIGNED_AT_ONCE = 1 << 13
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairVectors:
     """Both collections as vectors of one vocabulary.
 
@@ -131,7 +131,15 @@ def vectors_of(
         _facts(own, vectors, is_kept, projection)
         for own, vectors, is_kept, projection in zip(sides, weighed, kept, projections, strict=True)
     )
-    return PairVectors(weighed[0], weighed[1], words, hashes_of(words), fingerprint, first, second)
+    return PairVectors(
+        left=weighed[0],
+        right=weighed[1],
+        words=words,
+        hashes=hashes_of(words),
+        fingerprint=fingerprint,
+        left_facts=first,
+        right_facts=second,
+    )
 
 
 def _check_any(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin import kernels
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
+from nearkin.kernels.cosines import products
 from nearkin.records import F64, I64, U64, Bool
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors
@@ -179,9 +179,7 @@ def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
 
     def work(first: int) -> F64:
         rows = rows_of(keys[first : first + _AT_ONCE])
-        kernel = kernels.twin("cosines", 1024 * len(rows[0]))
-        found: F64 = kernel.products(vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms)
-        return found
+        return products(vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms)
 
     parts = map_ordered(work, range(0, len(keys), _AT_ONCE), threads=threads)
     cosines: F64 = np.concatenate([np.zeros(0), *parts])

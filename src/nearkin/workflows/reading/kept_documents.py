@@ -27,7 +27,7 @@ from nearkin.runs.files import printable, text_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding
-from nearkin.workflows.reading.inputs import FileInput, Input, StoredInput, StoredSource
+from nearkin.workflows.reading.inputs import FileInput, Input, StoredDocuments, StoredInput, StoredSource
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
@@ -228,7 +228,7 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
     """
     kept = KeptDocuments.of(directory, progress)
     name = printable(str(directory))
-    return StoredSource(str(directory), name, "results", "none", None, None, kept.size_bytes, documents=kept)
+    return _stored(str(directory), name, "results", kept)
 
 
 def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSource:
@@ -253,7 +253,20 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
         raise MissingExtraError.of("Reading a collection", "collection") from error
     parsed = Place.parse(place)
     found, name = CollectionDocuments.now(parsed, end_row=end_row), printable(str(parsed))
-    return StoredSource(str(parsed), name, "collection", "none", None, None, found.size_bytes, documents=found)
+    return _stored(str(parsed), name, "collection", found)
+
+
+def _stored(path: str, name: str, file_format: StoredFormat, documents: StoredDocuments) -> StoredSource:
+    return StoredSource(
+        path=path,
+        name=name,
+        format=file_format,
+        compression="none",
+        text=None,
+        id=None,
+        size_bytes=documents.size_bytes,
+        documents=documents,
+    )
 
 
 def stored_source(entry: InputFile) -> StoredSource:

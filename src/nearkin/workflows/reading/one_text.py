@@ -49,7 +49,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     file = _file_of(str(path))
     named = by_suffix(file)[0]
     file_format = named if named is not None and is_of_documents(named) else "file"
-    reading = ReadingRequest([file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
+    reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
     doc_id, others = printable_id(str(path)), list[str]()
     for raw in texts.raw_batches(Silent()):

@@ -16,7 +16,7 @@ from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, wi
 from nearkin.workflows.reading.texts import Texts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingRequest:
     """What is read, and how.
 

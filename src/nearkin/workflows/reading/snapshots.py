@@ -47,7 +47,15 @@ class SourceSnapshot:
         """A source as it is now."""
         if isinstance(source, StoredSource):
             stored, name = source.documents, printable(source.name)
-            plain = Source(printable(source.path), name, source.format, "none", None, None, source.size_bytes)
+            plain = Source(
+                path=printable(source.path),
+                name=name,
+                format=source.format,
+                compression="none",
+                text=None,
+                id=None,
+                size_bytes=source.size_bytes,
+            )
             return cls(plain, None, stored.digest, stored.end_row, stored.state())
         named = replace(source, path=printable(source.path), name=printable(source.name))
         try:

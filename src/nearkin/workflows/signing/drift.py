@@ -57,11 +57,11 @@ def _one(counted: FeatureCounts, i: int) -> FeatureCounts:
     part = slice(int(counted.offsets[i]), int(counted.offsets[i + 1]))
     offsets: I64 = np.array([0, part.stop - part.start], np.int64)
     return FeatureCounts(
-        counted.hashes[part].copy(),
-        counted.counts[part].copy(),
-        counted.firsts[part].copy(),
-        offsets,
-        pa.nulls(1, pa.large_string()),
-        counted.n_characters,
-        counted.fingerprint,
+        hashes=counted.hashes[part].copy(),
+        counts=counted.counts[part].copy(),
+        firsts=counted.firsts[part].copy(),
+        offsets=offsets,
+        texts=pa.nulls(1, pa.large_string()),
+        n_characters=counted.n_characters,
+        fingerprint=counted.fingerprint,
     )

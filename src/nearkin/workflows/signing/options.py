@@ -29,7 +29,7 @@ METHODS: dict[str, str] = {
 _NO_NORMALISATION = Normalisation(nfkc=False, case=False, space=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SigningOptions:
     """Everything that decides signatures, but for the statistics of the collection.
 

@@ -28,7 +28,16 @@ def read(tmp_path: Path) -> Callable[..., list[Row]]:
         path.write_bytes(data)
         compression = options.pop("compression", "none")
         how = {name: options.pop(name) for name in HOW if name in options}
-        source = Source(str(path), "input", file_format, compression, text, doc_id, len(data), **how)
+        source = Source(
+            path=str(path),
+            name="input",
+            format=file_format,
+            compression=compression,
+            text=text,
+            id=doc_id,
+            size_bytes=len(data),
+            **how,
+        )
         consumed: list[int] = []
         rows = rows_of(list(read_batches(source, progress=consumed.append, **options)))
         assert sum(consumed) == len(data)
@@ -53,7 +62,15 @@ def keep_values(tmp_path: Path) -> Callable[..., list[float | None]]:
     def read_bytes(data: bytes, file_format: str, column: str) -> list[float | None]:
         path = tmp_path / "input"
         path.write_bytes(data)
-        source = Source(str(path), "input", file_format, "none", "text", None, len(data))
+        source = Source(
+            path=str(path),
+            name="input",
+            format=file_format,
+            compression="none",
+            text="text",
+            id=None,
+            size_bytes=len(data),
+        )
         return [v for batch in read_batches(source, keep_column=column) for v in batch["keep_value"].to_pylist()]
 
     return read_bytes

@@ -29,8 +29,11 @@ def written(path: Path, suffix: str, column: list[object]) -> Source:
     }[suffix]
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     has_columns = suffix != "lines"
-    names = ("text", "id") if has_columns else (None, None)
-    return Source(str(path), "in", suffix, "none", *names, path.stat().st_size, "," if suffix == "csv" else None)
+    text, id_column = ("text", "id") if has_columns else (None, None)
+    return Source(
+        path=str(path), name="in", format=suffix, compression="none", text=text, id=id_column,
+        size_bytes=path.stat().st_size, delimiter="," if suffix == "csv" else None,
+    )  # fmt: skip
 
 
 def expected_kind(column: list[object]) -> IdKind:

@@ -75,7 +75,15 @@ class MembersFormat(Format):
         from nearkin.stages.documents.keeping import no_note
         from nearkin.stages.documents.kept_parts import json_line
 
-        opened = OpenedSource(source, raw, _BLOCK_BYTES, None, progress, encoding, no_note)
+        opened = OpenedSource(
+            source=source,
+            raw=raw,
+            batch_bytes=_BLOCK_BYTES,
+            keep=None,
+            progress=progress,
+            encoding=encoding,
+            note=no_note,
+        )
         for batch in self.read(opened):
             kept = batch.filter(is_kept(batch["line"].to_numpy()))
             for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):

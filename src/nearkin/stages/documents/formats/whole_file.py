@@ -36,12 +36,12 @@ class WholeFile(Format):
         source = opened.source
         stream = stream_of(opened, "utf-8", is_compression_known=False)  # nobody looked at a file of a folder yet
         file = TextFile(
-            source.name,
-            opened.encoding,
-            source.max_document_bytes,
-            _problem_of_table,
-            source.is_forced,
-            opened.is_pipe,
+            name=source.name,
+            encoding=opened.encoding,
+            max_document_bytes=source.max_document_bytes,
+            problem_of_table=_problem_of_table,
+            is_forced=source.is_forced,
+            is_pipe=opened.is_pipe,
         )
         if source.path == STDIN and not head_of_stream(stream).data:
             raise empty_stdin()

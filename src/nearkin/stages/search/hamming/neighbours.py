@@ -95,7 +95,9 @@ def neighbour_pairs(
     search = HammingSearch.of(plan, words, None, most_pairs, "neighbour_pairs")
     left, right, distances = search.run(threads, progress)
     sort_together(left, right, distances)
-    return HammingPairs(left, right, distances, classes, plan, signatures.fingerprint)
+    return HammingPairs(
+        left=left, right=right, distance=distances, classes=classes, plan=plan, fingerprint=signatures.fingerprint
+    )
 
 
 def nearest(

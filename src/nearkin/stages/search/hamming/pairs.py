@@ -87,7 +87,7 @@ class EqualSignatures:
         return len(self.offsets) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HammingPairs:
     """All pairs of documents within a Hamming distance, as pairs of the distinct signatures they have.
 
@@ -168,7 +168,12 @@ class HammingPairs:
             )
         near = self.distance <= distance
         return HammingPairs(
-            self.left[near], self.right[near], self.distance[near], self.classes, self.plan, self.fingerprint
+            left=self.left[near],
+            right=self.right[near],
+            distance=self.distance[near],
+            classes=self.classes,
+            plan=self.plan,
+            fingerprint=self.fingerprint,
         )
 
     def blocks(self, *, block_pairs: int = 1 << 20) -> Iterator[Neighbours]:

@@ -47,7 +47,7 @@ _SCAN_GROUP = 4
 _FEW_LANES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HammingPlan:
     """How signatures within a Hamming distance are found, and why so.
 

@@ -23,7 +23,7 @@ Found = tuple[I64, I64, I64]
 """Queries, rows, squared distances."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeMatches:
     """What some queries found, query by query, the nearest first, then in order of rows.
 
@@ -55,7 +55,14 @@ class RangeMatches:
         """From what was found in any order."""
         query, row, square = (np.concatenate([np.zeros(0, np.int64), *(part[i] for part in parts)]) for i in range(3))
         order = np.lexsort((row, square, query))
-        return cls(query[order], row[order], square[order], is_answered, stages, survivors)
+        return cls(
+            query=query[order],
+            row=row[order],
+            squared_distance=square[order],
+            is_answered=is_answered,
+            stages=stages,
+            survivors=survivors,
+        )
 
     def __len__(self) -> int:
         return len(self.query)

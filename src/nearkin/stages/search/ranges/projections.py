@@ -79,7 +79,7 @@ class RandomProjections:
         return signs.astype(np.float64) / math.sqrt(n_dimensions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectionIndex:
     """Documents sorted by their first projection, or by their length if there is none.
 
@@ -130,7 +130,14 @@ class ProjectionIndex:
         order = np.argsort(columns[0] if len(columns) else norms[0], kind="stable")
         for column in (*columns, *norms):
             column[:] = column[order]
-        return cls(vectors.counts, rows[order], columns, norms, directions, vectors.fingerprint)
+        return cls(
+            counts=vectors.counts,
+            rows=rows[order],
+            columns=columns,
+            norms=norms,
+            directions=directions,
+            fingerprint=vectors.fingerprint,
+        )
 
     def search(
         self, queries: LetterVectors, gamma: Gamma, *, tau: float | None = None, with_filters: bool = False

@@ -56,12 +56,12 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
         ("matches", "profiles of one text of each", candidates * away * profile_bytes),
     )
     return ClusterNeeds(
-        tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
-        max(n_homes, meetings.n_targets),
-        int(_core_bytes(told, home_bytes, candidates / n_homes, profile_bytes)),
-        PYTHON_BYTES + n * DRIVER_BYTES,
-        int(total_bytes) + n * _KEPT_BYTES,
-        int(_pair_bytes(told, profile_bytes)),
+        shuffles=tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
+        n_tasks=max(n_homes, meetings.n_targets),
+        core_bytes=int(_core_bytes(told, home_bytes, candidates / n_homes, profile_bytes)),
+        driver_bytes=PYTHON_BYTES + n * DRIVER_BYTES,
+        folder_bytes=int(total_bytes) + n * _KEPT_BYTES,
+        pair_bytes=int(_pair_bytes(told, profile_bytes)),
     )
 
 

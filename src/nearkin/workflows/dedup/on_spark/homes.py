@@ -18,7 +18,7 @@ MOST_HOME_BYTES, LEAST_HOME_BYTES = 192 << 20, 16 << 20
 _HOMES_A_CORE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Homes:
     """Consecutive files of the spool, a home each.
 
@@ -61,7 +61,14 @@ class Homes:
         is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         first_chunk = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
-        return cls(spool, parts[order], numbers[order], starts, first_chunk, n_inputs)
+        return cls(
+            spool=spool,
+            parts=parts[order],
+            numbers=numbers[order],
+            starts=starts,
+            first_chunk=first_chunk,
+            n_inputs=n_inputs,
+        )
 
     def __len__(self) -> int:
         return len(self.first_chunk) - 1

@@ -108,7 +108,16 @@ def find(
         judged = _judged(corpus, options, sizes, told.matches, groups)
     estimated_missed = missed(found_probability(told.matches, matched.plan, options.threshold))
     n_not_compared = most_not_compared(matched.n_not_compared, corpus, n_candidates=told.n_candidates)
-    return Result(corpus, places, sizes, matched.plan, told, judged, n_not_compared, estimated_missed)
+    return Result(
+        corpus=corpus,
+        places=places,
+        sizes=sizes,
+        plan=matched.plan,
+        verified=told,
+        judged=judged,
+        n_not_compared=n_not_compared,
+        estimated_missed=estimated_missed,
+    )
 
 
 def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:

@@ -65,7 +65,7 @@ def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
     return shingle.sets(texts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SendBandKeysTask:
     """Shingle the texts of a home, sketch them, and send their bands to where equal ones meet.
 

@@ -62,7 +62,15 @@ def link_all(
     meetings = EntryMeetings.of(plan, sample, options, stages.n_at_a_time)
     ratio = options.measure.min_size_ratio(options.threshold)
     linking = LinkEntriesTask(homes, meetings, ratio)
-    keying = SendBandKeysTask(homes, texts, folder, options, plan, meetings, n_bins_for(sample.mean_size))
+    keying = SendBandKeysTask(
+        homes=homes,
+        texts=texts,
+        folder=folder,
+        options=options,
+        plan=plan,
+        meetings=meetings,
+        n_bins=n_bins_for(sample.mean_size),
+    )
     linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))
     has_counts = _save_counts(linked, folder)
     if not isinstance(plan, BandPlan):

@@ -41,7 +41,15 @@ def send_samples(
         marked = stages.kept("leads", lambda: stages.parts(len(homes), ListLeadingTask(folder, keys, n_keys)))
         (bits,) = LEADS.joined(marked.collected())
         save_array(place, LeadKeys.of_bits(bits, n_keys).bitmap)
-    sending = SendSampledTask(homes, texts, folder, options, keys, meetings, place if n_keys else None)
+    sending = SendSampledTask(
+        homes=homes,
+        texts=texts,
+        folder=folder,
+        options=options,
+        keys=keys,
+        meetings=meetings,
+        leads=place if n_keys else None,
+    )
     return stages.kept("samples", lambda: stages.parts(len(homes), sending).exchanged(meetings.n_targets, linking))
 
 
@@ -59,7 +67,7 @@ class ListLeadingTask:
         yield from LEADS.packed(target, bits_of(keys, self.n_keys))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SendSampledTask:
     """Send the entries of the texts of a home to where equal keys meet."""
 

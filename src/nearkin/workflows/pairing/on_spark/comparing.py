@@ -20,7 +20,7 @@ from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
 _SENT_AT_ONCE = 1 << 21
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CompareChunkTask:
     """Compare the signatures of a chunk with one another, and with the last ones of the chunks before it.
 

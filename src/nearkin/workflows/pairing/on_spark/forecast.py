@@ -33,7 +33,14 @@ def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> C
         folder += n_orders * n * entry
     shuffles = tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in sent if n_bytes >= 1)
     driver = PYTHON_BYTES + DRIVER_BYTES * n + 2 * found
-    return ClusterNeeds(shuffles, n_tasks, int(core), int(driver), int(folder), 0)
+    return ClusterNeeds(
+        shuffles=shuffles,
+        n_tasks=n_tasks,
+        core_bytes=int(core),
+        driver_bytes=int(driver),
+        folder_bytes=int(folder),
+        pair_bytes=0,
+    )
 
 
 _Sent = tuple[tuple[str, str, float], ...]

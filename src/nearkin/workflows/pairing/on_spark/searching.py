@@ -117,10 +117,18 @@ def _rounds(
         signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
     if signatures is not None and way.method == "window":
         return _orders(stages, files, signatures, way, seed, meetings, work)
-    tiling = partial(SearchTileTask, files, signatures, way.distance, threshold, top)
+    tiling = partial(
+        SearchTileTask,
+        vectors=files,
+        signatures=signatures,
+        distance=way.distance,
+        threshold=threshold,
+        top=top,
+        meetings=meetings,
+    )
     n_tiles = files.parts.n_left_parts * files.parts.n_right_parts
     return [
-        partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), tiling(first, meetings))
+        partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), tiling(first=first))
         for first in range(0, n_tiles, _TILES_A_ROUND)
     ]
 
@@ -144,7 +152,15 @@ def _orders(
         chunks, n_chunks = PartFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
         chunks.folder.mkdir(parents=True, exist_ok=True)
         sizes = _sort(stages, f"sort-{number:03d}", signatures, orders, cuts, chunks)
-        comparing = CompareChunkTask(files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
+        comparing = CompareChunkTask(
+            vectors=files,
+            chunks=chunks,
+            sizes=sizes,
+            n_chunks=cuts.n_chunks,
+            window=window,
+            distance=way.distance,
+            meetings=meetings,
+        )
         return stages.parts(n_chunks, comparing)
 
     starts = range(0, way.permutations, step)

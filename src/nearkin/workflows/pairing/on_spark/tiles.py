@@ -60,7 +60,7 @@ class Tile:
         return keys + np.uint64((self.firsts[0] << 32) + self.firsts[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchTileTask:
     """Find and verify the pairs of a tile.
 

@@ -54,7 +54,16 @@ class VectorFiles:
         """All vectors; terms, weights and words are mapped into memory and not copied."""
         words = mapped_batch(self.folder / "words.arrow")["word"]
         left, right = (self._side(side) for side in SIDES)
-        return PairVectors(left, right, words, self._array("hashes"), self.fingerprint, *self.facts)
+        left_facts, right_facts = self.facts
+        return PairVectors(
+            left=left,
+            right=right,
+            words=words,
+            hashes=self._array("hashes"),
+            fingerprint=self.fingerprint,
+            left_facts=left_facts,
+            right_facts=right_facts,
+        )
 
     def rows(self, side: int) -> I64:
         """The rows of the documents of a side that have a vector."""

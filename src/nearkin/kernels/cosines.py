@@ -1,0 +1,179 @@
+"""Sparse vectors of weighted terms multiplied with one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+Sparse = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]
+"""Terms, their weights, and where each vector begins: shape (n_vectors + 1,)."""
+Block = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.int32], NDArray[np.float32]]
+_ROOM = 16
+"""Vectors of the left whose pairs with a whole block fit the buffer."""
+
+
+def products(
+    left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int
+) -> NDArray[np.float64]:
+    """The products of pairs of vectors.
+
+    Parameters
+    ----------
+    left, right : Sparse
+    rows : tuple of int64 arrays, shape (n_pairs,)
+        Of the left one and the right one; quickest where the left rows are sorted.
+    n_terms : int
+
+    Returns
+    -------
+    products : float64 array, shape (n_pairs,)
+        Terms are added in the order in which the right vector has them.
+
+    Examples
+    --------
+    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
+    >>> products(one, one, (np.array([0]), np.array([0])), 4).tolist()
+    [4.25]
+    """
+    out = np.empty(len(rows[0]))
+    loops("cosines", 1024 * len(out)).multiply_many(*_frozen(*left, *right, *rows), n_terms, out)
+    return out
+
+
+def best_terms(
+    left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int, *, most: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """The terms that add most to the products of pairs.
+
+    Parameters
+    ----------
+    left, right, rows, n_terms
+        As for `products`.
+    most : int
+        Of each pair, at most.
+
+    Returns
+    -------
+    terms : int32 array, shape (n_pairs, most)
+        The greatest first; -1 where there are no more.
+    shares : float32 array, shape (n_pairs, most)
+        What each adds.
+
+    Examples
+    --------
+    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
+    >>> terms, shares = best_terms(one, one, (np.array([0]), np.array([0])), 4, most=1)
+    >>> terms.tolist(), shares.tolist()
+    ([[1]], [[4.0]])
+    """
+    n = len(rows[0])
+    terms, shares = np.full((n, most), -1, np.int32), np.zeros((n, most), np.float32)
+    loops("cosines", 1024 * n).find_best_terms(*_frozen(*left, *right, *rows), n_terms, terms, shares)
+    return terms, shares
+
+
+def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block:
+    """Some vectors term by term: frequent terms with a number for each vector, the others with those that have them.
+
+    Parameters
+    ----------
+    vectors : Sparse
+    first, end : int
+        Vectors from the one on, before the other.
+    n_terms : int
+
+    Returns
+    -------
+    starts : int64 array, shape (n_terms + 1,)
+    places, weights : int32 and float32 arrays
+        The vectors with each term, counted from ``first``.
+    dense_rows : int32 array, shape (n_terms,)
+        The row of a frequent term, or -1.
+    dense : float32 array, shape (n_dense, end - first)
+
+    Examples
+    --------
+    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
+    >>> starts, places, weights, _, _ = block_by_terms(one, 0, 1, 4)
+    >>> starts.tolist(), places.tolist(), weights.tolist()
+    ([0, 0, 1, 1, 2], [0, 0], [2.0, 0.5])
+    """
+    terms, _, offsets = vectors
+    own, n = terms[offsets[first] : offsets[end]], end - first
+    frequencies = np.bincount(own, minlength=n_terms)
+    # a row for each such term must fit the cache; from a sixteenth on was measured to be as quick
+    frequent = np.flatnonzero(frequencies * 8 > n) if n >= 64 else np.zeros(0, np.int64)
+    dense_rows = np.full(n_terms, -1, np.int32)
+    dense_rows[frequent] = np.arange(len(frequent))
+    frequencies[frequent] = 0
+    starts = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
+    places, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    dense = np.zeros((len(frequent), n), np.float32)
+    kernel = loops("cosines", 16 * len(own))
+    kernel.fill_block(*_frozen(*vectors), first, end, *_frozen(starts, dense_rows), places, weights, dense)
+    return starts, places, weights, dense_rows, dense
+
+
+def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: float) -> NDArray[np.uint64]:
+    """Pairs of a vector and one of a block whose product is at least so much, to the precision of 32-bit numbers.
+
+    Parameters
+    ----------
+    left : Sparse
+    rows : (int, int)
+        From the first number on, before the second.
+    block : tuple of arrays
+        From `block_by_terms`.
+    least : float
+
+    Returns
+    -------
+    pairs : uint64 array, shape (n_pairs,)
+        Rising: the left row in the upper 32 bits, the place in the block in the lower.
+
+    Examples
+    --------
+    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
+    >>> near_in_block(one, (0, 1), block_by_terms(one, 0, 1, 4), least=4.0).tolist()
+    [0]
+    """
+    (row, end), n_vectors = rows, block[4].shape[1]
+    kernel, own = loops("cosines", 64 * (end - row) * n_vectors), _frozen(*left, *block)
+    pairs, found = np.empty(min(_ROOM, end - row) * n_vectors, np.uint64), [np.zeros(0, np.uint64)]
+    while row < end:
+        n, row = kernel.near_many(*own, row, end, np.float32(least), pairs)
+        found.append(pairs[:n].copy())
+    return np.concatenate(found)
+
+
+def spread_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, n_bins: int) -> NDArray[np.int64]:
+    """Count the products of vectors and those of a block in bins of equal width from 0; 1 goes into the last.
+
+    Parameters
+    ----------
+    left, rows, block
+        As for `near_in_block`.
+    n_bins : int
+
+    Returns
+    -------
+    counts : int64 array, shape (n_bins,)
+
+    Examples
+    --------
+    >>> one = np.array([3, 1], np.int32), np.array([0.5, 0.5], np.float32), np.array([0, 2])
+    >>> spread_in_block(one, (0, 1), block_by_terms(one, 0, 1, 4), n_bins=4).tolist()
+    [0, 0, 1, 0]
+    """
+    counts = np.zeros(n_bins, np.int64)
+    kernel = loops("cosines", 64 * (rows[1] - rows[0]) * block[4].shape[1])
+    kernel.spread_many(*_frozen(*left, *block), *rows, counts)
+    return counts
+
+
+def _frozen(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    return [frozen(array) for array in arrays]

@@ -1,0 +1,132 @@
+"""Shingles to sketches, and sketches to one number."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearkin.kernels.choosing import frozen, loops
+
+Sketches = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""Shingles, and where those of each text begin: shape (n_texts + 1,)."""
+POLYNOMIAL = (1 << 64) | 0b11011
+"""x^64 + x^4 + x^3 + x + 1."""
+
+
+def divisible(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, by: int) -> Sketches:
+    """The shingles of each text that an odd number above 1 divides, in their order.
+
+    Examples
+    --------
+    >>> divisible(np.array([5, 10, -15, 9], np.int32), np.array([0, 1, 4]), by=5)[0].tolist()
+    [5, 10, -15]
+    """
+    # an odd number divides x if x times its inverse, modulo 2^32, is one of the numbers that the quotient can be
+    inverse, most = np.uint32(pow(by, -1, 1 << 32)), np.uint32(((1 << 31) - 1) // by)
+    return _kept("keep_divisible", shingles, offsets, by, inverse, most)
+
+
+def winnowed(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, window: int) -> Sketches:
+    """The least shingle of every window, the rightmost of equals, each once; fewer than a window are one.
+
+    Source: Saul Schleimer, Daniel S. Wilkerson, Alex Aiken, "Winnowing: local algorithms for document fingerprinting",
+    SIGMOD 2003.
+
+    Examples
+    --------
+    >>> hashes = [77, 74, 42, 17, 98, 50, 17, 98, 8, 88, 67, 39, 77, 74, 42, 17, 98]  # the article's figure 2
+    >>> winnowed(np.array(hashes, np.int32), np.array([0, 17]), window=4)[0].tolist()
+    [17, 17, 8, 39, 17]
+    """
+    return _kept("winnow", shingles, offsets, window)
+
+
+def lowest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
+    """So many of the lowest shingles of each text, equals included, rising.
+
+    Examples
+    --------
+    >>> lowest(np.array([5, 1, 9, 1], np.int32), np.array([0, 4]), most=3)[0].tolist()
+    [1, 1, 5]
+    """
+    return _kept("keep_extremes", shingles, offsets, most, False)
+
+
+def highest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
+    """So many of the highest shingles of each text, equals included, rising.
+
+    Examples
+    --------
+    >>> highest(np.array([5, 1, 9, 1], np.int32), np.array([0, 4]), most=2)[0].tolist()
+    [5, 9]
+    """
+    return _kept("keep_extremes", shingles, offsets, most, True)
+
+
+def random_third(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, seed: int) -> Sketches:
+    """Each shingle with a probability of one third, by its place, the text's sum of shingles and the seed.
+
+    Examples
+    --------
+    >>> kept, _ = random_third(np.arange(3000, dtype=np.int32), np.array([0, 3000]), seed=0)
+    >>> 900 < len(kept) < 1100
+    True
+    """
+    return _kept("keep_random_third", shingles, offsets, np.uint64(seed))
+
+
+def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of each sketch, in 64 bits.
+
+    Examples
+    --------
+    >>> sums(np.array([1, 2, 3], np.int32), np.array([0, 2, 3])).tolist()
+    [3, 3]
+    """
+    values = np.zeros(len(offsets) - 1, np.int64)
+    loops("fingerprint_sketches", shingles.nbytes).sum_many(frozen(shingles), frozen(offsets), values)
+    return values
+
+
+def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The Rabin fingerprint of each sketch, modulo `POLYNOMIAL`.
+
+    The polynomial divided is a 1, and then the bits of every shingle, the highest first. The remainder's 64 bits are
+    read as a signed number.
+
+    Source: Andrei Z. Broder, "Some applications of Rabin's fingerprinting method", 1993; the polynomial, irreducible,
+    from Gadiel Seroussi, "Table of low-weight binary irreducible polynomials", 1998.
+
+    Examples
+    --------
+    >>> rabin(np.array([5, 0, 0], np.int32), np.array([0, 1, 3])).tolist()  # x^32 + 5; x^64 is x^4 + x^3 + x + 1
+    [4294967301, 27]
+    """
+    values = np.zeros(len(offsets) - 1, np.int64)
+    loops("fingerprint_sketches", shingles.nbytes).divide_many(frozen(shingles), frozen(offsets), values)
+    return values
+
+
+def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, length: int) -> NDArray[np.int64]:
+    """One number per text: k-grams of the shingles are hashed, and k-grams of these hashes, until one is left.
+
+    The hash is Java's of a list of numbers, a polynomial in 31 that wraps around in 32 bits. What is left when there
+    are fewer than a k-gram is one k-gram. The time grows with the square of the number of shingles.
+
+    Examples
+    --------
+    >>> super_shingles(np.array([1, 2, 3], np.int32), np.array([0, 3]), length=2).tolist()  # 33, 65; 33 * 31 + 65
+    [1088]
+    """
+    sizes = np.diff(offsets)
+    values, work = np.zeros(len(sizes), np.int64), np.empty(int(sizes.max(initial=0)), np.uint32)
+    kernel = loops("fingerprint_sketches", 4 * int(np.square(sizes).sum()))
+    kernel.hash_repeatedly(frozen(shingles), frozen(offsets), length, work, values)
+    return values
+
+
+def _kept(loop: str, shingles: NDArray[np.int32], offsets: NDArray[np.int64], *options: object) -> Sketches:
+    kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
+    kernel = loops("fingerprint_sketches", shingles.nbytes)
+    getattr(kernel, loop)(frozen(shingles), frozen(offsets), *options, kept, kept_offsets)
+    return kept[: kept_offsets[-1]], kept_offsets
