@@ -5,7 +5,3 @@ the loops. ``compiled`` holds the loops for numba, ``plain`` their twins in Pyth
 function for function. Both give the same bits: the twin is the oracle of the loop, and it serves inputs so small that
 starting numba would cost more than the work.
 """
-
-from nearkin.kernels.choosing import loops as twin
-
-__all__ = ["twin"]  # for families that have no front yet
