@@ -28,10 +28,16 @@ def test_damage_without_a_place() -> None:
     assert DamagedFile("a.tmx", None, "no element").as_stored() == {"path": "a.tmx", "problem": "no element"}
 
 
-SOME = AuditEstimate(1000, 100, 20, 40, 38, 0.95, 0.9, 0.98)
-EXACT = AuditEstimate(100, 100, 20, 40, 40, 1.0, 1.0, 1.0)
-NOTHING = AuditEstimate(1000, 100, 0, 0, 0, None, None, None)
-NOTHING_AT_ALL = AuditEstimate(100, 100, 0, 0, 0, None, None, None)
+def estimate(*numbers: float | None) -> AuditEstimate:
+    """Of these numbers, in the order of its fields."""
+    names = ("n_population", "n_sampled", "n_with_pairs", "n_true", "n_found", "recall", "low", "high")
+    return AuditEstimate(**dict(zip(names, numbers, strict=True)))  # type: ignore[arg-type]
+
+
+SOME = estimate(1000, 100, 20, 40, 38, 0.95, 0.9, 0.98)
+EXACT = estimate(100, 100, 20, 40, 40, 1.0, 1.0, 1.0)
+NOTHING = estimate(1000, 100, 0, 0, 0, None, None, None)
+NOTHING_AT_ALL = estimate(100, 100, 0, 0, 0, None, None, None)
 
 
 @pytest.mark.parametrize(
