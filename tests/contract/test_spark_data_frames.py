@@ -261,7 +261,7 @@ except NearkinError as error:
 (folder / "in.jsonl").write_text("".join(f'{{"id": {i}, "text": "{text}"}}\\n' for i, text in enumerate(texts)))
 for name, engine in (("local", LOCAL), ("spark", Cluster(url))):
     dedup_files(
-        ReadingRequest([str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
+        ReadingRequest(inputs=[str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
         delivery=Delivery(report=False), resources=Resources(1), engine=engine,
     )
 names = ("documents", "pairs", "groups")

@@ -16,7 +16,7 @@ from nearkin.workflows.signing.options import SigningOptions
 nearkin.dedup(["a"], measure="containment", group="component", preset="fineweb", normalise="nfkc,case")
 nearkin.dedup(["a"], shingle=nearkin.Words(3), normalise=nearkin.Normalisation(case=False), keep="max:year")
 nearkin.StreamDeduplicator(normalise="none").add(("a", 1), "a text")
-SigningOptions("simhash-fast")
+SigningOptions(method="simhash-fast")
 
 
 def ask(matter: nearkin.Collection) -> None:
