@@ -34,6 +34,8 @@ settings.load_profile("nearkin")
 # Lines are as long wherever the tests run: names of temporary folders are not.
 os.environ["COLUMNS"] = "200"
 
+os.environ["SPARK_CONF_DIR"] = str(spark_cluster.NO_SETTINGS)
+
 _skipped_in_ci: list[str] = []
 
 

@@ -21,6 +21,7 @@ from pyspark import SparkConf
 from nearkin.engines.spark.session import Cluster, _set_defaults, session
 from nearkin.errors import EngineError, MissingExtraError, ParameterError
 from nearkin.runs.progress import Silent
+from spark_cluster import java_options
 
 PREAMBLE = """
 import sys
@@ -52,7 +53,7 @@ class Ended:
 
 def environment(tmp_path, **changes: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in changes}
-    return kept | {"TMPDIR": str(tmp_path), "SPARK_CONF_DIR": str(tmp_path)} | {k: v for k, v in changes.items() if v}
+    return kept | {"TMPDIR": str(tmp_path)} | {k: v for k, v in changes.items() if v}
 
 
 def run(tmp_path, code: str, **changes: str) -> Ended:
@@ -124,8 +125,14 @@ def test_without_java(tmp_path):
 def test_a_session_of_this_machine(cluster, tmp_path):
     """Its settings, its Python, a quiet console, no trace left; the next one has nothing of it. And Java that dies."""
     (tmp_path / "spark-defaults.conf").write_text("spark.master local[1]\nspark.sql.shuffle.partitions 7\n")
+    small = {
+        "spark.driver.extraJavaOptions": java_options(),
+        "spark.driver.memory": "600m",
+        "spark.ui.enabled": "false",
+    }
     ended = run(
         tmp_path,
+        f"small = {small}"
         """
 import os, signal
 def shown(spark):
@@ -139,7 +146,6 @@ def killed(spark):
         return spark.range(3).count()
 
 before = signal.getsignal(signal.SIGINT)
-small = {"spark.driver.memory": "600m", "spark.ui.enabled": "false"}
 attempt(Cluster(None, small | {"spark.my.own": "1"}), shown)
 logs = list(Path(os.environ["TMPDIR"]).glob("nearkin-spark-*"))
 print(logs, signal.getsignal(signal.SIGINT) is before)
@@ -147,6 +153,7 @@ attempt(Cluster("local[2]", small | {"spark.sql.shuffle.partitions": "3"}), show
 attempt(Cluster(None, small), killed)
 attempt(Cluster(None, {"spark.driver.memory": "many"}), shown)
 """,
+        SPARK_CONF_DIR=str(tmp_path),
     )
     lines = ended.out.splitlines()
     assert lines[0] == "did: ['local[1]', True, '7', 'nearkin', '127.0.0.1', '1']", ended
@@ -195,6 +202,7 @@ def test_more_memory_than_any_worker_has(cluster, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_in_the_middle_of_a_job(cluster, tmp_path, number):
     """Quiet and quick, and no Java is left behind."""
+    settings = {"spark.driver.extraJavaOptions": java_options(), "spark.ui.enabled": "false"}
     code = f"""
 import signal, time
 def as_interrupt(number, frame):
@@ -208,7 +216,7 @@ def sleeping(batches):
     yield from batches
 
 try:
-    with session(Cluster("local[1]", {{"spark.ui.enabled": "false"}}), Voice()) as spark, engine_errors():
+    with session(Cluster("local[1]", {settings}), Voice()) as spark, engine_errors():
         spark.range(1).mapInArrow(sleeping, "id long").collect()
 except KeyboardInterrupt:
     print("interrupted")
