@@ -190,8 +190,11 @@ def java_options() -> str:
         aside = archive.with_suffix(f".{os.getpid()}")
         subprocess.run(
             [sys.executable, "-c", _USING_CLASSES, f"{_SMALL} -XX:ArchiveClassesAtExit={aside}"],
-            env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(NO_SETTINGS)}, capture_output=True, check=True, timeout=240,
-        )  # fmt: skip
+            env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(NO_SETTINGS)},
+            capture_output=True,
+            check=True,
+            timeout=240,
+        )
         aside.replace(archive)
     return f"{_SMALL} -XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
 
