@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -126,33 +127,24 @@ def batches_of(
     StreamFault
         The file breaks off; the documents before were handed out.
     """
-    if source.path == STDIN:
-        raw = standard_input(stdin)
-        yield from FORMATS[source.format].read(
-            OpenedSource(
-                source=source,
-                raw=raw,
-                batch_bytes=batch_bytes,
-                keep=keep,
-                progress=progress,
-                encoding=encoding,
-                note=note,
-            )
+    with _opened(source, stdin) as raw:
+        opened = OpenedSource(
+            source=source,
+            raw=raw,
+            batch_bytes=batch_bytes,
+            keep=keep,
+            progress=progress,
+            encoding=encoding,
+            note=note,
         )
-        return
+        yield from FORMATS[source.format].read(opened)
+
+
+def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
+    """The file, to be closed; standard input is left open."""
+    if source.path == STDIN:
+        return nullcontext(standard_input(stdin))
     try:
-        opened = Path(source.path).open("rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
+        return Path(source.path).open("rb", buffering=0)
     except OSError as error:
         raise unreadable(source.name, error) from error
-    with opened as raw:
-        yield from FORMATS[source.format].read(
-            OpenedSource(
-                source=source,
-                raw=raw,
-                batch_bytes=batch_bytes,
-                keep=keep,
-                progress=progress,
-                encoding=encoding,
-                note=note,
-            )
-        )

@@ -32,11 +32,11 @@ class Source:
     format : str
         One of `.formats.FORMATS`; or "collection" and "results", which are no files, see
         `workflows.reading.inputs.StoredSource`.
-    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
+    compression : {"none", "gzip", "zstd", "bzip2", "xz"}, default "none"
     text, id : str or None
         The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be
         seen: there the reader guesses.
-    size_bytes : int
+    size_bytes : int, default 0
         Of the file as it lies there; 0 for a pipe.
     delimiter : str or None
         Of a CSV file; None where it could not be seen yet: there the reader tells it from the header.
@@ -51,10 +51,10 @@ class Source:
     path: str
     name: str
     format: str
-    compression: Compression
-    text: str | None
-    id: str | None
-    size_bytes: int
+    compression: Compression = "none"
+    text: str | None = None
+    id: str | None = None
+    size_bytes: int = 0
     delimiter: str | None = None
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     takes_damaged: bool = False

@@ -120,34 +120,42 @@ def resolve_sources(
         rules=rules or ReadingRules(),
         is_of_files=file_format == "file",
     )
+    files, guesses = _files(arguments, file_format, without, in_order=in_order)
+    resolved = [_resolve(one, one.format or file_format, asked) for one in files]
+    said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
+    sources = tuple(source for source, _ in resolved)
+    return SourceSet(sources, tuple(dict.fromkeys((*guesses, *_gathered(said_of)))))
+
+
+def _files(
+    arguments: Sequence[str], file_format: str | None, without: Path | None, *, in_order: bool
+) -> tuple[list[FoundFile], list[str]]:
+    """Every file that the arguments name, once, in reading order, and the sentences about them."""
     guesses: list[str] = []
-    found: dict[str, FoundFile] = {}
-    repeated: list[str] = []
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
     if len(marks) < len(arguments):  # a shell names all files of a folder
         arguments = [one for one in arguments if one not in marks]
         guesses += left_out("the arguments", marks)
+    found: dict[str, FoundFile] = {}
+    repeated: list[str] = []
     for argument in arguments:
         for one in find(argument, file_format, guesses, without):
-            known = found.setdefault(identity(one.path), one)
-            if known is not one:
+            key = identity(one.path)
+            known = found.get(key)
+            if known is not None:
                 repeated.append(one.path if in_order else max(one.path, known.path))
-                if not in_order:
-                    found[identity(one.path)] = min(one, known, key=lambda either: (either.path, either.name))
+            if known is None or (not in_order and _by_path(one) < _by_path(known)):
+                found[key] = one
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others} was named before or is the same file, and is read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
-    sources = []
-    said_of: list[tuple[str, tuple[str, ...]]] = []
-    ordered = list(found.values()) if in_order else sorted(found.values(), key=lambda one: (one.path, one.name))
-    for one in ordered:
-        forced = one.format or file_format
-        source, said = _resolve(one, forced, asked)
-        sources.append(source)
-        said_of.append((one.name, said))
-    return SourceSet(tuple(sources), tuple(dict.fromkeys((*guesses, *_gathered(said_of)))))
+    return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
+
+
+def _by_path(one: FoundFile) -> tuple[str, str]:
+    return one.path, one.name
 
 
 def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
@@ -236,10 +244,7 @@ def _source(
         name=one.name,
         format=file_format,
         compression=compression,
-        text=None,
-        id=None,
         size_bytes=size_bytes,
-        delimiter=None,
         max_document_bytes=rules.max_document_bytes,
         takes_damaged=rules.takes_damaged,
         is_forced=is_forced,

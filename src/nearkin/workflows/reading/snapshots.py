@@ -51,9 +51,6 @@ class SourceSnapshot:
                 path=printable(source.path),
                 name=name,
                 format=source.format,
-                compression="none",
-                text=None,
-                id=None,
                 size_bytes=source.size_bytes,
             )
             return cls(plain, None, stored.digest, stored.end_row, stored.state())

@@ -62,15 +62,7 @@ def keep_values(tmp_path: Path) -> Callable[..., list[float | None]]:
     def read_bytes(data: bytes, file_format: str, column: str) -> list[float | None]:
         path = tmp_path / "input"
         path.write_bytes(data)
-        source = Source(
-            path=str(path),
-            name="input",
-            format=file_format,
-            compression="none",
-            text="text",
-            id=None,
-            size_bytes=len(data),
-        )
+        source = Source(path=str(path), name="input", format=file_format, text="text", size_bytes=len(data))
         return [v for batch in read_batches(source, keep_column=column) for v in batch["keep_value"].to_pylist()]
 
     return read_bytes

@@ -31,9 +31,14 @@ def written(path: Path, suffix: str, column: list[object]) -> Source:
     has_columns = suffix != "lines"
     text, id_column = ("text", "id") if has_columns else (None, None)
     return Source(
-        path=str(path), name="in", format=suffix, compression="none", text=text, id=id_column,
-        size_bytes=path.stat().st_size, delimiter="," if suffix == "csv" else None,
-    )  # fmt: skip
+        path=str(path),
+        name="in",
+        format=suffix,
+        text=text,
+        id=id_column,
+        size_bytes=path.stat().st_size,
+        delimiter="," if suffix == "csv" else None,
+    )
 
 
 def expected_kind(column: list[object]) -> IdKind:

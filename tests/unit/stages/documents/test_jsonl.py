@@ -147,9 +147,7 @@ def test_a_byte_order_mark_is_believed(read: Read, mark: str) -> None:
 
 def ids_of(path: Path, data: bytes, batch_bytes: int) -> list[tuple[pa.DataType, list[object]]]:
     path.write_bytes(data)
-    source = Source(
-        path=str(path), name="input", format="jsonl", compression="none", text="text", id="id", size_bytes=len(data)
-    )
+    source = Source(path=str(path), name="input", format="jsonl", text="text", id="id", size_bytes=len(data))
     return [(b["doc_id"].type, b["doc_id"].to_pylist()) for b in read_batches(source, batch_bytes=batch_bytes)]
 
 

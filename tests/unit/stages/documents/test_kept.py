@@ -151,7 +151,7 @@ def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
 
 def test_standard_input_is_written_from_its_copy(tmp_path: Path) -> None:
     (tmp_path / "copy").write_bytes(b"1\ta\n2\tb\n")
-    sources = [Source(path="-", name="-", format="lines", compression="none", text=None, id=None, size_bytes=0)]
+    sources = [Source(path="-", name="-", format="lines")]
     (written,) = write_kept(sources, lines_kept(2), tmp_path / "out", stdin_copy=tmp_path / "copy")
     assert (written.name, written.read_bytes()) == ("stdin.txt", b"2\tb\n")
     with pytest.raises(SourceError, match="standard input cannot be read a second time"):

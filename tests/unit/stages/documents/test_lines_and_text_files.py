@@ -117,16 +117,7 @@ def test_an_encoding_must_be_one(read: Read) -> None:
 def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_bytes(b"x" * (5 << 20))
-    source = Source(
-        path=str(path),
-        name="long.txt",
-        format="file",
-        compression="none",
-        text=None,
-        id=None,
-        size_bytes=5 << 20,
-        max_document_bytes=1 << 20,
-    )
+    source = Source(path=str(path), name="long.txt", format="file", size_bytes=5 << 20, max_document_bytes=1 << 20)
     consumed: list[int] = []
     (batch,) = read_batches(source, progress=consumed.append)
     problem = "longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
@@ -135,15 +126,7 @@ def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_named_with_what_to_do(tmp_path: Path) -> None:
-    source = Source(
-        path=str(tmp_path / "gone.txt"),
-        name="gone.txt",
-        format="file",
-        compression="none",
-        text=None,
-        id=None,
-        size_bytes=0,
-    )
+    source = Source(path=str(tmp_path / "gone.txt"), name="gone.txt", format="file")
     with pytest.raises(SourceError, match=r"^gone.txt: cannot be opened: No such file or directory. Check the path.$"):
         next(read_batches(source))
 

@@ -127,16 +127,7 @@ def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
 
 
 def piped(data: bytes, file_format: str, limit: int) -> list[tuple[object, bytes | None, int, str | None]]:
-    source = Source(
-        path="-",
-        name="-",
-        format=file_format,
-        compression="none",
-        text="text",
-        id=None,
-        size_bytes=0,
-        max_document_bytes=limit,
-    )  # type: ignore[arg-type]
+    source = Source(path="-", name="-", format=file_format, text="text", max_document_bytes=limit)  # type: ignore[arg-type]
     return rows_of(list(read_batches(source, stdin=io.BytesIO(data), batch_bytes=1000)))
 
 

@@ -131,9 +131,7 @@ def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     middle = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     data[middle : middle + 200] = bytes(200)
     path.write_bytes(data)
-    source = Source(
-        path=str(path), name="a", format="parquet", compression="none", text="text", id=None, size_bytes=len(data)
-    )
+    source = Source(path=str(path), name="a", format="parquet", text="text", size_bytes=len(data))
     with pytest.raises(TruncatedInputError, match=r"^a: the Parquet data is damaged: .*, after 2,000 documents"):
         list(read_batches(source))
     batches = list(read_batches(replace(source, takes_damaged=True)))

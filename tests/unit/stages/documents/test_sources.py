@@ -291,7 +291,7 @@ def test_empty_standard_input_is_refused(file_format: str | None) -> None:
     for stdin in (stdin_of(b""), io.BytesIO()):
         with pytest.raises(SourceError, match="standard input is empty"):
             resolve_sources(["-"], file_format=file_format, stdin=stdin)
-    source = Source(path="-", name="-", format="file", compression="none", text=None, id=None, size_bytes=0)
+    source = Source(path="-", name="-", format="file")
     with pytest.raises(SourceError, match="standard input is empty"):
         next(read_batches(source, stdin=stdin_of(b"")))
 
@@ -387,13 +387,13 @@ def test_a_damaged_file_is_refused_when_it_is_looked_at(folder: Path) -> None:
 
 def test_columns_of_standard_input_may_be_guessed_late() -> None:
     stdin = stdin_of(json.dumps({"meta": "m" * 20_000, "id": 7, "text": "t"}).encode())
-    source = Source(path="-", name="-", format="jsonl", compression="none", text=None, id=None, size_bytes=0)
+    source = Source(path="-", name="-", format="jsonl")
     (batch,) = read_batches(source, stdin=stdin)
     assert (batch["doc_id"].to_pylist(), batch["text"].to_pylist()) == ([7], [b"t"])
 
 
 def test_parquet_does_not_come_through_a_pipe() -> None:
-    source = Source(path="-", name="-", format="parquet", compression="none", text="text", id=None, size_bytes=0)
+    source = Source(path="-", name="-", format="parquet", text="text")
     with pytest.raises(SourceError, match="Parquet cannot be read from a pipe"):
         next(read_batches(source, stdin=stdin_of(b"PAR1")))
 

@@ -180,9 +180,7 @@ def test_what_is_kept_is_a_dump_again(tmp_path: Path, compression: str) -> None:
     pages = [page(f"Regen {i}", f"{i} {PROSE}") for i in range(600)]
     path = tmp_path / "a.xml"
     path.write_bytes(PACKERS[compression](dump(*pages)))
-    source = Source(
-        path=str(path), name="a.xml", format="wikipedia", compression=compression, text=None, id=None, size_bytes=0
-    )
+    source = Source(path=str(path), name="a.xml", format="wikipedia", compression=compression)
     kept = [i for i in range(600) if i % 7 in (2, 4, 6)]
     mask = np.zeros(FIRST_LINE + 600 * LINES_OF_A_PAGE, np.bool_)
     mask[[FIRST_LINE + i * LINES_OF_A_PAGE for i in kept]] = True
@@ -197,15 +195,6 @@ def test_of_a_dump_cut_short_the_kept_pages_are_a_whole_one(tmp_path: Path, read
     assert [row[0] for row in rows] == ["a", "b", None]
     mask = np.zeros(1000, np.bool_)
     mask[[row[2] for row in rows[:2]]] = True
-    source = Source(
-        path=str(tmp_path / "input"),
-        name="a.xml",
-        format="wikipedia",
-        compression="none",
-        text=None,
-        id=None,
-        size_bytes=0,
-        takes_damaged=True,
-    )
+    source = Source(path=str(tmp_path / "input"), name="a.xml", format="wikipedia", takes_damaged=True)
     (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
     assert read(written.read_bytes(), "wikipedia") == rows[:2]

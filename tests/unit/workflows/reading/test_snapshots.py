@@ -12,9 +12,7 @@ from nearkin.workflows.reading.snapshots import SourceSnapshot, check_unchanged,
 
 
 def source_at(path) -> Source:
-    return Source(
-        path=str(path), name=path.name, format="jsonl", compression="none", text="text", id=None, size_bytes=3
-    )
+    return Source(path=str(path), name=path.name, format="jsonl", text="text", size_bytes=3)
 
 
 def test_a_file_that_stays_as_it_is(tmp_path):
@@ -44,9 +42,4 @@ def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
 
 
 def test_what_comes_once_has_no_moment():
-    assert (
-        SourceSnapshot.of(
-            Source(path="-", name="-", format="jsonl", compression="none", text="text", id=None, size_bytes=0)
-        ).changed_ns
-        is None
-    )
+    assert SourceSnapshot.of(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None

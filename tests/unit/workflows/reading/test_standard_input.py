@@ -10,16 +10,14 @@ from nearkin.errors import ResumeError, RunError
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.standard_input import is_pipe, save_stdin, stdin_of_run
 
-FILE = Source(path="a.jsonl", name="a.jsonl", format="jsonl", compression="none", text="text", id=None, size_bytes=0)
-PIPE = Source(path="-", name="-", format="jsonl", compression="none", text="text", id=None, size_bytes=0)
+FILE = Source(path="a.jsonl", name="a.jsonl", format="jsonl", text="text")
+PIPE = Source(path="-", name="-", format="jsonl", text="text")
 
 
 def test_what_can_be_read_once(tmp_path):
     path = tmp_path / "a"
     path.write_text("x")
-    assert not is_pipe(
-        Source(path=str(path), name="a", format="file", compression="none", text=None, id=None, size_bytes=1)
-    )
+    assert not is_pipe(Source(path=str(path), name="a", format="file", size_bytes=1))
     assert is_pipe(PIPE)
 
 
