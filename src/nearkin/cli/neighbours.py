@@ -69,7 +69,8 @@ def neighbours(
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.across import neighbours_across
-    from nearkin.workflows.signing.neighbours import Verification, neighbours_of_document, neighbours_of_file
+    from nearkin.workflows.signing.neighbours import neighbours_of_document, neighbours_of_file
+    from nearkin.workflows.signing.verifying import Verification
 
     resources = Resources(threads)
     if query is not None:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from nearkin.errors import FingerprintError
-from nearkin.formats import parquet
 from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.search.hamming.neighbours import MOST_PAIRS, nearest
+from nearkin.stages.search.hamming.neighbours import MOST_PAIRS, Nearest, nearest
 from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
-from nearkin.workflows.signing.neighbours import (
-    NeighboursFound,
-    Verification,
-    chosen_distance,
-    pairs_schema,
-    pairs_table,
-)
+from nearkin.workflows.signing.neighbours import NeighboursFound, chosen_distance
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.verifying import SignatureVerifier
+from nearkin.workflows.signing.tables import write_pairs
+from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
 _BLOCK_PAIRS = 1 << 20
 
@@ -66,26 +61,12 @@ def neighbours_across(
     verifier = None
     if verification is not None:
         verifier = SignatureVerifier.joined(
-            *(
-                SignatureVerifier.read(
-                    file, np.unique(rows), verification.shingle, verification.normalise, resources, meter
-                )
-                for file, rows in ((mine, found.query), (theirs, found.row))
-            )
+            SignatureVerifier.read(mine, np.unique(found.query), verification, resources, meter),
+            SignatureVerifier.read(theirs, np.unique(found.row), verification, resources, meter),
         )
-    n_written = 0
     ids, other_ids = mine.documents["id"].combine_chunks(), theirs.documents["id"].combine_chunks()
-    first_of_theirs = np.uint32(len(mine.documents))
     with meter.stage("write", 0, "steps"), published(out) as aside:
-        schema = pairs_schema(ids.type, other_ids.type, is_verified=verifier is not None)
-        with parquet.table_writer(aside, schema) as writer:
-            for start in range(0, len(found), _BLOCK_PAIRS):
-                some = slice(start, start + _BLOCK_PAIRS)
-                right: U32 = found.row[some] + first_of_theirs
-                block = Neighbours(found.query[some], right, found.distance[some])
-                table = pairs_table(block, (ids, other_ids), verifier, verification, schema)
-                n_written += len(table)
-                writer.write_table(table)
+        n_written = write_pairs(aside, _blocks(found, len(mine.documents)), (ids, other_ids), verifier)
     n_signed = int(mine.signatures.has_features.sum())
     return NeighboursFound(
         distance=distance,
@@ -98,3 +79,10 @@ def neighbours_across(
         elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
         expected=expected,
     )
+
+
+def _blocks(found: Nearest, first_of_theirs: int) -> Iterator[Neighbours]:
+    for start in range(0, len(found), _BLOCK_PAIRS):
+        some = slice(start, start + _BLOCK_PAIRS)
+        right: U32 = found.row[some] + np.uint32(first_of_theirs)
+        yield Neighbours(found.query[some], right, found.distance[some])

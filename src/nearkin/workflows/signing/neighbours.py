@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,70 +11,22 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
-from nearkin.records import BitSignatures, Matches
+from nearkin.records import BitSignatures
 from nearkin.runs.files import published
-from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.features.shingles import Shingling, Words
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
-from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES, Measure, measured
-from nearkin.workflows.resources import Resources, in_percent
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.verifying import SignatureVerifier
+from nearkin.workflows.signing.tables import write_pairs
+from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
 MOST_PAIRS = 100_000_000
 Equal = Literal["all", "first"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """By what a pair of neighbours is to be verified.
-
-    Parameters
-    ----------
-    measure : Measure
-    threshold : float
-        Pairs under it are left out, in (0, 1].
-    shingle : Shingling
-    normalise : Normalisation
-    """
-
-    measure: Measure
-    threshold: float
-    shingle: Shingling = field(default_factory=Words)
-    normalise: Normalisation = field(default_factory=Normalisation)
-
-    @classmethod
-    def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
-        """From ``"jaccard:0.8"``.
-
-        Raises
-        ------
-        ParameterError
-            For anything else.
-
-        Examples
-        --------
-        >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).threshold
-        0.8
-        """
-        measure, _, number = text.partition(":")
-        try:
-            threshold = float(number)
-        except ValueError:
-            threshold = -1.0
-        if measure not in MEASURES or not 0 < threshold <= 1:
-            names = " or ".join(f"{name}:T" for name in MEASURES)
-            rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
-            raise ParameterError.of("verify", "neighbours", rule, text)
-        return cls(MEASURES[measure], threshold, shingle, normalise)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,25 +110,15 @@ def neighbours_of_file(
     expected = expected_of(file, distance)
     say_expected(file, expected, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
-    if equal == "all" and pairs.n_document_pairs > MOST_PAIRS:
-        raise ParameterError(
-            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
-            f"them with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs "
-            "each document with the first of its signature only, or take a shorter distance or longer signatures."
-        )
+    if equal == "all":
+        _check_n_pairs(pairs, distance, path)
     verifier = None
     if verification is not None:
         rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
-        verifier = SignatureVerifier.read(file, rows, verification.shingle, verification.normalise, resources, meter)
-    n_written = 0
+        verifier = SignatureVerifier.read(file, rows, verification, resources, meter)
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
-        schema = pairs_schema(ids.type, ids.type, is_verified=verifier is not None)
-        with parquet.table_writer(aside, schema) as writer:
-            for block in _blocks(pairs, equal):
-                table = pairs_table(block, (ids, ids), verifier, verification, schema)
-                n_written += len(table)
-                writer.write_table(table)
+        n_written = write_pairs(aside, _blocks(pairs, equal), (ids, ids), verifier)
     classes = pairs.classes
     return NeighboursFound(
         distance=distance,
@@ -189,6 +131,15 @@ def neighbours_of_file(
         elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
         expected=expected,
     )
+
+
+def _check_n_pairs(pairs: HammingPairs, distance: int, path: Path) -> None:
+    if pairs.n_document_pairs > MOST_PAIRS:
+        raise ParameterError(
+            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
+            f"them with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs "
+            "each document with the first of its signature only, or take a shorter distance or longer signatures."
+        )
 
 
 def neighbours_of_document(
@@ -224,7 +175,7 @@ def neighbours_of_document(
     if row < 0:
         raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
-        raise ParameterError(f"{path}: the document {doc_id!r} has no text: it is nobody's neighbour.")
+        raise ParameterError(f"{path}: the document {doc_id!r} has no text, so it has no neighbours.")
     distance = chosen_distance(distance, file, progress or Silent())
     say_expected(file, expected_of(file, distance, of_one=True), progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
@@ -283,34 +234,3 @@ def _blocks(pairs: HammingPairs, equal: Equal) -> Iterator[Neighbours]:
 def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
     for block in _blocks(pairs, equal):
         yield np.unique(np.concatenate([block.left, block.right]))
-
-
-def pairs_schema(left: pa.DataType, right: pa.DataType, *, is_verified: bool) -> pa.Schema:
-    """Of a file of pairs, from the types of the ids."""
-    numbers = [("row_a", pa.int64()), ("row_b", pa.int64()), ("distance", pa.uint16())]
-    if is_verified:
-        numbers += [(name, pa.float64()) for name in MEASURE_COLUMNS]
-    fields = [pa.field("id_a", left), pa.field("id_b", right)]
-    return for_pandas(pa.schema(fields + [pa.field(name, kind, nullable=False) for name, kind in numbers]))
-
-
-def pairs_table(
-    block: Neighbours,
-    ids: tuple[pa.Array, pa.Array],
-    verifier: SignatureVerifier | None,
-    verification: Verification | None,
-    schema: pa.Schema,
-) -> pa.Table:
-    """Pairs as they are written, those that verification leaves; rows of the second ids follow those of the first."""
-    left, right, distance = block.left, block.right, block.distance
-    measures: list[pa.Array] = []
-    if verifier is not None and verification is not None:
-        matches: Matches = verifier.verify(left, right)
-        good = verification.measure.similarity(matches) >= verification.threshold
-        matches, left, right, distance = matches.where(good), left[good], right[good], distance[good]
-        measures = [pa.array(values) for values in measured(matches)]
-    if ids[0] is not ids[1]:
-        right = right - np.uint32(len(ids[0]))
-    rows = [pa.array(column.astype(np.int64)) for column in (left, right)]
-    columns = [ids[0].take(rows[0]), ids[1].take(rows[1]), *rows, pa.array(distance), *measures]
-    return pa.Table.from_arrays(columns, schema=schema)

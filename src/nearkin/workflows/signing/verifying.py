@@ -1,25 +1,70 @@
-"""The shingles of signed documents, read again: by them neighbours are verified."""
+"""Neighbours verified by their shingles: the documents that were signed are read again for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
-from nearkin.records import I64, U32, U64, Candidates, Matches, ShingleSets
+from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.features.shingles import Shingling, Words
+from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.reading.snapshots import texts_again
 from nearkin.workflows.reading.texts import Texts
-from nearkin.workflows.resources import Resources
+from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.signature_file import SignatureFile
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """How a pair of neighbours is verified.
+
+    Parameters
+    ----------
+    measure : Measure
+    threshold : float
+        Pairs under it are left out, in (0, 1].
+    shingle : Shingling
+    normalise : Normalisation
+    """
+
+    measure: Measure
+    threshold: float
+    shingle: Shingling = field(default_factory=Words)
+    normalise: Normalisation = field(default_factory=Normalisation)
+
+    @classmethod
+    def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
+        """From ``"jaccard:0.8"``.
+
+        Raises
+        ------
+        ParameterError
+            For anything else.
+
+        Examples
+        --------
+        >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).threshold
+        0.8
+        """
+        measure, _, number = text.partition(":")
+        try:
+            threshold = float(number)
+        except ValueError:
+            threshold = -1.0
+        if measure not in MEASURES or not 0 < threshold <= 1:
+            names = " or ".join(f"{name}:T" for name in MEASURES)
+            rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
+            raise ParameterError.of("verify", "neighbours", rule, text)
+        return cls(MEASURES[measure], threshold, shingle, normalise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +73,20 @@ class SignatureVerifier:
 
     Parameters
     ----------
+    verification : Verification
     hashes : uint64 array
     starts, ends : int64 arrays, shape (n_documents,)
         The set of a row is ``hashes[starts[row]:ends[row]]``; empty for rows that were not asked for.
     """
 
+    verification: Verification
     hashes: U64
     starts: I64
     ends: I64
 
     @classmethod
     def read(
-        cls,
-        file: SignatureFile,
-        rows: U32,
-        shingle: Shingling,
-        normalise: Normalisation,
-        resources: Resources,
-        meter: Meter,
+        cls, file: SignatureFile, rows: U32, verification: Verification, resources: Resources, meter: Meter
     ) -> SignatureVerifier:
         """Read the documents that were signed again, and keep the shingles of these rows.
 
@@ -64,8 +105,8 @@ class SignatureVerifier:
             n = raw[0].num_rows
             chosen = np.flatnonzero(wanted[first : first + n])
             part = raw[0].take(pa.array(chosen))
-            prepared = texts.prepare((part, raw[1][chosen], raw[2]), normalise)
-            return first, n, chosen + first, shingle.sets(prepared.texts)
+            prepared = texts.prepare((part, raw[1][chosen], raw[2]), verification.normalise)
+            return first, n, chosen + first, verification.shingle.sets(prepared.texts)
 
         hashes: list[U64] = [np.zeros(0, np.uint64)]
         starts, ends = np.zeros((2, len(wanted)), np.int64)
@@ -81,21 +122,24 @@ class SignatureVerifier:
                 f"{len(wanted):,} were signed, and {counted(n_read, 'document')} could be read again. Run nearkin "
                 "sign again."
             )
-        return cls(np.concatenate(hashes), starts, ends)
+        return cls(verification, np.concatenate(hashes), starts, ends)
 
     @classmethod
     def joined(cls, first: SignatureVerifier, second: SignatureVerifier) -> SignatureVerifier:
         """The documents of both, those of the second numbered after those of the first."""
         n = len(first.hashes)
         return cls(
+            first.verification,
             np.concatenate([first.hashes, second.hashes]),
             np.concatenate([first.starts, second.starts + n]),
             np.concatenate([first.ends, second.ends + n]),
         )
 
-    def verify(self, left: U32, right: U32) -> Matches:
-        """The exact similarity of each pair of rows."""
-        return verify(Candidates(left, right), self.hashes, self.starts, self.ends)
+    def verify(self, left: U32, right: U32) -> tuple[Matches, Bool]:
+        """The pairs of rows whose exact similarity reaches the threshold, and which of those given they are."""
+        matches = verify(Candidates(left, right), self.hashes, self.starts, self.ends)
+        good = self.verification.measure.similarity(matches) >= self.verification.threshold
+        return matches.where(good), good
 
 
 def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa.RecordBatch, I64, str]]]:
