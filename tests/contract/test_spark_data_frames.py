@@ -78,6 +78,7 @@ def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: st
     assert found.documents.schema.fields[: len(df.columns)] == df.schema.fields
     counts = expected.manifest["counts"]
     assert found.manifest["counts"].items() <= counts.items()
+    assert found.manifest["plan"] == expected.manifest["plan"]
 
 
 def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int):

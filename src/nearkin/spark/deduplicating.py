@@ -23,6 +23,7 @@ from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
 from nearkin.workflows.dedup.options import DedupOptions, Preset
+from nearkin.workflows.dedup.plans import plan_as_stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -160,6 +161,7 @@ def dedup_result(
         "parameters": options.in_words(),
         "fingerprint": options.fingerprint,
         "counts": {"documents": found.n_documents, "pairs_not_compared": found.n_not_compared},
+        "plan": plan_as_stored(found.plan),
     }
     kept = found.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name, _ in ANNOTATIONS))
     return SparkDedupResult(found.documents, found.pairs, kept, manifest)

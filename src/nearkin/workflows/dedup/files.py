@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -172,18 +172,26 @@ def dedup_files(
                 )
                 more = ending.write(found)
             sourced.check_unchanged()
-            told, others = (describe(sources, resources, meter) for sources in (sourced.sources, sourced.others))
-            record = manifest.build(result, options, told, others, meter.costs, preset=preset, command=ending.command)
-            record = replace(
-                record, encoding=asked.encoding, reading=asked.as_read(), engine=searched.engine, kept=more.kept,
-                families=more.families,
-            )  # fmt: skip
+            record = _record(found, searched.engine, more, command=ending.command, preset=preset)
             if delivery.report:
                 problem = ending.report(found, record)
                 record = replace(record, report_problem=problem, stages=tuple(meter.costs))
             record = replace(record, memory=worker.memory(result))
             directory.finish(record.as_stored(), kept=delivery.kept)
     return record
+
+
+def _record(
+    found: RunResult, engine: Mapping[str, object] | None, written: Written, *, command: str, preset: str | None
+) -> DedupManifest:
+    """The manifest, but for the report and the memory."""
+    sourced, meter = found.sourced, found.meter
+    told, others = (describe(sources, found.resources, meter) for sources in (sourced.sources, sourced.others))
+    record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
+    return replace(
+        record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
+        families=written.families,
+    )  # fmt: skip
 
 
 def _find(

@@ -79,32 +79,18 @@ def dedup_frame(
     rules : ReadingRules
         How many documents may be unreadable.
     """
-    spool, rows, texts, keys = Spool(work / "spool"), work / "rows", work / "texts", work / "keys"
-    for folder in (spool.path, rows):
-        folder.mkdir(exist_ok=True)
-    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
-    homes = Homes.of(spool, read.collected(), 1 << 32, stages.n_at_a_time)
-    has_ids = columns.doc_id is not None
-    found = find_texts(stages, homes, options.keep, texts, is_against=False, has_ids=has_ids)
-    if has_ids:
-        _check_ids(homes, found, str(columns.doc_id))
+    rows, texts, keys = work / "rows", work / "texts", work / "keys"
+    homes, found = _read_texts(frame, columns, options, work, stages, rules)
+    has_ids, id_type, n = columns.doc_id is not None, _id_type(frame, columns), max(len(homes), 1)
     counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
-    _check_readable(homes, found, rules)
     matched = match_texts(
         stages, homes, counted, (texts, keys), options, is_against=False, planning=nullcontext(stages.meter.progress)
     )
-    matches = matched.blocks.of(MATCHES.stream)
+    matches, copies = matched.blocks.of(MATCHES.stream), found.of(COPIES.stream)
     groups = group_all(stages, matches, matched.n_candidates, homes, texts, options)
-    id_type = _id_type(frame, columns)
-    copies = found.of(COPIES.stream)
-    n = max(len(homes), 1)
     told = stages.parts(len(homes), at_home).and_those_of(copies).and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
-    verdicts = stages.kept(
-        "verdicts",
-        lambda: told.exchanged(n, ListVerdictsTask(homes, texts, keys, options, has_ids)).exchanged(
-            n, SendIdsTask(homes)
-        ),
-    )
+    list_verdicts = ListVerdictsTask(homes, texts, keys, options, has_ids)
+    verdicts = stages.kept("verdicts", lambda: told.exchanged(n, list_verdicts).exchanged(n, SendIdsTask(homes)))
     pairs = stages.kept(
         "pairs",
         lambda: (
@@ -126,6 +112,23 @@ def dedup_frame(
                 matched.n_not_compared, int(counted[0].sum()), n_candidates=matched.n_candidates
             ),
         )  # fmt: skip
+
+
+def _read_texts(
+    frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
+) -> tuple[Homes, Blocks]:
+    """Where each row is at home, and what is known of the texts; rows are refused here, before anything is compared."""
+    spool, rows = Spool(work / "spool"), work / "rows"
+    for folder in (spool.path, rows):
+        folder.mkdir(exist_ok=True)
+    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
+    homes = Homes.of(spool, read.collected(), 1 << 32, stages.n_at_a_time)
+    has_ids = columns.doc_id is not None
+    found = find_texts(stages, homes, options.keep, work / "texts", is_against=False, has_ids=has_ids)
+    if has_ids:
+        _check_ids(homes, found, str(columns.doc_id))
+    _check_readable(homes, found, rules)
+    return homes, found
 
 
 def _annotated(
