@@ -1,4 +1,4 @@
-"""Collections where a process is killed, a disk is full, a server goes away: nothing that was acknowledged is lost."""
+"""Collections that are damaged, or whose process is killed or disk is full: nothing that was acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import json
 import random
 import resource
 import signal
-import socket
 import sqlite3
 import subprocess
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-import nearkin.store.store as store_module
 from commands import command, quick_python
 from contract.test_collection_index import answers, check, small_disk
 from contract.test_collections import state
@@ -353,158 +350,6 @@ def test_a_damaged_text_is_told(first):
             collection.text("d2")
         assert collection.text("d3") == FIRST[3][1]
         assert collection.verify().damaged_documents == ("d2 (version 1)",)
-
-
-# -- a server that goes away ------------------------------------------------------------------------------------------
-
-
-def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkeypatch):
-    """Nothing is stored; and the same object goes on when the server is there again."""
-    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
-    place = SomePlace.new(tmp_path, server)
-    before, answers_before, after, answers_after = uninterrupted(place)
-    end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'nearkin'"
-    with place.open() as collection:
-        collection.add(FIRST, wave="first")
-        for n in (0, 5, 32):
-
-            def documents(n: int = n):
-                yield from SECOND[:n]
-                assert int(server.sql(end)) >= 1
-                yield from SECOND[n:]
-
-            with pytest.raises(CollectionError) as caught:
-                collection.add(documents(), wave="second")
-            assert "Nothing of this command was stored" in str(caught.value)
-            assert "open-sesame" not in str(caught.value)
-            assert state(collection) == before
-            assert answers(collection) == answers_before
-        collection.add(SECOND, wave="second")
-        assert state(collection) == after
-        assert answers(collection) == answers_after
-
-        def ask_too_late(seen) -> None:
-            server.sql(end)
-            seen.connection.exec_driver_sql("SELECT 1")
-
-        with pytest.raises(CollectionError):
-            collection.opened.answered(ask_too_late)
-        assert answers(collection) == answers_after
-
-
-@pytest.fixture
-def silent():
-    """A port on which somebody listens and never says a word."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        yield listener.getsockname()[1]
-
-
-def messages_of(error: BaseException | None) -> str:
-    """Of an error and of those that led to it."""
-    told = []
-    while error is not None:
-        told.append(f"{error} {error!r}")
-        error = error.__cause__ or error.__context__
-    return "\n".join(told)
-
-
-def unreachable(address: str, tmp_path: Path, **options: object) -> str:
-    with pytest.raises(CollectionError) as caught:
-        Collection.open(address, cache=tmp_path, **options)
-    assert "open-sesame" not in messages_of(caught.value)
-    assert "s3cret" not in messages_of(caught.value)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("create", [True, False])
-def test_a_server_that_is_not_there(tmp_path, create):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    told = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path, create=create)
-    assert f"postgresql://ada:***@127.0.0.1:{port}/matters" in told
-    assert "does not answer" in told
-
-
-def test_a_server_that_never_answers(tmp_path, silent, monkeypatch):
-    make = store_module.create_engine
-
-    def impatient(url, *, connect_args, **options):
-        assert 1 <= connect_args["timeout"] <= 300
-        return make(url, connect_args=connect_args | {"timeout": 0.5}, **options)
-
-    monkeypatch.setattr(store_module, "create_engine", impatient)
-    assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{silent}/matters", tmp_path)
-
-
-def test_a_server_that_hangs_up(tmp_path):
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-
-        def hang_up() -> None:
-            while True:
-                try:
-                    listener.accept()[0].close()
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=hang_up, daemon=True)
-        thread.start()
-        port = listener.getsockname()[1]
-        assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
-
-
-@pytest.mark.parametrize("create", [True, False])
-def test_a_wrong_password_user_or_database(tmp_path, server, create):
-    good = f"127.0.0.1:{server.port}/postgres"
-    for address, words in [
-        (f"postgresql://nearkin:s3cret@{good}", "refuses this user and password"),
-        (f"postgresql://nobody:s3cret@{good}", "refuses this user and password"),
-        (server.url("nowhere"), "createdb"),
-    ]:
-        assert words in unreachable(address, tmp_path, create=create)
-
-
-def test_a_user_who_may_not_make_a_schema(tmp_path, server):
-    server.sql("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 's3cret'")
-    address = f"postgresql://guest:s3cret@127.0.0.1:{server.port}/postgres?schema="
-    assert "the right to create a schema" in unreachable(address + "of_nobody", tmp_path, create=True)
-    server.sql("CREATE SCHEMA of_guest AUTHORIZATION guest")
-    with Collection.open(address + "of_guest", create=True, cache=tmp_path) as collection:  # one that it owns will do
-        assert collection.add(FIRST).n_new == len(FIRST)
-    server.sql("DROP SCHEMA of_guest CASCADE; DROP ROLE guest")
-
-
-def test_a_user_who_may_only_read_can_ask(tmp_path, server):
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add(FIRST)
-        right = answers(collection)
-    name = place.schema
-    server.sql(f"CREATE ROLE reader_{name} LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA {name} TO reader_{name}")
-    server.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO reader_{name}")
-    address = f"postgresql://reader_{name}:s3cret@127.0.0.1:{server.port}/postgres?schema={name}"
-    with Collection.open(address, cache=tmp_path) as collection:
-        assert answers(collection) == right
-        with pytest.raises(CollectionError, match="may not do that"):
-            collection.add(SECOND)
-        assert answers(collection) == right
-
-
-def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, server):
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add(FIRST)
-        told = [repr(collection), str(collection.place), repr(collection.place), repr(collection.info())]
-        with pytest.raises(NearkinError) as caught:
-            collection.document("nobody")
-        told += [messages_of(caught.value), repr(collection.opened.store), repr(vars(collection.opened))]
-    assert "open-sesame" not in "".join(told)
 
 
 def test_an_index_is_made_by_who_comes_after_a_kill(first):

@@ -1,0 +1,101 @@
+"""Runs of ``nearkin pairs`` that were interrupted, and go on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nearkin.errors import OutputExistsError, ResumeError
+from nearkin.runs.progress import Silent
+from nearkin.stages.search import stretches
+from nearkin.workflows.pairing import engines, job, kept_search, searching
+from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+from translated_corpus import TranslatedCorpus, translated_corpus
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> TranslatedCorpus:
+    return translated_corpus(tmp_path_factory.mktemp("corpus"), n=80)
+
+
+class Heard(Silent):
+    """What a run says."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+def test_resume_with_nothing_to_resume(corpus, tmp_path):
+    heard = Heard()
+    here(corpus, tmp_path / "out", resume=True, progress=heard)
+    assert f"--resume: {tmp_path / 'out'} holds no unfinished run, so this one starts at the beginning" in heard.said
+
+
+def here(corpus, out, **options):
+    """A run in this process."""
+    delivery = {name: options.pop(name) for name in ("resume", "overwrite", "progress") if name in options}
+    given = PairInput(
+        ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)]), corpus.table
+    )
+    return job.pair_files(
+        given, out, PairOptions(**options), report=False, resources=Resources(threads=1), **delivery
+    )  # fmt: skip
+
+
+def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        here(corpus, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.undo()
+    here(corpus, tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", ["vectors", "signatures", "window"])
+@pytest.mark.parametrize("n_before", [1, 3, 6])
+def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, method, n_before):
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "BLOCK", 9)
+    monkeypatch.setattr(stretches, "_CHUNK", 12)
+    options = {"method": method, "threshold": 0.15}
+    if method == "window":
+        options |= {"bits": 256, "distance": 115, "permutations": 4, "window": 20}
+    here(corpus, tmp_path / "whole", **options)
+    saves, save = [], kept_search.KeptSearch.save
+
+    def interrupting(self, *state: object) -> None:
+        save(self, *state)
+        saves.append(state[0])
+        if len(saves) == n_before:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(kept_search.KeptSearch, "save", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        here(corpus, tmp_path / "out", **options)
+    work = tmp_path / "out" / ".work"
+    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search.npz"]
+    (work / "arrays").mkdir()  # as a run that was killed leaves it
+    (work / "arrays" / "left-terms").write_bytes(b"half")
+    with pytest.raises(OutputExistsError, match="--resume"):
+        here(corpus, tmp_path / "out", **options)
+    with pytest.raises(ResumeError, match="threshold"):
+        here(corpus, tmp_path / "out", resume=True, **{**options, "threshold": 0.4})
+    n_first = len(saves)
+    heard = Heard()
+    here(corpus, tmp_path / "out", resume=True, progress=heard, **options)
+    found = r"--resume: found an interrupted search \([\d,]+ comparisons? made, [\d,]+ pairs? found\); reads"
+    assert any(re.match(found, said) for said in heard.said)
+    assert not saves[n_first:] or saves[n_first] > saves[n_first - 1]  # not from the beginning
+    for name in ("pairs.tsv", "pairs.parquet", "documents.parquet"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (tmp_path / "out" / ".work").exists()
