@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(n: int, noun: str, plural: str = "") -> str:
     """A number and its noun.
@@ -31,3 +33,23 @@ def agreeing(n: int, one: str, many: str = "") -> str:
     ('is', 'are', 'rows')
     """
     return one if n == 1 else many or f"{one}s"
+
+
+def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
+    """The first names of a list, and the number of the rest.
+
+    Parameters
+    ----------
+    names : sequence of str
+    n_shown : int
+    n : int, optional
+        The length of the list, where only its beginning is at hand.
+
+    Examples
+    --------
+    >>> first_of(["a", "b"], 3), first_of(["a", "b", "c"], 2), first_of(["a", "b"], 2, n=1002)
+    ('a, b', 'a, b and 1 more', 'a, b and 1,000 more')
+    """
+    shown = ", ".join(names[:n_shown])
+    n_more = (len(names) if n is None else n) - n_shown
+    return f"{shown} and {n_more:,} more" if n_more > 0 else shown

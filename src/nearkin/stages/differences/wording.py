@@ -81,11 +81,6 @@ class Wording:
         """The number of the line, counted from 1, that a character stands in."""
         return bisect_right(self.line_starts, place)
 
-    def line_text(self, number: int) -> str:
-        """A line as it came, without the white space around it."""
-        start, end = self.span_of_lines(number - 1, number)
-        return self.text[start:end].strip()
-
     def words(self, start: int, end: int) -> Iterator[Word]:
         r"""The words, signs and blanks in a part of the text.
 

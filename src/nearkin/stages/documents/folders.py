@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted
+from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.own_results import is_own, said_of_own
 
@@ -234,9 +234,8 @@ def left_out(place: str, paths: Sequence[str]) -> tuple[str, ...]:
 
 def _named(folder: str, paths: Sequence[str]) -> str:
     """The first of some files, from the folder, and how many more."""
-    names = ", ".join(Path(os.path.relpath(path, folder)).as_posix() for path in paths[:_SHOWN])
-    more = len(paths) - _SHOWN
-    return names if more <= 0 else f"{names} and {more:,} more"
+    names = [Path(os.path.relpath(path, folder)).as_posix() for path in paths[:_SHOWN]]
+    return first_of(names, _SHOWN, len(paths))
 
 
 def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> SourceError:

@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 
+from nearkin.nouns import first_of
+
 _COLLECTION = "nearkin.sqlite"
 _MANIFESTS = ("manifest.json", "summary.json")
 _UNFINISHED = os.path.join(".work", "run.json")
@@ -56,6 +58,5 @@ def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str
 
 def said_of_own(where: str, folders: Iterable[str]) -> str:
     """A sentence that names the folders."""
-    named = sorted(folders)
-    more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
-    return f"{where}: results of Nearkin are not read: {', '.join(named[:_SHOWN])}{more}. Name them to read them"
+    named = first_of(sorted(folders), _SHOWN)
+    return f"{where}: results of Nearkin are not read: {named}. Name them to read them"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.nouns import counted
 
 try:
     from rapidfuzz.distance import Levenshtein, Postfix, Prefix
@@ -49,17 +48,6 @@ class EditSimilarity:
     def most_similarity(self) -> float:
         """The similarity, or, where that is not known, what it is at most."""
         return _similarity(self.least_distance, self.length_a, self.length_b)
-
-    @property
-    def why_unknown(self) -> str:
-        """Why there is no similarity, in words; empty where there is one."""
-        if self.similarity is not None:
-            return ""
-        return (
-            f"too much work: {self.length_a:,} and {counted(self.length_b, 'character')} with "
-            f"{counted(self.least_distance, 'edit')} or more between them; the edit similarity is at most "
-            f"{self.most_similarity:.3f}"
-        )
 
 
 def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> EditSimilarity:

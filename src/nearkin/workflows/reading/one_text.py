@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
+from nearkin.nouns import first_of
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
@@ -51,7 +52,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     file_format = named if named is not None and is_of_documents(named) else "file"
     reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
-    doc_id, others = printable_id(str(path)), list[str]()
+    doc_id, others, n_others = printable_id(str(path)), list[str](), 0
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw, _AS_IT_CAME).prepared
         at = prepared["doc_id"].index(doc_id).as_py()
@@ -60,8 +61,11 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
                 raise SourceError(f"{path}: {prepared['problem'][at]}")
             return OneDocument(doc_id, str(prepared["text"][at]), texts.names[0])
         others += prepared["doc_id"].slice(0, _SHOWN).to_pylist()
+        n_others += len(prepared)
     if len(texts.names) == 1 and others:
-        raise SourceError(f"{path}: there is no such document in {file}. It holds {', '.join(others[:_SHOWN])}.")
+        raise SourceError(
+            f"{path}: there is no such document in {file}. It holds {first_of(others, _SHOWN, n_others)}."
+        )
     raise SourceError(f"{path} is not one file. Name the file that is asked for.")
 
 
