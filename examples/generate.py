@@ -144,7 +144,7 @@ def passages(documents: list[Document]) -> list[Document]:
 
 
 def oddities() -> list[Document]:
-    """Empty, tiny, only punctuation, only numbers: nobody's twins unless they say the same."""
+    """Empty, tiny, only punctuation, only numbers: duplicates of nothing unless they are equal."""
     texts = [
         "",
         "   \n\t ",

@@ -156,7 +156,7 @@ class BitSignatures:
     packed : uint8 array, shape (n_documents, n_bits // 8)
         Bit ``j`` of a signature is bit ``7 - j % 8`` of byte ``j // 8``, so that it reads from left to right.
     has_features : bool array, shape (n_documents,)
-        False: the document has no text; its bits are all 0, and it is nobody's neighbour.
+        False: the document has no text; its bits are all 0, and it is never a neighbour.
     fingerprint : str
         Of the features and the method; signatures with different fingerprints must not be compared.
     """

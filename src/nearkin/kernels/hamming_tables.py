@@ -65,7 +65,7 @@ def near_in_table(
     n_queries : int
         0: any row with any other. Else the rows below it with those from it on.
     room : int
-        Pairs that come together at the most, >= `CHUNK`.
+        Maximum number of pairs yielded at once, at least `CHUNK`.
 
     Yields
     ------

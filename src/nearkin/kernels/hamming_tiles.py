@@ -82,7 +82,7 @@ def scan_tiles(
     distance : int
         Bits in which a pair may differ.
     room : int
-        Pairs that come together at the most, >= ``n_lanes``.
+        Maximum number of pairs yielded at once, at least ``n_lanes``.
 
     Yields
     ------

@@ -1,7 +1,8 @@
 """One direction of IBM Model 1: which words of one language give which words of the other.
 
-Sentences come in pairs. Each word of a *given* sentence, and a NULL word that stands in all of them, may have given
-each word of the *emitted* one. The words that a given word may have given are its row; the rows lie one after another.
+The input is pairs of sentences. Each word of the *emitted* sentence of a pair translates one word of the *given*
+sentence, or the NULL word, which is part of every given sentence. The row of a given word lists all words that it may
+translate to; the rows are stored one after another.
 
 Every sum is made in one order, by given word, then sentence, then position: both kinds of loops give the same bits.
 """

@@ -35,7 +35,7 @@ class RawDocuments:
     first_with_text : int64 array, shape (n_documents,)
         The row of the first document with exactly this text; its own row if that is itself.
     n_without_text : int
-        Documents of which no more than white space is left: they are no rows here, and nobody's neighbours.
+        Documents of which only white space is left: they are no rows here, and never neighbours.
     n_unreadable : int
         Records that were passed over.
     """

@@ -20,7 +20,7 @@ _MEANINGS = {
     "exact copy": "Its normalised text has the same SHA-256 as that of another document.",
     "near-duplicate": "Its verified similarity to another document of its group is at or above the threshold; dropped.",
     "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
-    "empty": "Nothing is left of it after normalisation. It is compared with nothing and is nobody's copy.",
+    "empty": "Nothing is left of it after normalisation. It is compared with nothing and never counted as a duplicate.",
     "too short": "It is shorter than one shingle, and has no match.",
     "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
 }

@@ -56,7 +56,7 @@ def _show(console: Console, results: SignatureResults) -> None:
     console.print(table)
     if results.documents.n_without_text:
         without = counted(results.documents.n_without_text, "document")
-        console.print(f"Left out, and nobody's neighbour: {without} without text.", highlight=False)
+        console.print(f"Omitted: {without} without text.", highlight=False)
     console.print()
     for sentence in results.advice.sentences:
         console.print(sentence, highlight=False, markup=False)

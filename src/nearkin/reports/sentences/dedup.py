@@ -14,11 +14,11 @@ from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
 
 _MEANINGS = {
     "unique": "no match, or chosen from its group",
-    "too short": "less than a shingle, no match",
+    "too short": "shorter than one shingle, no match",
     "exact copy": "same text once normalised",
-    "near-duplicate": "verified, up from the threshold",
+    "near-duplicate": "verified similarity at or above the threshold",
     "overlap": "contains a document of the other set, or shares shingles with it",
-    "empty": "no text: nobody's twin",
+    "empty": "no text; never counted as a duplicate",
     "unreadable": "see problems.parquet",
 }
 
@@ -61,7 +61,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if n_unreadable := told.count("unreadable"):
-        yield Sentence(f"{n_unreadable:,} could not be read; why stands in problems.parquet", "warning")
+        yield Sentence(f"Could not read {counted(n_unreadable, 'document')}; see problems.parquet.", "warning")
     n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
     if n_repeated or n_without:
         yield Sentence(

@@ -105,7 +105,7 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
 
 
 def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
-    """Runs of lines that are not held together; empty lines are nobody's."""
+    """Runs of lines that are not held together; empty lines belong to none."""
     rows_a, rows_b = ([i for i, line in enumerate(lines) if line] for lines in (a, b))
     keys_a, keys_b = [a[i] for i in rows_a], [b[i] for i in rows_b]
 

@@ -107,7 +107,7 @@ class SlidingWindow:
         Parameters
         ----------
         left : BitSignatures
-            Documents without features are nobody's neighbours.
+            Documents without features are never neighbours.
         right : BitSignatures, optional
             Of another collection: then a pair is of one document of each. Windows go over both collections together.
         distance : int

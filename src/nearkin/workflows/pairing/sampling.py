@@ -77,7 +77,7 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
             progress.advance(n * min(BLOCK, len(right) - first))
         keys = np.sort(np.concatenate(found))
         cosines = cosines_of(vectors, keys, resources.n_threads)
-    # documents without a vector are in nobody's way: their products are 0 and were counted there
+    # documents without a vector do no harm: their products are 0 and were counted there
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))

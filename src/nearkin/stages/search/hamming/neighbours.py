@@ -57,7 +57,7 @@ def neighbour_pairs(
     Parameters
     ----------
     signatures : BitSignatures
-        Documents without features are nobody's neighbours.
+        Documents without features are never neighbours.
     distance : int
         From 0 to one less than the bits of a signature.
     threads : int
@@ -115,7 +115,7 @@ def nearest(
     Parameters
     ----------
     queries, signatures : BitSignatures
-        Of one method; documents without features are nobody's neighbours.
+        Of one method; documents without features are never neighbours.
     distance, threads, method, most_pairs, progress
         See `neighbour_pairs`. Here every document counts, also those with equal signatures.
 
