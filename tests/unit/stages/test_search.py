@@ -14,16 +14,18 @@ from nearkin.errors import FingerprintError, ParameterError
 from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search import linking
+from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.containment import LeadKeys, bits_of, is_new_entry
 from nearkin.stages.search.exhaustive import all_pairs
 from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, CrowdedRuns, Linking, merge_runs
-from nearkin.stages.search.prefixes import Prefixes
+from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 from oracles.chance import is_plausible, pairs_of_sets
 
 small_sets = st.lists(st.sets(st.integers(0, 25), max_size=22), max_size=10)
+HASHES = st.integers(0, 2**64 - 1)
 THRESHOLDS = [0.1, 0.2, 0.29, 0.3, 0.35, 0.5, 0.55, 0.57, 0.58, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]
 
 
@@ -52,7 +54,7 @@ def linked(linking: Linking, keys, rows) -> tuple[set[tuple[int, int]], int]:
 @settings(max_examples=300)
 def test_prefixes_miss_no_pair(values, threshold, spread):
     sets, prefixes = as_sets(values, spread=spread), Prefixes(threshold)
-    keys, set_of_key = prefixes.keys(sets, prefixes.counts(sets))
+    keys, set_of_key = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
     shared = defaultdict(set)
     for key, row in zip(keys.tolist(), set_of_key.tolist(), strict=True):
         assert key >> spread in values[row]
@@ -69,7 +71,7 @@ def test_prefixes_miss_no_pair(values, threshold, spread):
 def test_prefixes_linked_by_size_miss_no_pair(values, threshold):
     """The way that searches short texts: prefixes, then the filter by size."""
     sets, prefixes = as_sets(values, spread=40), Prefixes(threshold)
-    keys, set_of_key = prefixes.keys(sets, prefixes.counts(sets))
+    keys, set_of_key = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
     linking = Linking(sets.sizes.astype(np.uint32), np.full(len(values), 3, np.uint8), threshold)
     found, n_not_compared = linked(linking, keys, set_of_key)
     assert n_not_compared == 0
@@ -94,6 +96,24 @@ def test_prefixes_are_as_short_as_they_may_be():
     assert Prefixes(0.8).lengths(np.array([0, 1, 2, 5, 10, 100])).tolist() == [0, 1, 1, 2, 3, 21]
     assert Prefixes(1.0).lengths(np.array([0, 1, 100])).tolist() == [0, 1, 1]
     assert Prefixes(0.7).lengths(np.array([10])).tolist() == [4]  # 0.7 * 10 is a whole number, however it is rounded
+
+
+@pytest.mark.parametrize("sorted_below", [0, 1 << 18])
+@given(
+    parts=st.lists(
+        st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**42, 2**64 - 1]), max_size=30), min_size=1
+    )
+)
+def test_occurrences_are_counted_alike_however_they_are_added_up(sorted_below: int, parts: list[list[int]]) -> None:
+    expected = np.zeros(1 << COUNT_BITS, np.int64)
+    np.add.at(expected, [value >> (64 - COUNT_BITS) for part in parts for value in part], 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefixes_module, "_SORTED_BELOW", sorted_below)
+        found = Occurrences.joined([Occurrences.of(np.array(part, np.uint64)) for part in parts])
+    assert found.buckets.tolist() == np.flatnonzero(expected).tolist()
+    assert found.n.tolist() == expected[found.buckets].tolist()
+    assert found.buckets.dtype == found.n.dtype == np.int64
+    assert np.array_equal(found.dense(), expected)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=50), st.data())

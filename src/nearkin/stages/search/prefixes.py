@@ -10,6 +10,7 @@ cleaning", 2006, and Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scali
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,63 @@ from nearkin.kernels.prefixes import prefixes
 from nearkin.records import I64, U32, U64, ShingleSets
 
 COUNT_BITS = 22
+_SORTED_BELOW = 1 << 18
 _ROUNDING = 1e-9  # a threshold such as 0.7 is not a binary fraction: a prefix may be one too long, never one too short
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """How often elements occur, by the upper COUNT_BITS bits of their hashes.
+
+    Parameters
+    ----------
+    buckets : int64 array, shape (n_buckets,)
+        Ascending; buckets without an element are left out.
+    n : int64 array, shape (n_buckets,)
+
+    Examples
+    --------
+    >>> found = Occurrences.of(np.array([3 << 42, 1 << 42, (3 << 42) + 5], np.uint64))
+    >>> found.buckets.tolist(), found.n.tolist()
+    ([1, 3], [1, 2])
+    """
+
+    buckets: I64
+    n: I64
+
+    @classmethod
+    def of(cls, hashes: U64) -> Occurrences:
+        """Those of some elements."""
+        buckets = (hashes >> np.uint64(64 - COUNT_BITS)).astype(np.int64)
+        return cls.summed(buckets, np.ones(len(buckets), np.int64))
+
+    @classmethod
+    def summed(cls, buckets: U32 | I64, n: U32 | I64) -> Occurrences:
+        """Numbers of elements in buckets, which may come in any order and more than once."""
+        if len(buckets) >= _SORTED_BELOW:
+            sums = np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.int64)  # exact below 2**53
+            present = np.flatnonzero(sums)
+            return cls(present, sums[present])
+        order = np.argsort(buckets, kind="stable")
+        ordered = buckets[order].astype(np.int64)
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        return cls(ordered[starts], np.add.reduceat(n[order], starts, dtype=np.int64) if len(starts) else starts)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Occurrences]) -> Occurrences:
+        """Those of several parts together."""
+        buckets, n = (np.concatenate(columns) for columns in zip(*((one.buckets, one.n) for one in parts), strict=True))
+        return cls.summed(buckets, n)
+
+    def add_to(self, counts: U32) -> None:
+        """Add them to an array with a place for every bucket, shape (2**COUNT_BITS,)."""
+        counts[self.buckets] += self.n.astype(np.uint32)
+
+    def dense(self) -> U32:
+        """A place for every bucket, shape (2**COUNT_BITS,)."""
+        counts = np.zeros(1 << COUNT_BITS, np.uint32)
+        self.add_to(counts)
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +104,14 @@ class Prefixes:
         """How many elements each set contributes, shape (n_sets,)."""
         return np.where(sizes > 0, sizes - np.ceil(self.threshold * sizes - _ROUNDING).astype(np.int64) + 1, 0)
 
-    def counts(self, sets: ShingleSets) -> U32:
-        """How often each element occurs, by the upper bits of its hash, shape (2**COUNT_BITS,).
-
-        The counts of parts add up.
-        """
-        buckets = (sets.hashes >> np.uint64(64 - COUNT_BITS)).astype(np.int64)
-        return np.bincount(buckets, minlength=1 << COUNT_BITS).astype(np.uint32)
-
     def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64]:
         """The elements that each set contributes, and the set each comes from.
+
+        Parameters
+        ----------
+        sets : ShingleSets
+        counts : uint32 array, shape (2**COUNT_BITS,)
+            See `Occurrences.dense`.
 
         Returns
         -------

@@ -14,7 +14,7 @@ from nearkin.records import U32, U64, Bool, ShingleSets
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.bands import Bands
-from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
+from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -69,19 +69,19 @@ class BandSearch(Search):
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         for n_texts, counted in self._over_chunks(self._write_chunk, sizes):
             if counted is not None:
-                counts += counted
+                counted.add_to(counts)
             yield n_texts
         seal_file(self._band_file)
         self._write_prefixes(counts)
 
-    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32 | None:
+    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences | None:
         """Write band keys of the large sets; keep the small ones, and count how often their elements occur."""
         is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
         self._write_small(chunk, nodes[is_small], small)
-        return self.keys.prefixes.counts(small) if len(small.hashes) else None
+        return Occurrences.of(small.hashes) if len(small.hashes) else None
 
     def _write_band_keys(self, nodes: U32, is_long: Bool, sets: ShingleSets) -> None:
         """Nodes of a chunk follow one another, so each band is one stretch of the file."""

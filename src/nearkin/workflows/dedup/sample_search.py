@@ -13,7 +13,7 @@ from nearkin.records import U32, U64, Bool, ShingleSets
 from nearkin.runs.checkpoint import Arrays, load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.containment import LeadKeys, is_new_entry
-from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
+from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -73,7 +73,7 @@ class SampleSearch(Search):
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         for n_texts, counted in self._over_chunks(self._write_chunk, sizes):
-            counts += counted
+            counted.add_to(counts)
             yield n_texts
         leads = self._write_leads(counts)
         if len(leads):
@@ -81,14 +81,14 @@ class SampleSearch(Search):
             for _ in self._over_chunks(write, sizes):
                 pass
 
-    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> U32:
+    def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences:
         """Write the sampled keys of large texts; keep the small ones, and count how often shingles occur anywhere."""
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
         arrays: Arrays = {"nodes": nodes[is_small], "hashes": small.hashes, "offsets": small.offsets}
         save_arrays(self._small(chunk), arrays)
-        return self.keys.prefixes.counts(sets)
+        return Occurrences.of(sets.hashes)
 
     def _write_leads(self, counts: U32) -> U64:
         """The rarest elements of each small set, now that it is known which are rare."""

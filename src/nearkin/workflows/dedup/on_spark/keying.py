@@ -15,7 +15,7 @@ from nearkin.runs.arrays import saved_array
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
+from nearkin.stages.search.prefixes import Occurrences, Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, HomeEntries, crowded_place
 from nearkin.workflows.dedup.on_spark.homes import Homes
@@ -83,7 +83,7 @@ class SendBandKeysTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         texts = HomeTexts.load(self.texts, target)
-        counts = np.zeros(1 << COUNT_BITS, np.uint32)
+        counted: list[Occurrences] = []
         small: list[tuple[U32, U8, ShingleSets]] = []
         entries = HomeEntries(self.meetings)
         n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
@@ -99,13 +99,14 @@ class SendBandKeysTask:
                 keys = SampleKeys(self.plan, self.options)
                 is_small = keys.is_small(sets)
                 small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
-                counts += keys.prefixes.counts(sets)
+                counted.append(Occurrences.of(sets.hashes))
             else:
-                self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counts, small)
+                self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counted, small)
         self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
         yield from entries.sent(crowded_place(self.folder, "bands", target))
-        buckets = np.flatnonzero(counts)
-        yield from OCCURRENCES.scattered(self.meetings.of_shingles(buckets), buckets, counts[buckets])
+        if counted:
+            found = Occurrences.joined(counted)
+            yield from OCCURRENCES.scattered(self.meetings.of_shingles(found.buckets), found.buckets, found.n)
 
     def _add_bands(
         self,
@@ -114,14 +115,14 @@ class SendBandKeysTask:
         nodes: U32,
         sides: U8,
         sets: ShingleSets,
-        counts: U32,
+        counted: list[Occurrences],
         small: list[tuple[U32, U8, ShingleSets]],
     ) -> None:
-        """The keys of long texts; short ones are added to ``small``, and their shingles to ``counts``."""
+        """The keys of long texts; short ones are added to ``small``, and their shingles to ``counted``."""
         is_small = keys.is_small(sets)
         if is_small.any():
             small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
-            counts += keys.prefixes.counts(small[-1][2])
+            counted.append(Occurrences.of(small[-1][2].hashes))
         is_long = keys.is_long(sets)
         if is_long.any():
             long = nodes[is_long], sets.sizes[is_long].astype(np.uint32), sides[is_long]

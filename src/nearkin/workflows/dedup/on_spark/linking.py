@@ -15,7 +15,7 @@ from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.arrays import save_array
 from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, Linking, sort_entries
-from nearkin.stages.search.prefixes import COUNT_BITS
+from nearkin.stages.search.prefixes import Occurrences
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.on_spark.crowds import link_crowds
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, pairs_at_home, texts_of_entries
@@ -89,8 +89,7 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
     """Write down how often each shingle occurs; whether there is any."""
     buckets, n = OCCURRENCES.joined(linked.of(OCCURRENCES.stream).collected())
     if len(buckets):
-        counts = np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.uint32)
-        save_array(counts_place(folder), counts)
+        save_array(counts_place(folder), Occurrences.summed(buckets, n).dense())
     return len(buckets) > 0
 
 
@@ -106,9 +105,8 @@ class LinkEntriesTask:
         """See `Task`."""
         buckets, n = OCCURRENCES.joined(blocks)
         if len(buckets):
-            counts = np.bincount(buckets, n, 1 << COUNT_BITS)
-            present = np.flatnonzero(counts)
-            yield from OCCURRENCES.packed(target, present, counts[present])
+            here = Occurrences.summed(buckets, n)
+            yield from OCCURRENCES.packed(target, here.buckets, here.n)
         for band in range(self.meetings.n_bands + 1):
             marks = MARKS.of(band).joined(blocks)
             entries = ENTRIES.of(band).joined(blocks)
