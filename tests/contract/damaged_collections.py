@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -31,18 +30,17 @@ TABLES = [*schema.metadata.sorted_tables, schema.check_keys]
 
 def filled(place) -> None:
     """Two waves, a new version, a removed document, a problem, groups, keys of check-ins."""
-    if place.server is not None:
-        fill(place)
-    else:
-        shutil.copytree(filled_once().name, place.address)
+    original, dump, _ = filled_once(place.server)
+    place.copy_of(original, dump)
 
 
 @functools.cache
-def filled_once() -> tempfile.TemporaryDirectory[str]:
-    """A directory with all of it, to be copied; it goes away with the process."""
+def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[str]]:
+    """A collection with all of it, to be copied; its files go away with the process."""
     folder = tempfile.TemporaryDirectory()
-    fill(SomePlace(folder.name, Path(folder.name)))
-    return folder
+    original = SomePlace.new(Path(folder.name), server)
+    fill(original)
+    return original, original.copy_store(), folder
 
 
 def fill(place) -> None:

@@ -104,7 +104,7 @@ def test_more_threads_than_connections_wait_for_their_turn(place):
 
 def test_threads_that_all_write_lose_nothing(place, monkeypatch):
     """Those who are told to wait try again."""
-    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.05)
+    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
     with place.open() as collection:
 
         def add(i: int) -> None:

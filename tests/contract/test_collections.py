@@ -410,7 +410,7 @@ def test_the_alphabet_is_chosen_once(place):
 
 
 def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
-    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.1)
+    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.1)
     with place.open() as first, place.open() as second:
         first.add([("a", "one")])
 

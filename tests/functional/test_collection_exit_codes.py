@@ -63,7 +63,7 @@ WRITING = [
 
 @pytest.mark.parametrize(("command", "arguments"), WRITING, ids=[command for command, _ in WRITING])
 def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, arguments) -> None:
-    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.05)
+    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
     given = [one.format(folder=tmp_path) for one in arguments]
     with somebody_writing(matter):
         ended = run(matter, command, *given, "--json")
@@ -74,7 +74,7 @@ def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, a
 
 
 def test_mending_and_migrating_wait_for_the_other_writer_too(matter, monkeypatch) -> None:
-    monkeypatch.setattr("nearkin.store.store.BUSY_S", 0.05)
+    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
     matter.sql("UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0")
     with somebody_writing(matter):
         assert run(matter, "verify").code == 9

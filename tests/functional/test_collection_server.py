@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
+import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import nearkin.store.store as store_module
+import postgresql
 from contract.test_collection_index import answers
 from contract.test_collections import state
 from functional.test_collection_safety import FIRST, SECOND, uninterrupted
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, NearkinError
+from nearkin.store import connections
 from places import SomePlace
 
 
@@ -88,13 +93,13 @@ def test_a_server_that_is_not_there(tmp_path, create):
 
 
 def test_a_server_that_never_answers(tmp_path, silent, monkeypatch):
-    make = store_module.create_engine
+    make = connections.create_engine
 
     def impatient(url, *, connect_args, **options):
         assert 1 <= connect_args["timeout"] <= 300
         return make(url, connect_args=connect_args | {"timeout": 0.5}, **options)
 
-    monkeypatch.setattr(store_module, "create_engine", impatient)
+    monkeypatch.setattr(connections, "create_engine", impatient)
     assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{silent}/matters", tmp_path)
 
 
@@ -116,6 +121,34 @@ def test_a_server_that_hangs_up(tmp_path):
         assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(10)
+
+
+@pytest.fixture
+def encrypting(server, tmp_path) -> Iterator[postgresql.Server]:
+    """The server, with TLS and a certificate of its own."""
+    data = Path(server.sql("SHOW data_directory"))
+    key, certificate = tmp_path / "server.key", tmp_path / "server.crt"
+    asked = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=nearkin", "-keyout", key, "-out", certificate]
+    subprocess.run(asked, check=True, capture_output=True)
+    for path in (key, certificate):
+        copy = Path(shutil.copy(path, data))
+        os.chown(copy, data.stat().st_uid, data.stat().st_gid)
+        copy.chmod(0o600)
+    server.sql("ALTER SYSTEM SET ssl = on")
+    server.sql("SELECT pg_reload_conf()")
+    yield server
+    server.sql("ALTER SYSTEM RESET ssl")
+    server.sql("SELECT pg_reload_conf()")
+
+
+def test_a_server_that_encrypts(tmp_path, encrypting):
+    place = SomePlace.new(tmp_path, encrypting)
+    ssl = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'nearkin'"
+    with place.open() as collection:
+        collection.add(FIRST)
+        assert encrypting.sql(ssl) == "t"
+    with place.open(create=False) as collection:
+        assert collection.info().n_documents == len(FIRST)
 
 
 @pytest.mark.parametrize("create", [True, False])
