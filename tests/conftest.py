@@ -34,6 +34,9 @@ settings.load_profile("nearkin")
 # Lines are as long wherever the tests run: names of temporary folders are not.
 os.environ["COLUMNS"] = "200"
 
+# The tests run on every core already: threads of linear algebra would wait for one another.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 os.environ["SPARK_CONF_DIR"] = str(spark_cluster.NO_SETTINGS)
 
 _skipped_in_ci: list[str] = []

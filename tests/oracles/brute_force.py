@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SPACE, WORD, character_classes
@@ -45,24 +46,30 @@ class Likeness:
         return float(self.jaccard), float(self.a_in_b), float(self.b_in_a)
 
 
+@cache
+def _classes() -> bytes:
+    return character_classes().tobytes()
+
+
+@cache
 def normalised(text: str) -> str:
     """NFKC, lower case letter by letter, white space collapsed."""
     text = unicodedata.normalize("NFKC", text)
     # each letter by itself: no final sigma, and the dotted capital I becomes one letter
     text = "".join("i" if c == "İ" else c.lower() for c in text)
-    classes = character_classes()
+    classes = _classes()
     spaced = "".join(" " if classes[ord(c)] == SPACE else c for c in text)
     return " ".join(part for part in spaced.split(" ") if part)
 
 
 def words(text: str) -> list[str]:
     """Runs of letters and digits with the marks on them; characters of scripts without spaces one by one."""
-    classes = character_classes()
+    classes = _classes()
     visible = [c for c in text if classes[ord(c)] != FORMAT]
     found: list[str] = []
     kind_before = None
     for character in visible:
-        kind = int(classes[ord(character)])
+        kind = classes[ord(character)]
         if kind == MARK:
             if kind_before is not None:
                 found[-1] += character
@@ -75,13 +82,14 @@ def words(text: str) -> list[str]:
     return found
 
 
-def shingles(text: str, unit: str, length: int) -> set[Shingle]:
+@cache
+def shingles(text: str, unit: str, length: int) -> frozenset[Shingle]:
     """The distinct n-grams of a normalised text; one of all its units where there are fewer than n."""
     units = words(text) if unit == "words" else list(text)
     if not units:
-        return set()
+        return frozenset()
     n = min(length, len(units))
-    return {tuple(units[i : i + n]) for i in range(len(units) - n + 1)}
+    return frozenset(tuple(units[i : i + n]) for i in range(len(units) - n + 1))
 
 
 @dataclass(frozen=True)
