@@ -86,6 +86,7 @@ def serve(place: str) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     import nearkin
     from nearkin.cli.main import run
+    from nearkin.planning.pairs.measuring import machine_costs
 
     for module in pkgutil.walk_packages(nearkin.__path__, "nearkin."):
         if not module.name.startswith(_NOT_IMPORTED) and "on_spark" not in module.name:
@@ -96,6 +97,7 @@ def serve(place: str) -> None:
         for work in (["dedup", str(texts), "--format", "lines", "--out", f"{folder}/out", "--no-report", "-q"],):
             with contextlib.suppress(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 run(work)
+    machine_costs()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
     gc.collect()

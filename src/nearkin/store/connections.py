@@ -102,17 +102,7 @@ def _postgresql_engine(place: Place) -> Engine:
             context.is_disconnect = True
         return CollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
 
-    def look(connection: Any, _record: object, _proxy: object) -> None:
-        """Whether a connection that waited is still there; SQLAlchemy does not know this driver's way to say no."""
-        try:
-            cursor = connection.cursor()
-            cursor.execute("SELECT 1")
-            cursor.close()
-            connection.rollback()
-        except Exception as error:
-            raise DisconnectionError from error
-
-    event.listen(engine, "checkout", look)
+    event.listen(engine, "checkout", _check_is_there)
     event.listen(engine, "handle_error", failed, retval=True)
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", set_up)
@@ -144,6 +134,17 @@ def lock(connection: Connection, place: Place) -> None:
         if time.monotonic() > given_up_at:
             raise busy(place)
         time.sleep(_BETWEEN_TRIES_S)
+
+
+def _check_is_there(connection: Any, _record: object, _proxy: object) -> None:
+    """A connection that waited may be gone; SQLAlchemy does not know this driver's way to say so."""
+    try:
+        cursor = connection.cursor()
+        cursor.execute("SELECT 1")
+        cursor.close()
+        connection.rollback()
+    except Exception as error:
+        raise DisconnectionError from error
 
 
 def _forget(engine: Engine | None) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -23,8 +25,31 @@ _PAIRS = 20_000
 _VOCABULARY = 50_000
 
 
-def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TERMS, seed: int = 0) -> Costs:
-    """Measured on one core, in about a second once the kernels are compiled.
+@cache
+def machine_costs() -> Costs:
+    """Costs of the steps whose documents do not matter, measured once in a process; those of vectors are 0."""
+    chance = np.random.default_rng(0)
+    near = {n_words: _comparison_ns(chance, n_words, _NEAR, 1024) for n_words in (_FEW_WORDS, _WORDS)}
+    word = max(0.0, (near[_WORDS] - near[_FEW_WORDS]) / (_WORDS - _FEW_WORDS))
+    far = _comparison_ns(chance, _WORDS, _FAR, 64)
+    ordering, gathering = _sorting_ns(chance)
+    return Costs(
+        comparison=max(0.0, near[_WORDS] - _WORDS * word),
+        comparison_word=word,
+        far_word=max(0.0, far - near[_WORDS]) / _WORDS,
+        sorting=ordering / math.log2(_SORTED),
+        sorting_word=gathering / _WORDS,
+        candidate=_candidate_ns(chance),
+        candidate_term=0.0,
+        vectors=0.0,
+        vectors_left=0.0,
+        vectors_product=0.0,
+        sign=_sign_ns(chance),
+    )
+
+
+def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TERMS) -> Costs:
+    """Costs on one core of this machine, measured in about a second once the kernels are compiled.
 
     Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than real ones are.
 
@@ -32,33 +57,21 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
     ----------
     left_terms, right_terms : float
         Mean number of terms of a vector: costs of vectors are measured at these numbers.
-    seed : int
-        Of the made-up data.
 
     Examples
     --------
     >>> measured_costs(left_terms=20, right_terms=20).comparison_ns(1000, 5000) > 0
     True
     """
-    chance = np.random.default_rng(seed)
-    near = {n_words: _comparison_ns(chance, n_words, _NEAR, 1024) for n_words in (_FEW_WORDS, _WORDS)}
-    word = max(0.0, (near[_WORDS] - near[_FEW_WORDS]) / (_WORDS - _FEW_WORDS))
-    far = _comparison_ns(chance, _WORDS, _FAR, 64)
-    ordering, gathering = _sorting_ns(chance)
-    candidate, candidate_term = _candidate_ns(chance, right_terms)
+    chance = np.random.default_rng(0)
+    candidate_term = _product_ns(chance, right_terms) / max(1.0, right_terms)
     vectors, of_left, of_product = _vectors_ns(chance, left_terms, right_terms)
-    return Costs(
-        comparison=max(0.0, near[_WORDS] - _WORDS * word),
-        comparison_word=word,
-        far_word=max(0.0, far - near[_WORDS]) / _WORDS,
-        sorting=ordering / math.log2(_SORTED),
-        sorting_word=gathering / _WORDS,
-        candidate=candidate,
+    return replace(
+        machine_costs(),
         candidate_term=candidate_term,
         vectors=vectors,
         vectors_left=of_left,
         vectors_product=of_product,
-        sign=_sign_ns(chance),
     )
 
 
@@ -111,15 +124,17 @@ def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
     return joined, np.full(len(joined), n_each**-0.5, np.float32), offsets
 
 
-def _candidate_ns(chance: np.random.Generator, right_terms: float) -> tuple[float, float]:
-    """Of a candidate, and for each term of its right document."""
-    left = _vectors(chance, 500, right_terms)
-    rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
+def _candidate_ns(chance: np.random.Generator) -> float:
+    """Of a candidate: to find it among those that were found before."""
     keys = chance.integers(0, 2**63, _PAIRS)
-    kept = 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
-    right = _vectors(chance, _BLOCK, right_terms)
-    product = 1e9 * _seconds(lambda: products(left, right, rows, _VOCABULARY)) / _PAIRS
-    return kept, product / max(1.0, right_terms)
+    return 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
+
+
+def _product_ns(chance: np.random.Generator, right_terms: float) -> float:
+    """Of a candidate: to multiply the vectors of its documents."""
+    left, right = _vectors(chance, 500, right_terms), _vectors(chance, _BLOCK, right_terms)
+    rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
+    return 1e9 * _seconds(lambda: products(left, right, rows, _VOCABULARY)) / _PAIRS
 
 
 def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: float) -> tuple[float, float, float]:

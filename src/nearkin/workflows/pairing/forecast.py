@@ -70,7 +70,7 @@ def forecast(
             right_terms=right.mean_terms,
         )
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
-        costs = costs or costs_here(answer.question, answer.sampled)
+        costs = costs or costs_here(answer.sampled)
         plan = answer.told(costs, is_capped=sizes == (left.n_vectors, right.n_vectors))
     question, sampled = replace(answer.question, costs=costs), answer.sampled
     return PairForecast(

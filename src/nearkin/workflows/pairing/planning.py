@@ -15,7 +15,7 @@ from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.costs import Costs
-from nearkin.planning.pairs.measuring import measured_costs
+from nearkin.planning.pairs.measuring import machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text
@@ -101,7 +101,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
     why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
     with meter.stage("plan", 0, "steps"):
-        plan = answer.told(costs_here(answer.question, answer.sampled))
+        plan = answer.told(costs_here(answer.sampled))
     planned = Planned(
         search=plan.search,
         prediction=plan.prediction,
@@ -177,13 +177,10 @@ def plan_without_documents(question: Question, options: PairOptions) -> Plan:
     return _choose(replace(question, costs=Costs.default()), options).told(question)
 
 
-def costs_here(question: Question, sampled: Sampled) -> Costs:
+def costs_here(sampled: Sampled) -> Costs:
     """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
-    costs = measured_costs(left_terms=question.left_terms, right_terms=question.right_terms)
-    kept = sampled.candidate_ns + 2 * costs.candidate
-    return replace(
-        costs, candidate=kept, candidate_term=0.0, vectors=sampled.pair_ns, vectors_left=0.0, vectors_product=0.0
-    )
+    costs = machine_costs()
+    return replace(costs, candidate=sampled.candidate_ns + 2 * costs.candidate, vectors=sampled.pair_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
