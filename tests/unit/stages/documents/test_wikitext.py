@@ -106,7 +106,7 @@ def test_the_time_is_linear_in_nasty_input(nasty: str | tuple[str, str]) -> None
     # Quadratic time would be 256-fold at sixteen times the length, and hours at the 16 MB that a page may have.
     elapsed_s(1000)
     short = min(elapsed_s(12_500) for _ in range(3))
-    assert elapsed_s(200_000) < 80 * max(short, 0.002)
+    assert any(elapsed_s(200_000) < 80 * max(short, 0.002) for _ in range(5))  # whatever else the machine does
 
 
 def test_names_of_templates() -> None:
