@@ -351,7 +351,7 @@ def test_a_file_that_is_cut_is_refused_or_taken_by_both(engine, tmp_path):
     shutil.rmtree(tmp_path / engine)
     found = found_in(tmp_path, paths, [], engine, ReadingRules("skip"))
     (damaged,) = damaged_files(found.places)
-    assert damaged == DamagedFile(paths[0], len(found.corpus), "the gzip stream is truncated")
+    assert damaged == DamagedFile(path=paths[0], line=len(found.corpus), problem="the gzip stream is truncated")
     assert found.places.ids.to_pylist()[:-1] == [f"d{i}" for i in range(len(found.corpus) - 1)]
     assert 5 < len(found.corpus) < 31
 

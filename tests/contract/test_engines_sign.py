@@ -185,7 +185,7 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
     listener = Listener()
     reading = ReadingRequest(inputs=case.written(folder / "in"), **case.reading)
     try:
-        signed = sign_files(
+        record = sign_files(
             reading,
             out,
             SigningOptions(**case.options),
@@ -198,7 +198,7 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
         assert set(out.parent.iterdir()) == before
         raise
     assert set(out.parent.iterdir()) == before | {out}
-    summary = dict(signed.record.as_stored())
+    summary = dict(record.as_stored())
     del summary["elapsed_s"]
     return Told(out.read_bytes(), summary, listener.said)
 

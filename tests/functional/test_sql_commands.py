@@ -200,7 +200,7 @@ def test_functions_are_installed_before_anything_is_added(server, tmp_path, docu
 
 def test_a_directory_gets_its_tables(tmp_path):
     shown = run("sql", "install", tmp_path / "matter").out
-    assert "SQLite has no functions that stay" in shown
+    assert "SQLite cannot store functions" in shown
     assert told("info", tmp_path / "matter")["n_documents"] == 0
 
 

@@ -217,7 +217,7 @@ def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
     ):
         if n:
             said.append(Sentence(f"{n:,} {why} and were left out", "warning"))
-    said += damage_sentences(aligned.damaged_files, "The table is of")
+    said += damage_sentences(aligned.damaged_files, "The table has")
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
         steps = " → ".join(f"{one:,.1f}" for one in perplexities)

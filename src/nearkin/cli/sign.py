@@ -95,7 +95,7 @@ def sign(
             resources=Resources(threads),
             progress=bars,
             engine=where,
-        ).record
+        )
     tell(signed.as_stored, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 

@@ -106,7 +106,7 @@ def _show(console: Console, found: Statistics, damaged: Sequence[DamagedFile], o
     from nearkin.reports.sentences.damage import damage_sentences
     from nearkin.reports.sentences.sentence import Sentence
 
-    say(console, damage_sentences(damaged, "The statistics are of"))
+    say(console, damage_sentences(damaged, "The statistics have"))
     documents, features = counted(found.n_documents, "document"), counted(len(found.hashes), "feature")
     say(console, [Sentence("", strong=f"{documents}, {features}, {counted(found.n_occurrences, 'occurrence')}")])
     say_place(console, f"Statistics {found.fingerprint}", out)

@@ -28,14 +28,14 @@ class InputFile(Stored):
     n_documents: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedFile(Stored):
     """A file of which only a part was used; ``line`` is None where the place of the damage is not known."""
 
     left_out: ClassVar[frozenset[str]] = frozenset(("line",))
 
     path: str
-    line: int | None
+    line: int | None = None
     problem: str
 
 

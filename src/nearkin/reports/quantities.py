@@ -48,14 +48,14 @@ def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
 
 
 def share_percent_text(value: float, digits: int = 2) -> str:
-    """A share in per cent, never rounded up: only 1 itself is 100 %.
+    """A share in per cent, never rounded up: only 1 itself is 100 %. What differs by 1e-12 is taken for equal.
 
     Examples
     --------
-    >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5)
-    ('99.99%', '100.00%', '50.00%')
+    >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5), share_percent_text(1 - 0.1 - 0.1)
+    ('99.99%', '100.00%', '50.00%', '80.00%')
     """
-    exact = Decimal(repr(float(value))) * 100
+    exact = Decimal(repr(round(float(value), 12))) * 100  # sums of shares are off by some 1e-16
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
 
 

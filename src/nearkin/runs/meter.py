@@ -47,6 +47,11 @@ class Meter:
         """The highest memory of all stages so far."""
         return max((cost.peak_memory_bytes for cost in self.costs), default=self.before_bytes)
 
+    @property
+    def elapsed_s(self) -> float:
+        """What all stages so far took together."""
+        return round(sum(cost.elapsed_s for cost in self.costs), 3)
+
     @contextlib.contextmanager
     def stage(self, name: str, total: int, unit: Unit) -> Iterator[Progress]:
         """Measure what happens inside."""

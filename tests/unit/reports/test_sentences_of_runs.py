@@ -12,20 +12,22 @@ from nearkin.reports.sentences.damage import damage_sentences
 
 
 def test_damaged_files_are_named_and_beyond_five_counted() -> None:
-    damaged = [DamagedFile(f"{i}.gz", 1000 * i, "the gzip stream is truncated") for i in range(1, 8)]
+    damaged = [DamagedFile(path=f"{i}.gz", line=1000 * i, problem="the gzip stream is truncated") for i in range(1, 8)]
 
-    said = list(map(str, damage_sentences(damaged, "The table is of")))
+    said = list(map(str, damage_sentences(damaged, "The table has")))
 
     assert len(said) == 6
     assert (
-        said[0] == "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table is of only what comes before."
+        said[0] == "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table has only what comes before."
     )
     assert said[5] == "Incomplete: 2 more damaged files."
 
 
 def test_damage_without_a_place() -> None:
-    assert "a.tmx: no element" in str(*damage_sentences([DamagedFile("a.tmx", None, "no element")], "It has"))
-    assert DamagedFile("a.tmx", None, "no element").as_stored() == {"path": "a.tmx", "problem": "no element"}
+    assert "a.tmx: no element" in str(*damage_sentences([DamagedFile(path="a.tmx", problem="no element")], "It has"))
+    found = DamagedFile(path="a.tmx", problem="no element")
+    assert found.as_stored() == {"path": "a.tmx", "problem": "no element"}
+    assert DamagedFile.of(found.as_stored()) == found
 
 
 def estimate(*numbers: float | None) -> AuditEstimate:

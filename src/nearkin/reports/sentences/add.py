@@ -17,7 +17,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if added.n_new_versions:
         changed += " (their older texts are kept as versions: nearkin versions)"
     yield Sentence(
-        f", {added.n_new:,} new, {changed}, {added.n_unchanged:,} there already; "
+        f", {added.n_new:,} new, {changed}, {added.n_unchanged:,} unchanged; "
         f"{counted(added.n_contents, 'new distinct text')}",
         strong=f"{added.wave}: {counted(added.n_documents, 'document')}",
     )

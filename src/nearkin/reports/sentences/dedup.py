@@ -44,7 +44,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence
     yield Sentence("", strong=f"{documents}: {told.count('kept'):,} kept, {told.count('dropped'):,} dropped")
     yield from input_sentences(told, has_kept=has_kept)
     n_bridges = told.count("bridges_refused")
-    bridges = f"; {counted(n_bridges, 'bridge')} between groups refused" if n_bridges else ""
+    bridges = f"; {counted(n_bridges, 'match', 'matches')} across groups not merged" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
     yield Sentence(
         f"{counted(told.count('groups'), 'group')}, from {copies} and {counted(told.count('pairs'), 'verified pair')} "

@@ -17,7 +17,7 @@ def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sen
     n_documents, families = told.count("documents"), counted(found.families, "family", "families")
     others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
     yield Sentence(
-        f", {found.alone:,} like no other at {criterion_text(told.parameters)}{others}",
+        f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {families}",
     )
     yield from input_sentences(told)

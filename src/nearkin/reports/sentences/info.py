@@ -25,7 +25,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
     if n := told.n_problems:
-        yield Sentence(f"{n:,} could not be stored as they came: nearkin info … --problems", "warning")
+        yield Sentence(f"{counted(n, 'row')} not stored as given: nearkin info … --problems", "warning")
 
 
 def verify_sentences(found: VerifiedCollection) -> Iterator[Sentence]:
@@ -35,13 +35,13 @@ def verify_sentences(found: VerifiedCollection) -> Iterator[Sentence]:
     for row in found.mended_rows:
         yield Sentence(f"repaired: {row}", "warning")
     for segment in found.remade_segments:
-        yield Sentence(f"made again: {segment}", "warning")
+        yield Sentence(f"rebuilt: {segment}", "warning")
     if found.mended_texts:
         yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
-    said = "is whole"
+    said = "is undamaged"
     if not found.is_whole:
         said = "is damaged: restore the database from a backup"
         if found.damaged_documents:

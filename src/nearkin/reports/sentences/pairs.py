@@ -51,7 +51,7 @@ def _why_none(told: PairsManifest) -> str:
             asked = f": is {column!r} the right column?" if column else ""
             return f"Most documents on the {side} have too few words to be compared{asked}"
     usual = " Translations often have a cosine of 0.3 to 0.6." if told.table else ""
-    return f"No two are that much alike.{usual} --threshold may be lower."
+    return f"No pair reaches the threshold.{usual} Try a lower --threshold."
 
 
 def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
@@ -65,10 +65,10 @@ def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
         rare = " and ".join(
             f"{told.side(side).n_rare_words:,} of {told.side(side).n_words:,} on the {side}" for side in SIDES
         )
-        yield Sentence(f"Left out are words that occur {seldom} in their collection: {rare}")
+        yield Sentence(f"Omitted words that occur {seldom} in their collection: {rare}")
     if not told.plan.reaches_recall:
         wanted = f"{told.parameters['recall']:.1%}"
-        yield Sentence(f"That is less than the {wanted} asked for: with what is fixed, it comes no nearer", "warning")
+        yield Sentence(f"That is less than the {wanted} asked for; the options given allow no more", "warning")
 
 
 def _on_translation(told: PairsManifest) -> Iterator[Sentence]:

@@ -17,11 +17,9 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
     if installed.functions:
         yield Sentence(f"functions {', '.join(installed.functions)}")
     else:
-        yield Sentence("SQLite has no functions that stay: ask by nearkin sql similar ID --dialect sqlite")
+        yield Sentence("SQLite cannot store functions. Use: nearkin sql similar ID --dialect sqlite")
     if installed.flags_look_alikes is not None:
-        yield Sentence(
-            f"what is within gamma {installed.flags_look_alikes:g} of a new document is stored in look_alikes"
-        )
+        yield Sentence(f"documents within gamma {installed.flags_look_alikes:g} of a new one are listed in look_alikes")
     yield Sentence(f"Try: {installed.example}")
 
 

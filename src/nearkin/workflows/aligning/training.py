@@ -180,8 +180,8 @@ def train(
         n_word_pairs=pairs.n_word_pairs,
         perplexities=perplexities,
         align_s=align_s,
-        elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
-        damaged_files=tuple(DamagedFile(corpus.name, None, fault) for fault in damage),
+        elapsed_s=meter.elapsed_s,
+        damaged_files=tuple(DamagedFile(path=corpus.name, problem=fault) for fault in damage),
     )
 
 

@@ -143,8 +143,7 @@ class StoredRun:
         """
         rows, batch, name = item
         prepared = prepare(batch, self.options.normalise, source_name=name)
-        if not np.array_equal(prepared["n_characters"].to_numpy(), self.n_characters[rows]):
-            raise changed(name)
+        self.inputs.check_lengths(rows, self.n_characters[rows], prepared["n_characters"])
         return rows, prepared, self.options.shingle.sets(prepared["text"])
 
 

@@ -171,8 +171,8 @@ def dedup_files(
                     meter=meter,
                 )
                 more = ending.write(found)
-            sourced.check_unchanged()
             record = _record(found, searched.engine, more, command=ending.command, preset=preset)
+            sourced.check_unchanged()  # nor is a digest that of other bytes
             if delivery.report:
                 problem = ending.report(found, record)
                 record = replace(record, report_problem=problem, stages=tuple(meter.costs))

@@ -50,7 +50,11 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
 def damaged_files(places: Places) -> tuple[DamagedFile, ...]:
     """The files of which only a part was used."""
     return tuple(
-        DamagedFile(places.source_names[int(places.source[row])], int(places.line[row]), fault_of(places.problems[row]))
+        DamagedFile(
+            path=places.source_names[int(places.source[row])],
+            line=int(places.line[row]),
+            problem=fault_of(places.problems[row]),
+        )
         for row in sorted(places.problems)
         if is_damage(places.problems[row])
     )

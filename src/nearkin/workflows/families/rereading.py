@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
@@ -15,7 +16,6 @@ from nearkin.runs.spool import Chunk, Spool, texts_of
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.files import RunResult
-from nearkin.workflows.reading.changed import changed_while_read
 from nearkin.workflows.reading.rereading import Reread
 
 _AS_IT_CAME = Normalisation.parse("none")
@@ -59,24 +59,18 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
     spool = Spool(found.directory.work / "originals")
     shutil.rmtree(spool.path, ignore_errors=True)  # of a run that was interrupted here
     spool.path.mkdir()
-    n_read, name = 0, "The input"
+    n_sources = sum(len(one.names) for one in found.inputs)
+    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
     with found.meter.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
-        for number, (texts, name) in enumerate(_texts(found, rows, progress)):
-            n = len(texts)
-            lengths = found.result.corpus.n_characters[rows[n_read : n_read + n]]
-            if len(lengths) < n or lengths.tolist() != [len(text) for text in texts.to_pylist()]:
-                raise changed_while_read(name)
+        for number, (some, texts) in enumerate(_texts(again, rows, progress)):
+            again.check_lengths(some, found.result.corpus.n_characters[some], pc.utf8_length(texts))
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
-            n_read += n
-    if n_read != len(rows):
-        raise changed_while_read(name)
     return Originals(rows, spool.chunks())
 
 
-def _texts(found: RunResult, rows: I64, progress: Progress) -> Iterator[tuple[pa.LargeStringArray, str]]:
-    """The texts of the rows, some at a time, with the name of their file; files without any of them stay closed."""
-    n_sources = sum(len(one.names) for one in found.inputs)
-    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
-    for _, batch, name in again.batches(progress, rows):
+def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
+    """The texts of the rows, some at a time; files without any of them stay closed."""
+    for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
-            yield prepare(batch.slice(i, _BATCH_DOCUMENTS), _AS_IT_CAME, source_name=name)["text"], name
+            some = slice(i, i + _BATCH_DOCUMENTS)
+            yield here[some], prepare(batch.slice(i, _BATCH_DOCUMENTS), _AS_IT_CAME, source_name=name)["text"]

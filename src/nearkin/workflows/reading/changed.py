@@ -18,7 +18,7 @@ def check_comes_again(path: str) -> None:
     """
     if path == STDIN:
         raise SourceError(
-            "What was read was standard input or a pipe, which does not come again: save it to a file, and read that."
+            "The input was standard input or a pipe, which cannot be read again. Save it to a file, and read that."
         )
     if not os.path.lexists(path):
         here = "" if os.path.isabs(path) else f" from {os.getcwd()}, and the name is relative"
@@ -27,7 +27,10 @@ def check_comes_again(path: str) -> None:
             "directory where they were read first."
         )
     if os.path.exists(path) and not os.path.isfile(path):
-        raise SourceError(f"{path} is a pipe or a folder now, which cannot be read again. It was a file: restore it.")
+        raise SourceError(
+            f"{path} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it was a pipe, "
+            "save what it gives to a file, and read that."
+        )
 
 
 def changed(name: str) -> SourceError:

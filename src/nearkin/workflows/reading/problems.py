@@ -70,7 +70,7 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
         if some["problem"].null_count < len(some):
             bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
             found += [
-                DamagedFile(one["source"], one["line"], fault_of(one["problem"]))
+                DamagedFile(path=one["source"], line=one["line"], problem=fault_of(one["problem"]))
                 for one in bad
                 if is_damage(one["problem"])
             ]

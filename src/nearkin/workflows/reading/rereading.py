@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.manifests.inputs import HowRead, InputFile
-from nearkin.records import I64
+from nearkin.nouns import first_of
+from nearkin.records import I64, U32
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
@@ -22,6 +23,8 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.changed import changed, check_comes_again
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,25 @@ class Reread:
         """The name of the source of each of some rows."""
         names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
+
+    def check_lengths(self, rows: I64, before: U32 | I64, now: pa.Array) -> None:
+        """Check that documents are as long as they were.
+
+        Parameters
+        ----------
+        rows : int64 array
+        before : integer array
+            Their characters, when they were read first.
+        now : integer array of Arrow
+
+        Raises
+        ------
+        SourceError
+            One of them is not; its source is named.
+        """
+        differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
+        if len(differing):
+            raise changed(self.source_names(rows[differing[:1]])[0].as_py())
 
     @property
     def size_bytes(self) -> int:
@@ -104,7 +126,7 @@ def _of_input(
         elif len(found := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
             yield found, batch.take(pa.array(np.searchsorted(here, found))), one.names[0]
     if n_read != len(rows):
-        raise changed(one.names[0])
+        raise changed(one.names[0] if len(one.names) == 1 else f"One of {first_of(one.names, _SHOWN)}")
 
 
 def reread(

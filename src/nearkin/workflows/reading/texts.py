@@ -72,7 +72,7 @@ class Texts:
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
         """The files of which only a part was read so far."""
-        return tuple(DamagedFile(path, line, fault) for (path, line), fault in self._damage.items())
+        return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property
     def names(self) -> list[str]:

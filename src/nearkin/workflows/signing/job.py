@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +29,6 @@ from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """A file of signatures, and what is said of it."""
-
-    file: SignatureFile
-    record: SigningRecord
-
-
 def sign_files(
     reading: ReadingRequest,
     out: Path,
@@ -47,7 +38,7 @@ def sign_files(
     resources: Resources,
     progress: Progress | None = None,
     engine: Engine = LOCAL,
-) -> Signed:
+) -> SigningRecord:
     """Sign every document of some files into a file of signatures.
 
     weighted-topsig without ``statistics`` reads the files twice: to count all documents, then to sign them. A
@@ -89,8 +80,7 @@ def sign_files(
     with published(out) as aside:
         file.save(aside)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
-    elapsed_s = round(sum(cost.elapsed_s for cost in meter.costs), 3)
-    return Signed(file, _record(file, done, n_unreadable, damaged_files(documents), elapsed_s))
+    return _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
 
 
 def _record(

@@ -128,7 +128,7 @@ def neighbours_of_file(
         n_pairs=pairs.n_document_pairs,
         n_written=n_written,
         plan=pairs.plan.describe(),
-        elapsed_s=round(sum(cost.elapsed_s for cost in meter.costs), 3),
+        elapsed_s=meter.elapsed_s,
         expected=expected,
     )
 
