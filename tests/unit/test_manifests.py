@@ -48,7 +48,8 @@ def test_what_is_odd_is_absent(odd):
 def test_what_signing_says_of_itself():
     record = SigningRecord(
         documents=3, signed=2, distinct_signatures=1, without_features=0, unreadable=1,
-        damaged_files=(DamagedFile(path="a.gz", line=7, problem="the gzip stream is truncated"),), parameters={"bits": 64},
+        damaged_files=(DamagedFile(path="a.gz", line=7, problem="the gzip stream is truncated"),),
+        parameters={"bits": 64},
         fingerprint="words", statistics=StatisticsRecord("chars", 3, 9), drift=(DriftRow(1, 1, 1, 0.5, 0.5),),
         elapsed_s=0.5,
     )  # fmt: skip

@@ -7,7 +7,7 @@ run is halved until the records it refuses stand nearly alone and are taken apar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pyarrow as pa
@@ -146,19 +146,15 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
         return None
     if len(table) != len(run):
         return None
-    n_rows = len(run)
 
     def column(index: int) -> pa.Array:
         return pa.concat_arrays(table.column(str(index)).chunks)
 
     return RowPiece(
-        doc_id=pa.nulls(n_rows, pa.large_string()) if layout.doc_id is None else named(column(layout.doc_id)),
+        doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
         text=column(layout.text).cast(pa.large_binary()),
         line=run.lines,
-        problem=pa.nulls(n_rows, pa.large_string()),
-        keep_value=pa.nulls(n_rows, pa.float64())
-        if layout.keep is None
-        else layout.keeper.of_characters(column(layout.keep)),
+        keep_value=None if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
     )
 
 
@@ -179,13 +175,7 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
     doc_ids = pa.array(rows.doc_ids, pa.large_string())
-    return RowPiece(
-        doc_id=doc_ids,
-        text=piece.text,
-        line=piece.line,
-        problem=piece.problem,
-        keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())),
-    )
+    return replace(piece, doc_id=doc_ids, keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())))
 
 
 def _n_fields(n_fields: int) -> str:
@@ -201,13 +191,7 @@ def named(values: pa.Array) -> pa.Array:
 
 def _with_settled_ids(piece: RowPiece) -> RowPiece:
     """Ids as integers where each is one."""
-    return RowPiece(
-        doc_id=integers_or_strings(piece.doc_id),
-        text=piece.text,
-        line=piece.line,
-        problem=piece.problem,
-        keep_value=piece.keep_value,
-    )
+    return replace(piece, doc_id=integers_or_strings(piece.doc_id))
 
 
 def _settled_together(pieces: list[RowPiece]) -> list[RowPiece]:

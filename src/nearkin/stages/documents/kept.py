@@ -107,10 +107,8 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
 
     Examples
     --------
-    >>> def source(path):
-    ...     options = {"compression": "none", "text": "text", "id": None, "size_bytes": 0}
-    ...     return Source(path=path, name=path, format="jsonl", **options)
-    >>> [str(name) for name in relative_names([source("../in/a/x.jsonl"), source("../in/b/x.jsonl"), source("-")])]
+    >>> paths = ["../in/a/x.jsonl", "../in/b/x.jsonl", "-"]
+    >>> [str(name) for name in relative_names([Source(path=path, name=path, format="jsonl") for path in paths])]
     ['a/x.jsonl', 'b/x.jsonl', 'stdin.jsonl']
     """
     paths = [None if source.path == STDIN else Path(os.path.abspath(source.path)) for source in sources]

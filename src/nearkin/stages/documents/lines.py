@@ -54,14 +54,7 @@ def _texts(block: LineBlock) -> RowPiece:
     for index in np.flatnonzero(begins_blank.to_numpy(zero_copy_only=False)).tolist():
         is_there[index] = bool(texts[index].as_py().strip())
     mask = pa.array(is_there)
-    n = int(is_there.sum())
-    return RowPiece(
-        doc_id=pa.nulls(n),
-        text=texts.filter(mask),
-        line=every.line[is_there],
-        problem=pa.nulls(n, pa.large_string()),
-        keep_value=pa.nulls(n, pa.float64()),
-    )
+    return RowPiece(text=texts.filter(mask), line=every.line[is_there])
 
 
 def _ids_and_texts(block: LineBlock) -> RowPiece:
@@ -93,10 +86,4 @@ def _ids_and_texts(block: LineBlock) -> RowPiece:
         mask = pa.array(has_no_tab)
         texts = pc.if_else(mask, pa.scalar(None, pa.large_binary()), texts)
         problems = pc.if_else(mask, pa.scalar(_NO_TAB, pa.large_string()), problems)
-    return RowPiece(
-        doc_id=integers_or_strings(doc_ids),
-        text=texts,
-        line=numbers,
-        problem=problems,
-        keep_value=pa.nulls(n_lines, pa.float64()),
-    )
+    return RowPiece(doc_id=integers_or_strings(doc_ids), text=texts, line=numbers, problem=problems)

@@ -41,9 +41,6 @@ def texts_of_lines(block: LineBlock) -> RowPiece:
         pa.large_binary(), 2 * n_lines, [None, pa.py_buffer(bounds), pa.py_buffer(data)]
     )
     return RowPiece(
-        doc_id=pa.nulls(n_lines),
         text=parts.take(pa.array(np.arange(0, 2 * n_lines, 2))),
         line=np.arange(block.first_line, block.first_line + n_lines, dtype=np.int64),
-        problem=pa.nulls(n_lines, pa.large_string()),
-        keep_value=pa.nulls(n_lines, pa.float64()),
     )

@@ -18,16 +18,27 @@ from nearkin.stages.documents.members import printable_id
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
 
+_LEFT_OUT = {"doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPiece:
-    """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema."""
+    """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
 
-    doc_id: pa.Array
+    Columns that are left out have no value in any row.
+    """
+
     text: pa.Array
     line: I64
-    problem: pa.Array
-    keep_value: pa.Array
-    parent: pa.Array | None = None
+    doc_id: pa.Array = None
+    problem: pa.Array = None
+    keep_value: pa.Array = None
+    parent: pa.Array = None
+
+    def __post_init__(self) -> None:
+        for name, kind in _LEFT_OUT.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, pa.nulls(len(self), kind))
 
     def __len__(self) -> int:
         return len(self.line)
@@ -68,7 +79,7 @@ class RowList:
         self.lines += piece.line.tolist()
         self.problems += piece.problem.to_pylist()
         self.keep_values += piece.keep_value.to_pylist()
-        self.parents += [None] * len(piece) if piece.parent is None else piece.parent.to_pylist()
+        self.parents += piece.parent.to_pylist()
 
     def piece(self) -> RowPiece:
         """The rows as arrays."""
@@ -137,14 +148,10 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
         integers(np.concatenate([piece.line for piece in pieces])),
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
-        _joined([_parents(piece) for piece in pieces]),
+        _joined([piece.parent for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _parents(piece: RowPiece) -> pa.Array:
-    return pa.nulls(len(piece), pa.large_string()) if piece.parent is None else piece.parent
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:

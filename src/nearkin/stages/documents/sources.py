@@ -148,7 +148,7 @@ def _files(
                 found[key] = one
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
-        guesses.append(f"{repeated[0]}{others} named more than once; read once")
+        guesses.append(f"{repeated[0]}{others}: already named, perhaps by another path; read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses

@@ -131,11 +131,11 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
     return RowPiece(
-        doc_id=pa.nulls(n_rows) if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
+        doc_id=None if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
         text=texts,
         line=np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problem=problems,
-        keep_value=pa.nulls(n_rows, pa.float64()) if keep is None else keep.of_json(plain(batch.column(keep.name))),
+        keep_value=None if keep is None else keep.of_json(plain(batch.column(keep.name))),
     )
 
 

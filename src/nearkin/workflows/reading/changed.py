@@ -28,8 +28,8 @@ def check_comes_again(path: str) -> None:
         )
     if os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(
-            f"{path} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it was a pipe, "
-            "save what it gives to a file, and read that."
+            f"{path} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it was a "
+            "pipe, save what it gives to a file, and read that."
         )
 
 

@@ -257,16 +257,7 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
 
 
 def _stored(path: str, name: str, file_format: StoredFormat, documents: StoredDocuments) -> StoredSource:
-    return StoredSource(
-        path=path,
-        name=name,
-        format=file_format,
-        compression="none",
-        text=None,
-        id=None,
-        size_bytes=documents.size_bytes,
-        documents=documents,
-    )
+    return StoredSource(path=path, name=name, format=file_format, size_bytes=documents.size_bytes, documents=documents)
 
 
 def stored_source(entry: InputFile) -> StoredSource:

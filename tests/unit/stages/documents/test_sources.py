@@ -189,7 +189,7 @@ def test_order_and_repeats_do_not_matter(folder: Path) -> None:
     os.symlink("b.jsonl", "in/link.jsonl")
     once = resolve_sources(["in/**/*.jsonl"])
     assert [source.path for source in once.sources] == ["in/a.jsonl", "in/b.jsonl", "in/sub/c.jsonl"]
-    assert once.guesses[0] == "in/link.jsonl named more than once; read once"
+    assert once.guesses[0] == "in/link.jsonl: already named, perhaps by another path; read once"
     for arguments in (
         ["in/sub", "in/*.jsonl", "in"],
         ["in", "in/*.jsonl", "in/sub/c.jsonl"],
@@ -197,7 +197,7 @@ def test_order_and_repeats_do_not_matter(folder: Path) -> None:
     ):
         again = resolve_sources(arguments)
         assert again.sources == once.sources
-        assert any("is read once" in guess for guess in again.guesses)
+        assert any("read once" in guess for guess in again.guesses)
 
 
 def test_a_folder_of_texts(folder: Path) -> None:
