@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commands import quick_command
+from functional.conftest import nearkin_here
 
 GERMAN = ["Das Haus", "Das Buch", "Ein Buch", "", "Ein Haus 1990"]
 ENGLISH = ["The house", "The book", "A book", "nothing", "A house 1990"]
 
 
 def nearkin(*arguments: object, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run(quick_command(*arguments), capture_output=True, text=True)
-    assert done.returncode == code, (done.stdout, done.stderr)
-    return done.stdout, done.stderr
+    done = nearkin_here(*arguments)
+    assert done.code == code, (done.out, done.err)
+    return done.out, done.err
 
 
 @pytest.fixture

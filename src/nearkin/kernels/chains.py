@@ -49,7 +49,7 @@ def find_and_add(
     ([1, 2], [0, 0])
     """
     kernel = loops("chains", keys[first:last].nbytes)
-    keys, buffer = frozen(keys), np.empty(most * keys.shape[1], np.int32)
+    keys, buffer = *frozen(keys), np.empty(most * keys.shape[1], np.int32)
     found_row, found_earlier, n_cut = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)], 0
     for row in range(first, last):
         n_found, cut = kernel.find_and_add_one(keys, row, heads, previous, most, buffer)
@@ -71,4 +71,4 @@ def rebuild(keys: NDArray[np.uint64], n_rows: int, heads: NDArray[np.int32], pre
     >>> previous[:, 0].tolist()
     [-1, -1, 0]
     """
-    loops("chains", keys[:n_rows].nbytes).add_many(frozen(keys), n_rows, heads, previous)
+    loops("chains", keys[:n_rows].nbytes).add_many(*frozen(keys), n_rows, heads, previous)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
-S = TypeVar("S", bound=np.generic)
 TINY_BYTES = 4096
 """Inputs up to this size never start numba by themselves, which takes about 0.5 s; the twins take milliseconds."""
 ALWAYS: Literal["plain", "compiled"] | None = None
@@ -81,8 +79,9 @@ def _is_for_compiled(name: str, size_bytes: int) -> bool:
     return not is_tiny or _spent_on[name] > _LOAD_S
 
 
-def frozen(array: NDArray[S]) -> NDArray[S]:
-    """A view that cannot be written: numba compiles one signature of a loop for it, wherever its array came from."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def frozen(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Views that cannot be written: numba compiles one signature of a loop for them, wherever an array came from."""
+    views = tuple(array.view() for array in arrays)
+    for view in views:
+        view.flags.writeable = False
+    return views

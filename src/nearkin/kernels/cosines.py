@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +38,7 @@ def products(
     [4.25]
     """
     out = np.empty(len(rows[0]))
-    loops("cosines", 1024 * len(out)).multiply_many(*_frozen(*left, *right, *rows), n_terms, out)
+    loops("cosines", 1024 * len(out)).multiply_many(*frozen(*left, *right, *rows), n_terms, out)
     return out
 
 
@@ -72,7 +70,7 @@ def best_terms(
     """
     n = len(rows[0])
     terms, shares = np.full((n, most), -1, np.int32), np.zeros((n, most), np.float32)
-    loops("cosines", 1024 * n).find_best_terms(*_frozen(*left, *right, *rows), n_terms, terms, shares)
+    loops("cosines", 1024 * n).find_best_terms(*frozen(*left, *right, *rows), n_terms, terms, shares)
     return terms, shares
 
 
@@ -114,7 +112,7 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
     places, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
     dense = np.zeros((len(frequent), n), np.float32)
     kernel = loops("cosines", 16 * len(own))
-    kernel.fill_block(*_frozen(*vectors), first, end, *_frozen(starts, dense_rows), places, weights, dense)
+    kernel.fill_block(*frozen(*vectors), first, end, *frozen(starts, dense_rows), places, weights, dense)
     return starts, places, weights, dense_rows, dense
 
 
@@ -142,7 +140,7 @@ def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: f
     [0]
     """
     (row, end), n_vectors = rows, block[4].shape[1]
-    kernel, own = loops("cosines", 64 * (end - row) * n_vectors), _frozen(*left, *block)
+    kernel, own = loops("cosines", 64 * (end - row) * n_vectors), frozen(*left, *block)
     pairs, found = np.empty(min(_ROOM, end - row) * n_vectors, np.uint64), [np.zeros(0, np.uint64)]
     while row < end:
         n, row = kernel.near_many(*own, row, end, np.float32(least), pairs)
@@ -171,9 +169,5 @@ def spread_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, n_bins
     """
     counts = np.zeros(n_bins, np.int64)
     kernel = loops("cosines", 64 * (rows[1] - rows[0]) * block[4].shape[1])
-    kernel.spread_many(*_frozen(*left, *block), *rows, counts)
+    kernel.spread_many(*frozen(*left, *block), *rows, counts)
     return counts
-
-
-def _frozen(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    return [frozen(array) for array in arrays]

@@ -44,7 +44,7 @@ def count_features(
     firsts = np.empty(room, np.uint32)
     feature_offsets = np.zeros(n_documents + 1, np.int64)
     loops("features", room).count_many(
-        frozen(data), frozen(offsets), bool(words), length, hashes, counts, firsts, feature_offsets
+        *frozen(data, offsets), bool(words), length, hashes, counts, firsts, feature_offsets
     )
     n = int(feature_offsets[-1])
     return hashes[:n].copy(), counts[:n].copy(), firsts[:n].copy(), feature_offsets
@@ -81,7 +81,5 @@ def locate_characters(
     ([2], [5])
     """
     starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
-    loops("features", 64 * len(documents)).locate_many(
-        frozen(data), frozen(offsets), frozen(documents), frozen(firsts), length, starts, ends
-    )
+    loops("features", 64 * len(documents)).locate_many(*frozen(data, offsets, documents, firsts), length, starts, ends)
     return starts, ends

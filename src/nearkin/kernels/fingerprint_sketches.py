@@ -84,7 +84,7 @@ def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.
     [3, 3]
     """
     values = np.zeros(len(offsets) - 1, np.int64)
-    loops("fingerprint_sketches", shingles.nbytes).sum_many(frozen(shingles), frozen(offsets), values)
+    loops("fingerprint_sketches", shingles.nbytes).sum_many(*frozen(shingles, offsets), values)
     return values
 
 
@@ -103,7 +103,7 @@ def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np
     [4294967301, 27]
     """
     values = np.zeros(len(offsets) - 1, np.int64)
-    loops("fingerprint_sketches", shingles.nbytes).divide_many(frozen(shingles), frozen(offsets), values)
+    loops("fingerprint_sketches", shingles.nbytes).divide_many(*frozen(shingles, offsets), values)
     return values
 
 
@@ -121,12 +121,12 @@ def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, l
     sizes = np.diff(offsets)
     values, work = np.zeros(len(sizes), np.int64), np.empty(int(sizes.max(initial=0)), np.uint32)
     kernel = loops("fingerprint_sketches", 4 * int(np.square(sizes).sum()))
-    kernel.hash_repeatedly(frozen(shingles), frozen(offsets), length, work, values)
+    kernel.hash_repeatedly(*frozen(shingles, offsets), length, work, values)
     return values
 
 
 def _kept(loop: str, shingles: NDArray[np.int32], offsets: NDArray[np.int64], *options: object) -> Sketches:
     kept, kept_offsets = np.empty_like(shingles), np.zeros_like(offsets)
     kernel = loops("fingerprint_sketches", shingles.nbytes)
-    getattr(kernel, loop)(frozen(shingles), frozen(offsets), *options, kept, kept_offsets)
+    getattr(kernel, loop)(*frozen(shingles, offsets), *options, kept, kept_offsets)
     return kept[: kept_offsets[-1]], kept_offsets

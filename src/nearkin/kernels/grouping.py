@@ -39,7 +39,7 @@ def principals(
     """
     principal = np.arange(len(order), dtype=np.uint32)
     kernel = loops("grouping", _ROW_BYTES * len(order))
-    kernel.assign_principals(frozen(left), frozen(right), frozen(similarity), frozen(order), principal)
+    kernel.assign_principals(*frozen(left, right, similarity, order), principal)
     return principal
 
 
@@ -67,5 +67,5 @@ def components(
     """
     least = np.arange(n_rows, dtype=np.uint32)
     kernel = loops("grouping", _ROW_BYTES * n_rows if work_bytes is None else work_bytes)
-    kernel.unite(frozen(left), frozen(right), least)
+    kernel.unite(*frozen(left, right), least)
     return least

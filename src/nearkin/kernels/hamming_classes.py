@@ -38,7 +38,7 @@ def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) ->
     """
     class_of_row = np.full(len(words), NONE, np.int32)
     kernel = loops("hamming_classes", words.nbytes)
-    return class_of_row, int(kernel.number_classes(frozen(words), frozen(has_features), class_of_row))
+    return class_of_row, int(kernel.number_classes(*frozen(words, has_features), class_of_row))
 
 
 def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
@@ -59,7 +59,7 @@ def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray
     counts = np.bincount(class_of_row[class_of_row != NONE], minlength=n_classes)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     members = np.empty(offsets[-1], np.uint32)
-    loops("hamming_classes", class_of_row.nbytes).fill_members(frozen(class_of_row), frozen(offsets), members)
+    loops("hamming_classes", class_of_row.nbytes).fill_members(*frozen(class_of_row, offsets), members)
     return members, offsets
 
 
@@ -105,12 +105,7 @@ def expand_classes(
     (0, 2, 0)
     """
     n_pairs, next_start = loops("hamming_classes", class_of_row.nbytes).expand_many(
-        frozen(class_of_row),
-        frozen(members),
-        frozen(offsets),
-        frozen(neighbours),
-        frozen(neighbour_distances),
-        frozen(neighbour_offsets),
+        *frozen(class_of_row, members, offsets, neighbours, neighbour_distances, neighbour_offsets),
         start,
         pairs,
         distances,

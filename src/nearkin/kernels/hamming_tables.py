@@ -34,9 +34,7 @@ def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bi
     >>> (sort_by_block(words, mask, key_bits=8) & np.uint64(0xFF)).tolist()  # 0x12 and 0x32 come together
     [2, 0, 1]
     """
-    entries: NDArray[np.uint64] = loops("hamming_tables", words.nbytes).sort_by_block(
-        frozen(words), frozen(mask), key_bits
-    )
+    entries: NDArray[np.uint64] = loops("hamming_tables", words.nbytes).sort_by_block(*frozen(words, mask), key_bits)
     return entries
 
 
@@ -82,7 +80,7 @@ def near_in_table(
     """
     leads = words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
     kernel = loops("hamming_tables", words.nbytes)
-    own = frozen(entries), frozen(leads), frozen(words), frozen(blocks), frozen(is_key), np.uint64(distance), n_queries
+    own = *frozen(entries, leads, words, blocks, is_key), np.uint64(distance), n_queries
     pairs, distances = np.empty(room, np.uint64), np.empty(room, np.uint16)
     i = j = 0
     while i < len(entries):

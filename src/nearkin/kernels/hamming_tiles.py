@@ -32,7 +32,7 @@ def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np
         is_set = (np.arange(256) >> (bit % 8)) & 1 == 1
         lookup[bit // 8, is_set, place // 64] |= np.uint64(1 << (place % 64))
     moved = np.zeros_like(words)
-    loops("hamming_tiles", words.nbytes).move_many(frozen(words), frozen(lookup), moved)
+    loops("hamming_tiles", words.nbytes).move_many(*frozen(words, lookup), moved)
     return moved
 
 
@@ -98,7 +98,7 @@ def scan_tiles(
     [(1, 2)] [1]
     """
     kernel = loops("hamming_tiles", 8 * tiles.shape[1] * max(end_row - first_row, rows[1] - rows[0]))
-    own = frozen(tiles), frozen(queries), *rows, first_row, end_row, is_one_set, n_lead_words, np.uint64(distance)
+    own = *frozen(tiles, queries), *rows, first_row, end_row, is_one_set, n_lead_words, np.uint64(distance)
     pairs, distances = np.empty(room, np.uint64), np.empty(room, np.uint16)
     tile, i = 0, rows[0]
     while tile < len(tiles):

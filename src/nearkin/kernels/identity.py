@@ -27,5 +27,5 @@ def hash_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray
     (True, False)
     """
     hashes = np.empty(len(offsets) - 1, np.uint64)
-    loops("identity", int(offsets[-1] - offsets[0])).hash_many(frozen(data), frozen(offsets), hashes)
+    loops("identity", int(offsets[-1] - offsets[0])).hash_many(*frozen(data, offsets), hashes)
     return hashes

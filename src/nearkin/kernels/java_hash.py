@@ -40,9 +40,7 @@ def character_shingles(
     shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # of what is not written the system makes no memory
     shingle_offsets = np.zeros(len(offsets), np.int64)
     kernel = loops("java_hash", len(shingles))
-    kernel.character_shingles_many(
-        frozen(data), frozen(offsets), length, bool(without_vowels), shingles, shingle_offsets
-    )
+    kernel.character_shingles_many(*frozen(data, offsets), length, bool(without_vowels), shingles, shingle_offsets)
     return shingles[: shingle_offsets[-1]], shingle_offsets
 
 
@@ -59,7 +57,7 @@ def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDAr
     hashes, powers : uint32 arrays, shape (n_words,)
     """
     hashes, powers = np.empty(len(bounds), np.uint32), np.empty(len(bounds), np.uint32)
-    loops("java_hash", bounds.nbytes // 4).hash_words_many(frozen(data), frozen(bounds), hashes, powers)
+    loops("java_hash", bounds.nbytes // 4).hash_words_many(*frozen(data, bounds), hashes, powers)
     return hashes, powers
 
 
@@ -95,6 +93,6 @@ def word_shingles(
     """
     shingles, shingle_offsets = np.empty(len(ids), np.int32), np.zeros(len(offsets), np.int64)
     loops("java_hash", ids.nbytes).word_shingles_many(
-        frozen(ids), frozen(offsets), length, frozen(hashes), frozen(powers), shingles, shingle_offsets
+        *frozen(ids, offsets), length, *frozen(hashes, powers), shingles, shingle_offsets
     )
     return shingles[: shingle_offsets[-1]], shingle_offsets

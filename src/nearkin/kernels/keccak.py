@@ -38,5 +38,5 @@ def shake256(
     '46b9dd2b'
     """
     digests = np.empty((len(starts), n_bytes), np.uint8)
-    loops("keccak", 64 * len(starts)).shake_many(frozen(data), frozen(starts), frozen(ends), digests)
+    loops("keccak", 64 * len(starts)).shake_many(*frozen(data, starts, ends), digests)
     return digests

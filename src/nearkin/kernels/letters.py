@@ -46,5 +46,5 @@ def count_letters(
     counts = np.zeros((n_texts, N_LATIN + n_buckets), np.uint32)
     n_counted, n_others = np.zeros(n_texts, np.int64), np.zeros(n_texts, np.int64)
     kernel = loops("letters", int(offsets[-1] - offsets[0]))
-    kernel.count_many(frozen(data), frozen(offsets), frozen(character_classes()), counts, n_counted, n_others)
+    kernel.count_many(*frozen(data, offsets, character_classes()), counts, n_counted, n_others)
     return counts, n_counted, n_others

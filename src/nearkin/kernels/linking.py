@@ -67,10 +67,7 @@ def link_runs(
     ((1, 3, 0), True)
     """
     n_pairs, next_start, n_not_compared = loops("linking", keys.nbytes).link_many(
-        frozen(keys),
-        frozen(rows),
-        frozen(sizes),
-        frozen(sides),
+        *frozen(keys, rows, sizes, sides),
         start,
         float(least_size_ratio),
         most_pivots,

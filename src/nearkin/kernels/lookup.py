@@ -25,7 +25,7 @@ def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np
     numbers : int64 array, shape (n,)
     """
     numbers = np.empty(len(wanted), np.int64)
-    loops("lookup", wanted.nbytes).find_many(frozen(keys), frozen(table), frozen(wanted), numbers)
+    loops("lookup", wanted.nbytes).find_many(*frozen(keys, table, wanted), numbers)
     return numbers
 
 
@@ -58,10 +58,10 @@ def insert(
     ([0, 1, 0], 2, [1, -1])
     """
     numbers = np.empty(len(wanted), np.int64)
-    n_keys = loops("lookup", wanted.nbytes).insert_many(keys, n_keys, table, frozen(wanted), numbers)
+    n_keys = loops("lookup", wanted.nbytes).insert_many(keys, n_keys, table, *frozen(wanted), numbers)
     return numbers, int(n_keys)
 
 
 def add_at(counts: NDArray[np.int64], numbers: NDArray[np.int64], added: NDArray[np.int64]) -> None:
     """Add to the counts of these numbers, of which some may occur more than once."""
-    loops("lookup", numbers.nbytes).add_many(counts, frozen(numbers), frozen(added))
+    loops("lookup", numbers.nbytes).add_many(counts, *frozen(numbers, added))

@@ -24,7 +24,7 @@ def mark(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> None:
     >>> f"{bitmap[0]:08b}"
     '10000011'
     """
-    loops("marks", hashes.nbytes).mark_many(frozen(hashes), _shift(bitmap), bitmap)
+    loops("marks", hashes.nbytes).mark_many(*frozen(hashes), _shift(bitmap), bitmap)
 
 
 def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -36,7 +36,7 @@ def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[
     [True, False]
     """
     found = np.empty(len(hashes), np.bool_)
-    loops("marks", hashes.nbytes).find_marked(frozen(hashes), _shift(bitmap), frozen(bitmap), found)
+    loops("marks", hashes.nbytes).find_marked(*frozen(hashes), _shift(bitmap), *frozen(bitmap), found)
     return found
 
 

@@ -9,8 +9,6 @@ Every sum is made in one order, by given word, then sentence, then position: bot
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +37,7 @@ def places(sentences: Sentences, *, n_words: int) -> Places:
     words, offsets = sentences
     starts = np.zeros(n_words + 1, np.int64)
     found = np.empty(len(words), np.int32)
-    loops("model_1", words.nbytes).place_many(frozen(words), frozen(offsets), starts, found)
+    loops("model_1", words.nbytes).place_many(*frozen(words, offsets), starts, found)
     return starts, found
 
 
@@ -61,7 +59,7 @@ def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
     """
     starts = np.zeros(len(given[0]), np.int64)
     last_given = np.full(n_emitted, -1, np.int64)
-    loops("model_1", _work(given, emitted)).count_rows(*_frozen(*given, *emitted), last_given, starts)
+    loops("model_1", _work(given, emitted)).count_rows(*frozen(*given, *emitted), last_given, starts)
     return starts
 
 
@@ -79,7 +77,7 @@ def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int)
     words = np.empty(int(starts[-1]), np.int32)
     last_given = np.full(n_emitted, -1, np.int64)
     kernel = loops("model_1", _work(given, emitted))
-    kernel.fill_rows(*_frozen(*given, *emitted), last_given, frozen(starts), words)
+    kernel.fill_rows(*frozen(*given, *emitted), last_given, *frozen(starts), words)
     return words
 
 
@@ -104,7 +102,7 @@ def likelihoods(
     """
     sums = of_null[emitted[0]]
     spread = np.zeros(n_emitted, np.float64)
-    own = _frozen(*given, *emitted, *rows, probabilities)
+    own = frozen(*given, *emitted, *rows, probabilities)
     loops("model_1", _work(given, emitted)).sum_likelihoods(*own, spread, sums)
     return sums
 
@@ -132,9 +130,9 @@ def maximise(
     updated, expected = np.empty_like(probabilities), np.empty(len(given[0]) - 1, np.float64)
     spread = np.zeros(n_emitted, np.float64)
     kernel = loops("model_1", _work(given, emitted))
-    kernel.maximise_rows(*_frozen(*given, *emitted, *rows, probabilities, inverse), spread, updated, expected)
+    kernel.maximise_rows(*frozen(*given, *emitted, *rows, probabilities, inverse), spread, updated, expected)
     null = np.zeros(n_emitted, np.float64)
-    kernel.maximise_null(*_frozen(emitted[0], of_null, inverse), null)
+    kernel.maximise_null(*frozen(emitted[0], of_null, inverse), null)
     return updated, null, expected
 
 
@@ -148,12 +146,8 @@ def entries(rows: Rows, given: I32, emitted: I32) -> I64:
     [4, -1]
     """
     found = np.empty(len(given), np.int64)
-    loops("model_1", 2 * given.nbytes).find_entries(*_frozen(*rows, given, emitted), found)
+    loops("model_1", 2 * given.nbytes).find_entries(*frozen(*rows, given, emitted), found)
     return found
-
-
-def _frozen(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    return [frozen(array) for array in arrays]
 
 
 def _work(given: Places, emitted: Sentences) -> int:

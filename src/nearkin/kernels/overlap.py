@@ -41,7 +41,5 @@ def n_common(
     """
     common = np.empty(len(left), np.uint32)
     size_bytes = 8 * int((ends[left] - starts[left]).sum()) if len(left) < _FEW else hashes.nbytes
-    loops("overlap", size_bytes).common_many(
-        frozen(hashes), frozen(starts), frozen(ends), frozen(left), frozen(right), common
-    )
+    loops("overlap", size_bytes).common_many(*frozen(hashes, starts, ends, left, right), common)
     return common

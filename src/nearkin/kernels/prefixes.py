@@ -33,7 +33,5 @@ def prefixes(
     """
     elements = np.empty(int(lengths.sum()), np.uint64)
     shift = 65 - len(counts).bit_length()
-    loops("prefixes", hashes.nbytes).prefix_many(
-        frozen(hashes), frozen(offsets), frozen(counts), frozen(lengths), shift, elements
-    )
+    loops("prefixes", hashes.nbytes).prefix_many(*frozen(hashes, offsets, counts, lengths), shift, elements)
     return elements

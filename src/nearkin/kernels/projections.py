@@ -39,7 +39,7 @@ def project_rows(
     """
     bits = np.empty((len(offsets) - 1, rows.shape[1]), np.uint32)
     kernel = loops("projections", row_of.nbytes)
-    kernel.sum_rows(frozen(rows), frozen(row_of), frozen(weights), frozen(offsets), bits)
+    kernel.sum_rows(*frozen(rows, row_of, weights, offsets), bits)
     return bits
 
 
@@ -63,7 +63,7 @@ def project_hashes(
     """
     bits = np.empty((len(offsets) - 1, n_words), np.uint32)
     kernel = loops("projections", hashes.nbytes)
-    kernel.sum_hashes(frozen(hashes), frozen(weights), frozen(offsets), np.uint64(seed), bits)
+    kernel.sum_hashes(*frozen(hashes, weights, offsets), np.uint64(seed), bits)
     return bits
 
 
@@ -95,7 +95,7 @@ def project_sparse(
     packed = np.zeros((len(offsets) - 1, n_bits // 8), np.uint8)
     edges = np.arange(n_nonzero + 1) * n_bits // n_nonzero
     kernel = loops("projections", hashes.nbytes)
-    kernel.sum_sparse(frozen(hashes), frozen(weights), frozen(offsets), frozen(edges), np.uint64(seed), packed)
+    kernel.sum_sparse(*frozen(hashes, weights, offsets, edges), np.uint64(seed), packed)
     return packed
 
 
@@ -125,7 +125,7 @@ def least_rows(
     """
     least = np.empty((len(offsets) - 1, rows.shape[1]), np.uint64)
     kernel, part_words = loops("projections", row_of.nbytes), rows.shape[1] // n_parts
-    kernel.find_least(frozen(rows), frozen(row_of), frozen(offsets), part_words, least)
+    kernel.find_least(*frozen(rows, row_of, offsets), part_words, least)
     return least
 
 
@@ -141,7 +141,7 @@ def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     [0.0, 0.693147, 2.302585]
     """
     out = np.empty(len(numbers), np.int64)
-    loops("projections", numbers.nbytes).fill_logarithms(frozen(numbers), out)
+    loops("projections", numbers.nbytes).fill_logarithms(*frozen(numbers), out)
     return out
 
 
@@ -178,6 +178,6 @@ def growing_weights(
     ([0.0, -0.288, 0.405], [2, 1])
     """
     weights = np.empty(len(counts), np.int64)
-    kernel, own = loops("projections", numbers.nbytes), (frozen(counts), frozen(numbers), frozen(offsets))
+    kernel, own = loops("projections", numbers.nbytes), frozen(counts, numbers, offsets)
     kernel.weigh_growing(*own, occurrences, n_occurrences, weights)
     return weights

@@ -63,4 +63,4 @@ def fill_blocks(
     ([[3.0, 1.0], [4.0, inf]], [[1.0, 4.0, inf], [3.0, 4.0, inf]])
     """
     boxes[:] = np.inf
-    loops("range_blocks", points.nbytes).fill_many(frozen(points), blocks, boxes, frozen(level_groups))
+    loops("range_blocks", points.nbytes).fill_many(*frozen(points), blocks, boxes, *frozen(level_groups))

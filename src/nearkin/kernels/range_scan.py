@@ -65,8 +65,8 @@ def scan_blocks(
     """
     is_worth_it = is_worth_starting(_TWIN_S * len(queries))
     kernel = loops("range_scan", vectors.nbytes if is_worth_it else 0)
-    tree = frozen(blocks), frozen(boxes), frozen(level_groups), frozen(rows), frozen(vectors)
-    asked = frozen(queries), frozen(points), frozen(reaches), frozen(limits)
+    tree = frozen(blocks, boxes, level_groups, rows, vectors)
+    asked = frozen(queries, points, reaches, limits)
     query = block = 0
     while query < len(queries):
         n_found, query, block = kernel.scan_many(*tree, *asked, query, block, *found, counts)

@@ -44,5 +44,5 @@ def shingle_sets(
     set_offsets = np.zeros(n_documents + 1, np.int64)
     n_units = np.zeros(n_documents, np.int64)
     kernel = loops("shingles", len(hashes))
-    kernel.shingle_many(frozen(data), frozen(offsets), words, length, hashes, set_offsets, n_units)
+    kernel.shingle_many(*frozen(data, offsets), words, length, hashes, set_offsets, n_units)
     return hashes[: set_offsets[-1]], set_offsets, n_units

@@ -36,7 +36,7 @@ def tiled(words: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint
     """
     n_words = -(-words.shape[1] // UNIT) * UNIT
     tiles = np.empty((-(-len(rows) // LANES), n_words, LANES), np.uint64)
-    loops("signature_tiles", words.nbytes).tile_many(frozen(words), frozen(rows), tiles)
+    loops("signature_tiles", words.nbytes).tile_many(*frozen(words, rows), tiles)
     return tiles
 
 
@@ -78,7 +78,7 @@ def near_in_tiles(
     [(0, 1), (0, 2)] [0, 1]
     """
     kernel = loops("signature_tiles", 8 * int(np.maximum(ends - starts, 0).sum()))
-    own = frozen(left), frozen(tiles), frozen(starts), frozen(ends), np.uint64(distance)
+    own = *frozen(left, tiles, starts, ends), np.uint64(distance)
     block = tile = i = 0
     while block < len(left):
         n_pairs, block, tile, i = kernel.near_many(*own, block, tile, i, pairs, distances)

@@ -41,7 +41,7 @@ def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int,
     """
     slots = np.empty((len(offsets) - 1, size), np.uint64)
     constants = round_constants(size, seed)
-    loops("sketch", hashes.nbytes).sketch_many(frozen(hashes), frozen(offsets), frozen(constants), slots)
+    loops("sketch", hashes.nbytes).sketch_many(*frozen(hashes, offsets, constants), slots)
     return slots
 
 
@@ -65,5 +65,5 @@ def band_keys(slots: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np
     keys : uint64 array, shape (bands, n_documents)
     """
     keys = np.empty((bands, len(slots)), np.uint64)
-    loops("sketch", slots.nbytes).keys_many(frozen(slots), rows, keys)
+    loops("sketch", slots.nbytes).keys_many(*frozen(slots), rows, keys)
     return keys

@@ -24,7 +24,7 @@ def leading_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray
     True
     """
     leading = np.zeros(len(words), np.uint64)
-    loops("sliding_window", words.nbytes).take_bits(frozen(words), frozen(order), leading)
+    loops("sliding_window", words.nbytes).take_bits(*frozen(words, order), leading)
     return leading
 
 
@@ -47,5 +47,5 @@ def order_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     >>> order_of(np.array([5, 1, 5, 0], np.uint64)).tolist()
     [3, 1, 0, 2]
     """
-    order: NDArray[np.int64] = loops("sliding_window", keys.nbytes).order_of(frozen(keys))
+    order: NDArray[np.int64] = loops("sliding_window", keys.nbytes).order_of(*frozen(keys))
     return order

@@ -38,9 +38,8 @@ def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
     room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
     words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
     text_offsets = np.zeros(len(offsets), np.int64)
-    classes = frozen(character_classes())
     n_words = loops("split_words", room).split_many(
-        frozen(data), frozen(offsets), classes, words, word_offsets, text_offsets
+        *frozen(data, offsets, character_classes()), words, word_offsets, text_offsets
     )
     word_offsets = word_offsets[: n_words + 1].copy()
     return words[: word_offsets[-1]].copy(), word_offsets, text_offsets

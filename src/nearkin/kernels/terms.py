@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +39,7 @@ def count_terms(ids: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int
     terms, counts = np.empty(room, np.int32), np.empty(room, np.float32)
     term_offsets = np.zeros(len(offsets), np.int64)
     kernel = loops("terms", 16 * room)
-    n = kernel.count_many(frozen(ids), frozen(offsets), n_terms, terms, counts, term_offsets)
+    n = kernel.count_many(*frozen(ids, offsets), n_terms, terms, counts, term_offsets)
     return terms[:n].copy(), counts[:n].copy(), term_offsets
 
 
@@ -76,7 +74,7 @@ def project_terms(counts: Counts, matrix: Matrix, n_targets: int, *, least: floa
     room = int(sizes[-1])
     out_terms, out_counts = np.empty(room, np.int32), np.empty(room, np.float32)
     out_offsets = np.zeros(len(offsets), np.int64)
-    own: list[NDArray[Any]] = [frozen(array) for array in (*counts, *matrix)]
+    own = frozen(*counts, *matrix)
     n = loops("terms", 64 * len(terms)).project_many(*own, n_targets, float(least), out_terms, out_counts, out_offsets)
     return out_terms[:n].copy(), out_counts[:n].copy(), out_offsets
 
@@ -108,6 +106,6 @@ def best_sources(
     [[1, -1]]
     """
     sources = np.full(terms.shape, -1, np.int32)
-    own: list[NDArray[Any]] = [frozen(array) for array in (*counts, *matrix)]
-    loops("terms", 1024 * len(rows)).find_sources(*own, n_targets, frozen(rows), frozen(terms), sources)
+    own = frozen(*counts, *matrix)
+    loops("terms", 1024 * len(rows)).find_sources(*own, n_targets, *frozen(rows, terms), sources)
     return sources

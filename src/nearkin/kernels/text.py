@@ -29,7 +29,7 @@ def first_invalid_byte(
     invalid_at = np.empty(len(offsets) - 1, np.int64)
     n_characters = np.empty(len(offsets) - 1, np.int64)
     kernel = loops("text", int(offsets[-1] - offsets[0]))
-    kernel.check_many(frozen(data), frozen(offsets), invalid_at, n_characters)
+    kernel.check_many(*frozen(data, offsets), invalid_at, n_characters)
     return invalid_at, n_characters
 
 
@@ -55,8 +55,8 @@ def fold(
     is_left = np.zeros(len(offsets) - 1, np.bool_)
     forms = character_forms(nfkc=nfkc, lower=lower)
     arrays = character_classes(), forms.form, forms.replaced, forms.offsets, forms.data
-    tables, to_lower = tuple(frozen(array) for array in arrays), np.uint8(32 if lower else 0)
+    tables, to_lower = frozen(*arrays), np.uint8(32 if lower else 0)
     loops("text", len(folded)).fold_many(
-        frozen(data), frozen(offsets), tables, to_lower, collapse, folded, folded_offsets, is_left
+        *frozen(data, offsets), tables, to_lower, collapse, folded, folded_offsets, is_left
     )
     return folded[: folded_offsets[-1]], folded_offsets, is_left

@@ -39,7 +39,7 @@ def word_ids(
     ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # what is not written takes no memory
     id_offsets = np.zeros(len(offsets), np.int64)
     kernel = loops("word_ids", int(offsets[-1] - offsets[0]))
-    bounds = kernel.number_words(frozen(data), frozen(offsets), ids, id_offsets)
+    bounds = kernel.number_words(*frozen(data, offsets), ids, id_offsets)
     return ids[: id_offsets[-1]], id_offsets, bounds
 
 
@@ -52,7 +52,7 @@ def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[b
     [False, True]
     """
     found = np.zeros(len(bounds), np.bool_)
-    loops("word_ids", bounds.nbytes).look_up(frozen(data), frozen(bounds), words, found)
+    loops("word_ids", bounds.nbytes).look_up(*frozen(data, bounds), words, found)
     return found
 
 
@@ -78,14 +78,14 @@ def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tu
     """
     kept = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     kept_offsets = np.zeros(len(offsets), np.int64)
-    loops("word_ids", len(kept)).leave_out(frozen(data), frozen(offsets), words, kept, kept_offsets)
+    loops("word_ids", len(kept)).leave_out(*frozen(data, offsets), words, kept, kept_offsets)
     return kept[: kept_offsets[-1]], kept_offsets
 
 
 def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int) -> Ids:
     """The first occurrence of each number in each text."""
     kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
-    loops("word_ids", ids.nbytes).keep_first(frozen(ids), frozen(offsets), n_distinct, kept, kept_offsets)
+    loops("word_ids", ids.nbytes).keep_first(*frozen(ids, offsets), n_distinct, kept, kept_offsets)
     return kept[: kept_offsets[-1]], kept_offsets
 
 
@@ -99,7 +99,7 @@ def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distin
     """
     kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
     kernel = loops("word_ids", ids.nbytes)
-    kernel.keep_frequent(frozen(ids), frozen(offsets), n_distinct, most, kept, kept_offsets)
+    kernel.keep_frequent(*frozen(ids, offsets), n_distinct, most, kept, kept_offsets)
     return kept[: kept_offsets[-1]], kept_offsets
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from nearkin.reports.layers import CountScale, Layer, layered, margins
+from nearkin.reports.layers import CountScale, Layer, chart_of, layered, margins
 from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE, Colour, to_svg
 
 SHARES = CountScale(alt.Scale(domain=[0, 1], nice=False), None, "~g", "")
@@ -76,7 +76,7 @@ def labelled_lines(
         ),
     )
     looks = [line.colour for line in lines], [line.dash for line in lines]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = chart_of(rows).encode(
         *line_strokes(names, *looks), x=x, y=alt.Y("y:Q", scale=scale.scale, axis=scale.axis(y_title))
     )
     layers: list[Layer] = [base.mark_line(clip=True), *_points(lines, x, scale)]
@@ -91,7 +91,7 @@ def _points(lines: Sequence[FigureLine], x: alt.X, scale: CountScale) -> list[La
         if line.points:
             rows = [{"label": label, "y": y} for label, y in line.points]
             layers.append(
-                alt.Chart(alt.InlineData(values=rows))
+                chart_of(rows)
                 .mark_point(
                     shape="diamond", size=80, filled=True, fill=(SURFACE if line.dash else line.colour).light,
                     stroke=line.colour.light, strokeWidth=1.5, opacity=1,

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.reports.layers import Layer, across, check_bins, count_scale, intervals, layered, margins, top_titled
+from nearkin.reports.layers import (
+    Layer,
+    across,
+    chart_of,
+    check_bins,
+    count_scale,
+    intervals,
+    layered,
+    margins,
+    top_titled,
+)
 from nearkin.reports.theme import ACCENT, DASHES, INK, QUIET, SERIES, to_svg
 
 try:
@@ -76,7 +86,7 @@ def column_chart(
     """Columns side by side, in the order given, each with its value above it."""
     y = count_scale(values)
     rows = [{"label": label, "n": n, "shown": f"{n:,}"} for label, n in zip(labels, values, strict=True)]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=alt.X(
             "label:N",
             sort=None,
@@ -109,7 +119,7 @@ def bar_chart(
         {"label": label, "n": n, "shown": f"{n:,}", "colour": (QUIET if is_faint else ACCENT).light}
         for label, n, is_faint in zip(labels, values, faint or [False] * len(labels), strict=True)
     ]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("label:N", sort=None, axis=None))
+    base = chart_of(rows).encode(y=alt.Y("label:N", sort=None, axis=None))
     x = alt.X("n:Q", axis=None, scale=alt.Scale(domain=[0, max([*values, 1])], range=[0, width - 70], nice=False))
     bars = base.mark_bar(height=12, yOffset=8).encode(x=x, x2=alt.datum(0), fill=alt.Fill("colour:N", scale=None))
     words = base.mark_text(align="left", dy=-8).encode(x=alt.value(0), text="label:N")
@@ -146,7 +156,7 @@ def line_chart(
     legend = _legend(labels)
     dashes = [list(dash) or [1, 0] for dash in DASHES]
     lines = (
-        alt.Chart(alt.InlineData(values=rows))
+        chart_of(rows)
         .mark_line(clip=True)
         .encode(
             x=alt.X("x:Q", scale=_exactly(ends), axis=alt.Axis(title=x_title, tickCount=6)),

@@ -8,7 +8,7 @@ from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.chances import found_by_bands
 from nearkin.nouns import counted
 from nearkin.reports.charts import bar_chart, column_chart, interval_chart
-from nearkin.reports.layers import Layer, check_bins, count_scale, intervals, layered, margins, top_titled
+from nearkin.reports.layers import Layer, chart_of, check_bins, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.quantities import parameter_text, share_text
 from nearkin.reports.theme import QUIET, SIGNAL, SOFT, SURFACE, to_svg
 
@@ -182,20 +182,16 @@ def _curve_layers(
     ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
     y = alt.Y("p:Q", scale=scale, axis=top_titled("probability of being found", ticks, number_format=".1f"))
     points = [{"s": s, "p": p} for s, p in zip(similarities, probabilities, strict=True)]
-    layers: list[Layer] = [
-        alt.Chart(alt.InlineData(values=points)).mark_line(interpolate="monotone").encode(x="s:Q", y=y)
-    ]
+    layers: list[Layer] = [chart_of(points).mark_line(interpolate="monotone").encode(x="s:Q", y=y)]
     if recall_target is not None:
-        asked = alt.Chart(
-            alt.InlineData(values=[{"p": recall_target, "label": f"asked for: {recall_target:g}"}])
-        ).encode(y=y)
+        asked = chart_of([{"p": recall_target, "label": f"asked for: {recall_target:g}"}]).encode(y=y)
         layers.append(asked.mark_rule(stroke=QUIET.light, strokeDash=[2, 3]))
         layers.append(
             asked.mark_text(align="left", dy=11, dx=4, fill=QUIET.light).encode(x=alt.value(0), text="label:N")
         )
     label = f"{share_text(recall_at_threshold)} at {parameter_text(threshold)}"
     here = [{"s": threshold, "p": recall_at_threshold, "zero": 0, "label": label}]
-    point = alt.Chart(alt.InlineData(values=here)).encode(x="s:Q")
+    point = chart_of(here).encode(x="s:Q")
     right_half = threshold > 0.4
     layers += [
         point.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3]).encode(y=y, y2="zero:Q"),

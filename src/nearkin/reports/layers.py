@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -69,6 +70,13 @@ def top_titled(
     )
 
 
+def chart_of(rows: Iterable[Mapping[str, object]]) -> alt.Chart:
+    """A chart of some rows, not yet drawn."""
+    # as JSON: altair copies a list at every step
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=json.dumps(list(rows)), format=alt.JsonDataFormat(type="json")))
+    return chart
+
+
 def layered(*layers: Layer) -> alt.LayerChart:
     """Charts on top of one another, the first at the bottom."""
     return alt.LayerChart(layer=list(layers))
@@ -86,13 +94,13 @@ def intervals(bin_edges: Sequence[float], counts: Sequence[int]) -> alt.Chart:
         {"from": left + gap, "to": right - gap, "n": count}
         for left, right, count in zip(bin_edges[:-1], bin_edges[1:], counts, strict=True)
     ]
-    bars: alt.Chart = alt.Chart(alt.InlineData(values=rows)).mark_bar(binSpacing=0)
+    bars: alt.Chart = chart_of(rows).mark_bar(binSpacing=0)
     return bars
 
 
 def across(value: float, label: str, *, right_half: bool) -> alt.LayerChart:
     """A line from top to bottom at a value of the x axis, its label above it."""
-    base = alt.Chart(alt.InlineData(values=[{"value": value, "label": label}])).encode(x="value:Q")
+    base = chart_of([{"value": value, "label": label}]).encode(x="value:Q")
     line = base.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3])
     words = base.mark_text(
         align="right" if right_half else "left", dx=2 if right_half else -2, dy=-8, fill=SIGNAL.light

@@ -12,7 +12,7 @@ from nearkin.lab.cross_lingual.published import CLAIMS, THRESHOLD
 from nearkin.lab.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
 from nearkin.lab.lines import LEGEND_STEP, SHARES, FigureLine, in_order, labelled_lines, line_legend, line_strokes
 from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import Layer, across, layered, margins, top_titled
+from nearkin.reports.layers import Layer, across, chart_of, layered, margins, top_titled
 from nearkin.reports.theme import INK, SERIES, SURFACE, to_svg
 
 MOST_SETS = 3
@@ -42,7 +42,7 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
     top = max([0.1, *(float(str(row["share"])) for row in rows)])
     legend, colours = line_legend(len(names)), in_order(names, [colour.light for colour in SERIES])
     bars = (
-        alt.Chart(alt.InlineData(values=rows))
+        chart_of(rows)
         .mark_bar(binSpacing=0)
         .encode(
             x=alt.X("from:Q", scale=_exactly(0, 1), axis=alt.Axis(title="cosine", tickCount=10 if width >= 400 else 5)),
@@ -133,7 +133,7 @@ def _banded(
             for one, (low, high) in zip(own, bands, strict=True)
         ]
         layers.append(
-            alt.Chart(alt.InlineData(values=area))
+            chart_of(area)
             .mark_area(fill=SERIES[i].light, fillOpacity=0.22, clip=True)
             .encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
         )
@@ -162,7 +162,7 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
     y = alt.Y("y:Q", scale=_exactly(_LEAST_EFFECTIVENESS, 1), axis=axis)
     said = [{"x": cost, "y": reached} for reached, cost in CLAIMS]
     diamonds = (
-        alt.Chart(alt.InlineData(values=said))
+        chart_of(said)
         .mark_point(
             shape="diamond", size=110, filled=True, fill=SURFACE.light, stroke=INK.light, strokeWidth=1.8, opacity=1
         )
@@ -176,9 +176,7 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
 
 
 def _lines(rows: Sequence[dict[str, object]], names: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
-    drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=list(rows))).mark_line(clip=True).encode(*line_strokes(names), x=x, y=y)
-    )
+    drawn: alt.Chart = chart_of(list(rows)).mark_line(clip=True).encode(*line_strokes(names), x=x, y=y)
     return drawn
 
 

@@ -10,7 +10,7 @@ import altair as alt
 from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, MinhashResults
 from nearkin.nouns import counted
 from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import across, count_scale, intervals, layered, margins, top_titled
+from nearkin.reports.layers import across, chart_of, count_scale, intervals, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, INK, SIGNAL, SURFACE, to_svg
 
 
@@ -161,9 +161,7 @@ def _columns_and_points(
 ) -> str:
     values = [{**asdict(row), "top": max(row.column, row.point)} for row in rows]
     x_axis = alt.Axis(title=x_title, labelAngle=0, labelFontSize=12 if width >= 400 else 10)
-    base = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("label:N", sort=None, scale=alt.Scale(padding=0.25), axis=x_axis)
-    )
+    base = chart_of(values).encode(x=alt.X("label:N", sort=None, scale=alt.Scale(padding=0.25), axis=x_axis))
     columns = base.mark_bar(fill=ACCENT.light).encode(y=alt.Y("column:Q", scale=scale, axis=axis), y2=alt.datum(0))
     points = base.mark_point(
         shape="diamond", size=90, filled=True, fill=SIGNAL.light, stroke=SURFACE.light, strokeWidth=1.5, opacity=1

@@ -13,7 +13,7 @@ from nearkin.lab.range_search.projections import PROJECTIONS, TAUS, ProjectionPo
 from nearkin.lab.range_search.published import ALIKE, N_PROJECTIONS, SAID
 from nearkin.lab.range_search.similarity import EDGES
 from nearkin.lab.range_search.ways import ALGORITHM_2, WITH_FILTERS, SearchWay
-from nearkin.reports.layers import CountScale, layered, margins, top_titled
+from nearkin.reports.layers import CountScale, chart_of, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, SIGNAL, to_svg
 
 _SOLID: tuple[int, ...] = ()
@@ -45,9 +45,7 @@ def edit_similarities(results: RangeSearchResults, *, gamma: float, name: str, w
     y_axis = top_titled(
         "share of the matches" if width >= 400 else "share of the matches, %", None, number_format=".0%"
     )
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=x, y=alt.Y("share:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=y_axis)
-    )
+    base = chart_of(rows).encode(x=x, y=alt.Y("share:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=y_axis))
     columns = base.mark_bar().encode(y2=alt.datum(0))
     numbers = base.mark_text(dy=-7, fontSize=11).encode(text="shown:N")
     return to_svg(

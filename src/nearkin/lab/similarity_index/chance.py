@@ -14,7 +14,6 @@ from itertools import pairwise
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.kernels import fingerprint_sketches
 from nearkin.lab.similarity_index.published import K_AND_W
 from nearkin.lab.similarity_index.runs import FREQUENT_WORDS, SUPER_SHINGLE, all_methods
 from nearkin.lab.similarity_index.scoring import count
@@ -162,11 +161,11 @@ class Stream:
             shingles, offsets = hashes.shingles(runs)
             for method in methods:
                 if method.k == k and method.method != FREQUENT_WORDS:
-                    found.append((method, _indexes(method, shingles, offsets)))
+                    found.append((method, method.index_of_shingles(shingles, offsets)))
         runs = [(s[chosen], e[chosen]) for s, e, chosen in zip(self.starts, self.ends, self.frequent, strict=False)]
         for method in methods:
             if method.method == FREQUENT_WORDS:
-                found.append((method, _indexes(method, *hashes.shingles(runs))))
+                found.append((method, method.index_of_shingles(*hashes.shingles(runs))))
         return found
 
     @staticmethod
@@ -202,26 +201,6 @@ class _Hashes:
             return np.zeros(0, np.int32), offsets
         starts, ends = (np.concatenate([run[i] for run in runs]) for i in (0, 1))
         return ((self.sums[ends] - self.sums[starts]) * self.powers[ends]).view(np.int32), offsets
-
-
-def _indexes(method: SimilarityIndex, shingles: I32, offsets: I64) -> SimilarityIndexes:
-    """What `SimilarityIndex.index` makes of shingles."""
-    kept = shingles, offsets
-    kind = (method.method + 1) // 2  # 1 all, 2 divisible, 3 winnowed, 4 lowest, 5 highest, 6 a random third
-    if kind == 2:
-        kept = fingerprint_sketches.divisible(*kept, by=similarity_index.DIVISOR)
-    elif kind == 3:
-        kept = fingerprint_sketches.winnowed(*kept, window=method.w)
-    elif kind == 4:
-        kept = fingerprint_sketches.lowest(*kept, most=similarity_index.EXTREMES)
-    elif kind == 5:
-        kept = fingerprint_sketches.highest(*kept, most=similarity_index.EXTREMES)
-    elif kind == 6:
-        kept = fingerprint_sketches.random_third(*kept, seed=method.seed)
-    is_rabin = method.method % 2 == 0
-    has_value = np.diff(kept[1]) > 0
-    values = fingerprint_sketches.rabin(*kept) if is_rabin else fingerprint_sketches.sums(*kept)
-    return SimilarityIndexes(np.where(has_value, values, 0), has_value, method.fingerprint)
 
 
 def _most_frequent(tokens: list[str]) -> I64:

@@ -16,7 +16,7 @@ from nearkin.lab.similarity_index.runs import frequencies, label
 from nearkin.lab.similarity_index.walk import SHARED_EDGES, scale
 from nearkin.records import F64, I64
 from nearkin.reports.charts import Series, interval_chart, line_chart
-from nearkin.reports.layers import layered, margins, top_titled
+from nearkin.reports.layers import chart_of, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, SERIES, SIGNAL, SURFACE, to_svg
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
@@ -35,7 +35,7 @@ def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
     top = max([1.0, *(float(v) for row in rows for v in (row["n"], row["mean"] or 0))])  # type: ignore[arg-type]
     y = alt.Scale(domain=[0, 1.12 * top], nice=False)
     x = alt.X("label:N", sort=None, scale=alt.Scale(padding=0.25), axis=alt.Axis(title="tracking number", labelAngle=0))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
+    base = chart_of(rows).encode(x=x)
     title = "runs above 1; dashes: the mean over other multipliers" if width >= 400 else "runs above 1; dashes: mean"
     columns = base.mark_bar().encode(
         y=alt.Y("n:Q", scale=y, axis=top_titled(title, None, number_format="~g")), y2=alt.datum(0)
@@ -167,7 +167,7 @@ def _curves(
             axis=top_titled(y_title, ticks, number_format=",~g"),
         )  # fmt: skip
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title=x_title, tickCount=6))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+    base = chart_of(rows).encode(x=x, y=y)
     drawn = base.mark_line(clip=True).encode(*line_strokes(names), order="i:Q")
     points = base.mark_point(size=22, filled=True, opacity=1, strokeWidth=0, clip=True).encode(
         fill=alt.Fill("line:N", legend=None, scale=in_order(names, [colour.light for colour in SERIES]))
@@ -197,10 +197,8 @@ def size_by_length(larger: Larger, *, name: str, width: int) -> str:
     dots = [{"x": a, "y": b} for a, b in zip(n_grams.tolist(), size.tolist(), strict=True)]
     path = [{"x": a, "y": b} for a, b in zip(line.tolist(), expected.tolist(), strict=True)]
     chart = layered(
-        alt.Chart(alt.InlineData(values=dots))
-        .mark_point(size=7, filled=True, fill=ACCENT.light, strokeWidth=0)
-        .encode(x=x, y=y),
-        alt.Chart(alt.InlineData(values=path)).mark_line(stroke=SIGNAL.light).encode(x=x, y=y),
+        chart_of(dots).mark_point(size=7, filled=True, fill=ACCENT.light, strokeWidth=0).encode(x=x, y=y),
+        chart_of(path).mark_line(stroke=SIGNAL.light).encode(x=x, y=y),
     )
     return to_svg(
         chart.properties(width=width, height=260, padding=margins(top=56)),

@@ -202,6 +202,17 @@ class SimilarityIndex:
             shingles, offsets = self._text_stream.frequent_words(texts, FREQUENT_WORDS)
         else:
             shingles, offsets = self._text_stream.shingles(texts, self.k)
+        return self.index_of_shingles(shingles, offsets)
+
+    def index_of_shingles(self, shingles: I32, offsets: I64) -> SimilarityIndexes:
+        """The number of each text of which the shingles are known.
+
+        Parameters
+        ----------
+        shingles : int32 array
+            Java's hashes of the k-grams of all texts, or of their most frequent words for method 13.
+        offsets : int64 array, shape (n_texts + 1,)
+        """
         if self.method == 14:
             sizes = np.diff(offsets)
             has_value = (sizes > 0) & (sizes <= MOST_SUPER_SHINGLED)
