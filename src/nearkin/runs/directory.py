@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import has_right_checksum
+from nearkin.nouns import first_of
 from nearkin.paths import check_output
 from nearkin.runs.files import text_of, write_checked_json, write_json, writing
 
@@ -145,7 +146,7 @@ class RunDirectory:
             )
         elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
             raise OutputExistsError(
-                f"{self.path} is not empty ({', '.join(sorted(others)[:3])}, …) and not a run of Nearkin. "
+                f"{self.path} is not empty ({first_of(sorted(others), 3)}) and not a run of Nearkin. "
                 "Choose a new directory for --out."
             )
         with writing(self.work):

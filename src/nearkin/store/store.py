@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
 from nearkin.errors import CollectionError, OutputError
+from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import schema
 from nearkin.store.connections import engine_of, lock, transaction
@@ -190,7 +191,7 @@ def _make_directory(directory: Path) -> None:
         raise OutputError(f"Cannot make {directory}: {why(error)}.") from error
     if others:
         raise CollectionError(
-            f"{directory} is no collection, and it is not empty ({', '.join(sorted(others)[:3])}, …). Name a new "
+            f"{directory} is no collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
             "directory for the collection."
         )
 

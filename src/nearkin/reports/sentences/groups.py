@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.groups import CollectionGroups, GroupChange
-from nearkin.nouns import counted
+from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
 
 _MOST_CHANGES = 20
@@ -70,7 +70,7 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
     if change.new_documents:
         n = len(change.new_documents)
-        first = ", ".join(map(str, change.new_documents[:3])) + (", …" if n > 3 else "")
+        first = first_of(list(map(str, change.new_documents[:3])), 3, n)
         said.append(f"{counted(n, 'new document')} ({first})")
     if change.n_lost:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")

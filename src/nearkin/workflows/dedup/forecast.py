@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from nearkin.errors import SourceError
+from nearkin.nouns import first_of
 from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -52,8 +53,8 @@ def forecast(
         spool = Spool(Path(work) / SPOOL)
         corpus, _ = collect(texts.inputs, None, spool, options, rules=texts.rules, resources=resources, meter=meter)
         if not len(corpus):
-            names = ", ".join(source.name for source in texts.sources[:3])
-            raise SourceError(f"{names}: holds no documents, and the plan needs some.")
+            names = first_of([source.name for source in texts.sources], 3)
+            raise SourceError(f"{names}: no documents; a plan needs some.")
         n_documents = n_documents or len(corpus)
         check_not_too_many(n_documents)
         n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
