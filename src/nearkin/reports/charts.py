@@ -60,9 +60,9 @@ def interval_chart(
     ends = [bin_edges[0], bin_edges[-1]]
     bars = intervals(bin_edges, counts).encode(
         x=alt.X("from:Q", scale=alt.Scale(domain=ends, nice=False), axis=alt.Axis(title=x_title, tickCount=6)),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         y=alt.Y("n:Q", scale=y.scale, axis=y.axis(y_title)),
-        y2=alt.datum(0),
+        y2=alt.Y2Datum(0),
     )
     layers: list[Layer] = [bars]
     if mark is not None:
@@ -95,8 +95,8 @@ def column_chart(
         ),
         y=alt.Y("n:Q", scale=y.scale, axis=y.axis(y_title)),
     )
-    columns = base.mark_bar().encode(y2=alt.datum(0))
-    numbers = base.mark_text(dy=-7, fontSize=11).encode(text="shown:N")
+    columns = base.mark_bar().encode(y2=alt.Y2Datum(0))
+    numbers = base.mark_text(dy=-7, fontSize=11).encode(text=alt.Text("shown:N"))
     chart = layered(columns, numbers).properties(width=width, height=height, padding=margins())
     return to_svg(chart, name=name, title=title, description=description)
 
@@ -122,8 +122,8 @@ def bar_chart(
     base = chart_of(rows).encode(y=alt.Y("label:N", sort=None, axis=None))
     x = alt.X("n:Q", axis=None, scale=alt.Scale(domain=[0, max([*values, 1])], range=[0, width - 70], nice=False))
     bars = base.mark_bar(height=12, yOffset=8).encode(x=x, x2=alt.datum(0), fill=alt.Fill("colour:N", scale=None))
-    words = base.mark_text(align="left", dy=-8).encode(x=alt.value(0), text="label:N")
-    numbers = base.mark_text(align="left", dx=6, dy=8).encode(x=x, text="shown:N")
+    words = base.mark_text(align="left", dy=-8).encode(x=alt.value(0), text=alt.Text("label:N"))
+    numbers = base.mark_text(align="left", dx=6, dy=8).encode(x=x, text=alt.Text("shown:N"))
     height = _BAR_STEP * max(len(labels), 1)
     chart = layered(bars, words, numbers).properties(width=width, height=height, padding=5)
     return to_svg(chart, name=name, title=title, description=description)

@@ -151,9 +151,9 @@ def recall_curve(
         .mark_bar(binSpacing=0, fill=SOFT.light)
         .encode(
             x=alt.X("from:Q", scale=x, axis=alt.Axis(title=f"{measure} similarity of the pair", tickCount=6)),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y("n:Q", scale=pairs.scale, axis=pairs.axis("pairs", side="right")),
-            y2=alt.datum(0),
+            y2=alt.Y2Datum(0),
         )
     )
     front = _curve_layers(similarities, probabilities, threshold, recall_at_threshold, recall_target)
@@ -182,24 +182,26 @@ def _curve_layers(
     ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
     y = alt.Y("p:Q", scale=scale, axis=top_titled("probability of being found", ticks, number_format=".1f"))
     points = [{"s": s, "p": p} for s, p in zip(similarities, probabilities, strict=True)]
-    layers: list[Layer] = [chart_of(points).mark_line(interpolate="monotone").encode(x="s:Q", y=y)]
+    layers: list[Layer] = [chart_of(points).mark_line(interpolate="monotone").encode(x=alt.X("s:Q"), y=y)]
     if recall_target is not None:
         asked = chart_of([{"p": recall_target, "label": f"asked for: {recall_target:g}"}]).encode(y=y)
         layers.append(asked.mark_rule(stroke=QUIET.light, strokeDash=[2, 3]))
         layers.append(
-            asked.mark_text(align="left", dy=11, dx=4, fill=QUIET.light).encode(x=alt.value(0), text="label:N")
+            asked.mark_text(align="left", dy=11, dx=4, fill=QUIET.light).encode(
+                x=alt.value(0), text=alt.Text("label:N")
+            )
         )
     label = f"{share_text(recall_at_threshold)} at {parameter_text(threshold)}"
     here = [{"s": threshold, "p": recall_at_threshold, "zero": 0, "label": label}]
-    point = chart_of(here).encode(x="s:Q")
+    point = chart_of(here).encode(x=alt.X("s:Q"))
     right_half = threshold > 0.4
     layers += [
-        point.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3]).encode(y=y, y2="zero:Q"),
+        point.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3]).encode(y=y, y2=alt.Y2("zero:Q")),
         point.mark_point(
             size=70, filled=True, fill=SIGNAL.light, stroke=SURFACE.light, strokeWidth=1.5, opacity=1
         ).encode(y=y),
         point.mark_text(
             align="right" if right_half else "left", dx=-8 if right_half else 8, dy=-11, fill=SIGNAL.light, fontSize=13
-        ).encode(y=y, text="label:N"),
+        ).encode(y=y, text=alt.Text("label:N")),
     ]
     return layers

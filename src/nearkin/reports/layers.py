@@ -100,12 +100,12 @@ def intervals(bin_edges: Sequence[float], counts: Sequence[int]) -> alt.Chart:
 
 def across(value: float, label: str, *, right_half: bool) -> alt.LayerChart:
     """A line from top to bottom at a value of the x axis, its label above it."""
-    base = chart_of([{"value": value, "label": label}]).encode(x="value:Q")
+    base = chart_of([{"value": value, "label": label}]).encode(x=alt.X("value:Q"))
     line = base.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3])
     words = base.mark_text(
         align="right" if right_half else "left", dx=2 if right_half else -2, dy=-8, fill=SIGNAL.light
     )
-    return layered(line, words.encode(y=alt.value(0), text="label:N"))
+    return layered(line, words.encode(y=alt.value(0), text=alt.Text("label:N")))
 
 
 def check_bins(owner: str, bin_edges: Sequence[float], counts: Sequence[int]) -> None:
