@@ -269,6 +269,11 @@ def kept_stages(out: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in out.glob(".work/stages/*/_SUCCESS")}
 
 
+def is_over(application: dict[str, object]) -> bool:
+    """Whether it is of a driver that is gone; that of the tests themselves goes on."""
+    return application["name"] == "tests" or application["state"] != "RUNNING"
+
+
 @pytest.fixture
 def cut(tmp_path, cluster, monkeypatch) -> Case:
     """The case of a run in ``spark`` whose driver was killed after its first stages."""
@@ -282,6 +287,8 @@ def cut(tmp_path, cluster, monkeypatch) -> Case:
     finally:
         process.kill()
         process.communicate()
+    # its Java, and tasks that had begun, go on for a while: what is copied meanwhile would be of no moment
+    wait_until(lambda: all(is_over(one) for one in cluster.applications()), "the application goes on")
     assert {"read", "texts"} <= kept_stages(out).keys()
     assert "matches" not in kept_stages(out)
     assert not (out / "manifest.json").exists()

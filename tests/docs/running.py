@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commands import program
 from docs.pages import ROOT
-from spark_cluster import java_options
+from spark_cluster import NO_SETTINGS, java_options
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SAID_ONCE = "· first run on this machine"  # kernels are compiled once, and the pages do not count on being that run
@@ -34,7 +34,7 @@ def run_in_shell(command: str, folder: Path) -> str:
         "LANG": "C.UTF-8",
     }
     if "--engine spark" in command:
-        environment |= {"JDK_JAVA_OPTIONS": java_options(), "SPARK_CONF_DIR": os.environ["SPARK_CONF_DIR"]}
+        environment |= {"JDK_JAVA_OPTIONS": java_options(), "SPARK_CONF_DIR": str(NO_SETTINGS)}
     ran = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

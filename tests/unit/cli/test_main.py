@@ -170,7 +170,7 @@ def test_the_table_has_every_number(tmp_path):
         "jaccard ≥ 0.7",
     ):
         assert words in said, words
-    assert "6 bridges" in said
+    assert "6 matches across groups not merged" in said
     assert "99.12%" in said
     assert "1.2" in said
     assert str(tmp_path) in said
