@@ -31,6 +31,7 @@ from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
+from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
@@ -294,7 +295,7 @@ some_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=25)
     st.sampled_from(["words:1", "words:2", "chars:3"]),
     st.sampled_from(["principal", "component"]),
     st.sampled_from(["longest", "first", "shortest"]),
-    st.sampled_from(["jaccard", "containment"]),
+    st.sampled_from(sorted(MEASURES)),
 )
 def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep, measure):
     options = {"threshold": threshold, "shingle": shingle, "group": group, "keep": keep, "measure": measure}

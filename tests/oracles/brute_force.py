@@ -38,12 +38,18 @@ class Likeness:
         return Fraction(self.n_common, max(1, self.n_b))
 
     def by(self, measure: str) -> Fraction:
-        return self.jaccard if measure == "jaccard" else max(self.a_in_b, self.b_in_a)
+        """A measure of the pair; what a new measure is compared with is entered here and in `row`."""
+        return {"jaccard": self.jaccard, "containment": max(self.a_in_b, self.b_in_a)}[measure]
 
     @property
-    def row(self) -> tuple[float, float, float]:
+    def row(self) -> tuple[float, ...]:
         """As pairs.parquet has it."""
         return float(self.jaccard), float(self.a_in_b), float(self.b_in_a)
+
+    @classmethod
+    def of_copies(cls) -> Likeness:
+        """Of a text and itself."""
+        return cls(1, 1, 1)
 
 
 @cache
@@ -225,11 +231,9 @@ class Collection:
     def id(self, row: int) -> str:
         return self.documents[row][0]
 
-    def _pairs(
-        self, originals: dict[int, int], matches: dict[tuple[int, int], Likeness]
-    ) -> list[tuple[str, str, float, float, float]]:
+    def _pairs(self, originals: dict[int, int], matches: dict[tuple[int, int], Likeness]) -> list[tuple[object, ...]]:
         rows = [(a, b, *likeness.row) for (a, b), likeness in matches.items()]
-        rows += [(min(a, b), max(a, b), 1.0, 1.0, 1.0) for a, b in originals.items() if a != b]
+        rows += [(min(a, b), max(a, b), *Likeness.of_copies().row) for a, b in originals.items() if a != b]
         return [(self.id(a), self.id(b), *values) for a, b, *values in sorted(rows)]
 
     def _verdict(self, row: int, originals: dict[int, int], of_row: dict[int, int], measure: str) -> Verdict:
@@ -290,9 +294,9 @@ class Across:
 
     def similarity(self, one: Likeness) -> float:
         """What is said of a document: how much of it is in the other, or of the other in it."""
-        jaccard, inside, holding = one.row
-        if self.measure == "jaccard":
-            return jaccard
+        if self.measure != "containment":
+            return float(one.by(self.measure))
+        inside, holding = float(one.a_in_b), float(one.b_in_a)
         drop = "containing" if self.min_shared is not None else self.drop
         return {"contained": inside, "containing": holding, "either": max(inside, holding)}[drop]
 
@@ -304,7 +308,7 @@ class Across:
         """Of a document that is dropped."""
         if self.measure == "jaccard" or (self.drop == "contained" and self.min_shared is None):
             return "near-duplicate"
-        is_inside = self.drop == "either" and one.row[1] >= self.threshold
+        is_inside = self.drop == "either" and float(one.a_in_b) >= self.threshold
         return "near-duplicate" if is_inside else "overlap"
 
 

@@ -75,7 +75,7 @@ def assert_pairs_lie_across(result: nearkin.DedupResult, inputs: Collection, oth
         assert pair["id_b"] in their_row
         a, b = my_row[pair["id_a"]], their_row[pair["id_b"]]
         expected = Likeness(len(inputs.sets[a] & others.sets[b]), len(inputs.sets[a]), len(others.sets[b]))
-        row = (1.0, 1.0, 1.0) if inputs.texts[a] == others.texts[b] else expected.row
+        row = (Likeness.of_copies() if inputs.texts[a] == others.texts[b] else expected).row
         assert (pair["jaccard"], pair["containment_a_in_b"], pair["containment_b_in_a"]) == row
         assert (pair["row_a"], pair["row_b"], pair["name_b"]) == (a, len(my_row) + b, pair["id_b"])
         named.add((pair["id_a"], pair["id_b"]))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import nearkin
 from nearkin.kernels import choosing
+from nearkin.stages.verification.measures import MEASURES
 from oracles.brute_force import Collection, GroupRow, Judged, Verdict
 from oracles.texts import any_texts, families, few_word_texts, marked_texts, named, odd_texts
 
@@ -118,18 +119,19 @@ def test_odd_unicode_and_no_text(texts, threshold, shingle):
     assert_hangs_together(result, collection)
 
 
+@pytest.mark.parametrize("measure", sorted(MEASURES.keys() - {"jaccard"}))
 @given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules)
 @settings(max_examples=30)
-def test_containment(texts, threshold, shingle, rule):
+def test_measures_beside_jaccard(measure, texts, threshold, shingle, rule):
     collection = collection_of(texts, shingle)
     result = nearkin.dedup(
-        collection.documents, threshold=threshold, shingle=shingle, group=rule, measure="containment", recall=CERTAIN
+        collection.documents, threshold=threshold, shingle=shingle, group=rule, measure=measure, recall=CERTAIN
     )
-    assert_same(said(result), collection.judged(threshold=threshold, rule=rule, measure="containment"))
+    assert_same(said(result), collection.judged(threshold=threshold, rule=rule, measure=measure))
     assert_hangs_together(result, collection)
 
 
-@given(texts=families(), threshold=thresholds, shingle=shinglings, measure=st.sampled_from(["jaccard", "containment"]))
+@given(texts=families(), threshold=thresholds, shingle=shinglings, measure=st.sampled_from(sorted(MEASURES)))
 @settings(max_examples=30)
 def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shingle, measure):
     collection = collection_of(texts, shingle)

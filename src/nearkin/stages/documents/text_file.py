@@ -40,6 +40,8 @@ class TextFile:
         Text with markup is read as it is: the user named the format.
     is_pipe : bool
         It may never end.
+    text_of : callable, optional
+        What a format makes of the file; ValueError says why it cannot.
     """
 
     name: str
@@ -48,6 +50,7 @@ class TextFile:
     problem_of_table: Callable[[bytes], str | None]
     is_forced: bool = False
     is_pipe: bool = False
+    text_of: Callable[[str], str] | None = None
 
 
 def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatch]:
@@ -59,6 +62,8 @@ def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatc
     data, problem = _held(stream, file)
     if problem is None and not stream.byte_order_mark():
         data, problem = _characters(data, with_byte_order(file.encoding))
+    if data is not None and file.text_of is not None:
+        data, problem = _extracted(data, file.text_of)
     rows.add(1, file.name, data if problem is None else None, problem)
     yield one_batch([rows.piece()], IdType())
 
@@ -80,6 +85,17 @@ def _held(stream: ByteStream, file: TextFile) -> tuple[bytes | None, str | None]
     except StreamFault as fault:
         return None, str(fault)
     return b"".join(pieces), None
+
+
+def _extracted(data: bytes, text_of: Callable[[str], str]) -> tuple[bytes | None, str | None]:
+    try:
+        content = data.decode()
+    except UnicodeDecodeError:
+        return data, None  # which is its problem
+    try:
+        return text_of(content).encode(), None
+    except ValueError as error:
+        return None, str(error)
 
 
 def _rest(stream: ByteStream) -> int:

@@ -1,4 +1,4 @@
-"""Files that are one text each: what is in no other format."""
+"""Files that are one document each: texts as they are, and what a format makes of a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,22 @@ _BLOCK_BYTES = 8 << 20
 
 
 class WholeFile(Format):
-    """The whole file is a text, and its name is the id."""
+    r"""The whole file is a document, and its name is the id.
+
+    A subclass is a format of its own, whose documents are what `text_of` makes of a file.
+
+    Examples
+    --------
+    >>> class Transcript(WholeFile):
+    ...     name = "transcript"
+    ...     hint = listed = in_words = "a transcript, without who speaks"
+    ...     suffixes = (".transcript",)
+    ...
+    ...     def text_of(self, content: str) -> str:
+    ...         return "\n".join(line.partition(": ")[2] for line in content.splitlines())
+    >>> Transcript().text_of("A: Good morning.\nB: It is raining.")
+    'Good morning.\nIt is raining.'
+    """
 
     name = "file"
     hint = "a document per file"
@@ -33,20 +48,31 @@ class WholeFile(Format):
         from nearkin.stages.documents.legibility import without_illegible
         from nearkin.stages.documents.text_file import TextFile, read_text_file
 
-        source = opened.source
+        source, is_text = opened.source, type(self).text_of is WholeFile.text_of
         stream = stream_of(opened, "utf-8", is_compression_known=False)  # nobody looked at a file of a folder yet
         file = TextFile(
             name=source.name,
             encoding=opened.encoding,
             max_document_bytes=source.max_document_bytes,
             problem_of_table=_problem_of_table,
-            is_forced=source.is_forced,
+            is_forced=source.is_forced or not is_text,
             is_pipe=opened.is_pipe,
+            text_of=None if is_text else self.text_of,
         )
         if source.path == STDIN and not head_of_stream(stream).data:
             raise empty_stdin()
         for batch in read_text_file(stream, file):
             yield without_illegible(batch, opened.encoding)
+
+    def text_of(self, content: str) -> str:
+        """The text of the document in a file.
+
+        Raises
+        ------
+        ValueError
+            Why it holds none, as the problem of the document says it.
+        """
+        return content
 
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
