@@ -5,6 +5,9 @@ The one place that opens Parquet files. A file without checksums, of another pro
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -40,7 +43,15 @@ def open_table(
     metadata: pq.FileMetaData | None = None,
     read_dictionary: Sequence[str] | None = None,
 ) -> pq.ParquetFile:
-    """A file whose pages are verified when they are read; a context manager. One file, never a folder of them."""
+    """A file whose pages are verified when they are read; a context manager. One file, never a folder of them.
+
+    Raises
+    ------
+    OSError
+        There is no such file, or it is a pipe, which would be waited for, or a folder.
+    """
+    if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True)
 
 

@@ -78,7 +78,7 @@ def _manifest(directory: Path) -> Manifest:
         raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
     check_results(directory, stored)
     command = stored.get("command")
-    if command not in AUDITED:
+    if not isinstance(command, str) or command not in AUDITED:
         raise RunError(
             f"{directory} holds the results of nearkin {command}, which are not audited. Those of "
             f"{', '.join(AUDITED)} are, and collections."

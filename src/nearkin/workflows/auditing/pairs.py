@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import FingerprintError, SourceError
+from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall
@@ -45,7 +45,7 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     """
     started = time.perf_counter()
     try:
-        chosen = PairOptions.of_words(told.parameters)
+        chosen = _options(told)
         sides = _texts(told.left), _texts(told.right)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
@@ -79,6 +79,13 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
         is_truncated=missed.is_truncated,
         proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
     )
+
+
+def _options(told: PairsManifest) -> PairOptions:
+    try:
+        return PairOptions.of_words(told.parameters)
+    except ParameterError as error:  # which would blame an option of the audit
+        raise ValueError(str(error)) from error
 
 
 def _texts(side: SideRecord) -> Texts:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import NearkinError
+from nearkin.errors import NearkinError, ParameterError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
@@ -27,6 +28,7 @@ from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_
 from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.criterion import criterion_text
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.formats import FORMATS, StoredFormat
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
@@ -89,7 +91,8 @@ class StoredRun:
             Its input is gone, or changed.
         """
         try:
-            options = DedupOptions.of(**manifest.options_in_words)
+            options = _options(manifest)
+            _check_inputs(manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
             again = partial(reread, stored=stored_source, threads=threads, progress=progress)
@@ -145,6 +148,19 @@ class StoredRun:
         prepared = prepare(batch, self.options.normalise, source_name=name)
         self.inputs.check_lengths(rows, self.n_characters[rows], prepared["n_characters"])
         return rows, prepared, self.options.shingle.sets(prepared["text"])
+
+
+def _options(manifest: DedupManifest) -> DedupOptions:
+    try:
+        return DedupOptions.of(**manifest.options_in_words)
+    except ParameterError as error:  # which would blame an option of the audit
+        raise ValueError(str(error)) from error
+
+
+def _check_inputs(manifest: DedupManifest) -> None:
+    for one in (*manifest.inputs, *manifest.against):
+        if not one.path or one.format not in (*FORMATS, *get_args(StoredFormat)):
+            raise ValueError(f"an input has the path {one.path!r} and the format {one.format!r}")
 
 
 def _documents(path: Path) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -65,10 +66,19 @@ def plan_as_stored(plan: Plan) -> dict[str, object]:
 
 
 def plan_from_stored(stored: Mapping[str, object]) -> Plan:
-    """What `plan_as_stored` gave."""
+    """What `plan_as_stored` gave.
+
+    Raises
+    ------
+    ValueError
+        A part of it is no number.
+    """
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
     # runs of earlier versions lack what has a default
-    return kind(**{name: stored[name] for name in kind.__dataclass_fields__ if name in stored})  # type: ignore[arg-type]
+    parts: dict[str, Any] = {name: stored[name] for name in kind.__dataclass_fields__ if name in stored}
+    if odd := [name for name, value in parts.items() if not isinstance(value, int | float)]:
+        raise ValueError(f"the plan has {parts[odd[0]]!r} for {odd[0]}")
+    return kind(**parts)
 
 
 def plan_in_words(plan: Plan, options: DedupOptions) -> str:

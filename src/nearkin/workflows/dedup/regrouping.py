@@ -149,6 +149,8 @@ def load(directory: Path) -> FinishedRun:
     """Read a finished run back."""
     try:
         stored = json.loads(text_of(directory / MANIFEST))
+        if not isinstance(stored, dict):
+            raise ValueError(f"{MANIFEST} holds no object")
         check_results(directory, stored)
         manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")

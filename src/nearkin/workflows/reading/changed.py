@@ -33,9 +33,10 @@ def check_comes_again(path: str) -> None:
         )
 
 
-def changed(name: str) -> SourceError:
-    """Some input is not what it was when it was read first."""
-    return SourceError(f"{name} has changed since it was read. Repeat the command that read it.")
+def changed(name: str, how: str = "") -> SourceError:
+    """Some input is not what it was when it was read first; ``how`` says what differs."""
+    differs = f" ({how})" if how else ""
+    return SourceError(f"{name} has changed since it was read{differs}. Repeat the command that read it.")
 
 
 def changed_while_read(name: str) -> SourceError:

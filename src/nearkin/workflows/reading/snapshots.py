@@ -86,7 +86,7 @@ class SourceSnapshot:
             check_comes_again(STDIN if self.changed_ns is None else path)
             now = SourceSnapshot.of(self.source)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
-                raise changed(path)
+                raise changed(path, "its size or its time of change is another")
             return self.source
         found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
         if found.documents.digest != self.sha256:
