@@ -16,6 +16,7 @@ from nearkin.runs.spool import Chunk, Spool, texts_of
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.files import RunResult
+from nearkin.workflows.reading.changed import changed_while_read
 from nearkin.workflows.reading.rereading import Reread
 
 _AS_IT_CAME = Normalisation.parse("none")
@@ -63,7 +64,8 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
     again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
     with found.meter.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
         for number, (some, texts) in enumerate(_texts(again, rows, progress)):
-            again.check_lengths(some, found.result.corpus.n_characters[some], pc.utf8_length(texts))
+            before = found.result.corpus.n_characters[some]
+            again.check_lengths(some, before, pc.utf8_length(texts), told=changed_while_read)
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
     return Originals(rows, spool.chunks())
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
+from nearkin.errors import SourceError
 from nearkin.manifests.inputs import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.records import I64, U32
@@ -52,7 +53,9 @@ class Reread:
         names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
-    def check_lengths(self, rows: I64, before: U32 | I64, now: pa.Array) -> None:
+    def check_lengths(
+        self, rows: I64, before: U32 | I64, now: pa.Array, *, told: Callable[[str], SourceError] = changed
+    ) -> None:
         """Check that documents are as long as they were.
 
         Parameters
@@ -61,6 +64,8 @@ class Reread:
         before : integer array
             Their characters, when they were read first.
         now : integer array of Arrow
+        told : callable
+            Makes the error from the name of a source.
 
         Raises
         ------
@@ -69,7 +74,7 @@ class Reread:
         """
         differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
         if len(differing):
-            raise changed(self.source_names(rows[differing[:1]])[0].as_py())
+            raise told(self.source_names(rows[differing[:1]])[0].as_py())
 
     @property
     def size_bytes(self) -> int:
