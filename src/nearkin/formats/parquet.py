@@ -5,7 +5,6 @@ The one place that opens Parquet files. A file without checksums, of another pro
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,8 @@ from typing import IO, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from nearkin.errors import RunError
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 """What reading a file raises that is damaged, or no Parquet file."""
@@ -47,11 +48,13 @@ def open_table(
 
     Raises
     ------
-    OSError
-        There is no such file, or it is a pipe, which would be waited for, or a folder.
+    FileNotFoundError
+        There is no such file.
+    RunError
+        It is a pipe, which would be waited for, or a folder.
     """
     if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(file))
+        raise RunError(f"{file} is damaged: it is a pipe or a folder, and was a file.")
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True)
 
 

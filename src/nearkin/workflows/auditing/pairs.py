@@ -45,7 +45,7 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     """
     started = time.perf_counter()
     try:
-        chosen = _options(told)
+        chosen = _options(directory, told)
         sides = _texts(told.left), _texts(told.right)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
@@ -81,11 +81,11 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     )
 
 
-def _options(told: PairsManifest) -> PairOptions:
+def _options(directory: Path, told: PairsManifest) -> PairOptions:
     try:
         return PairOptions.of_words(told.parameters)
     except ParameterError as error:  # which would blame an option of the audit
-        raise ValueError(str(error)) from error
+        raise damaged(directory, str(error)) from error
 
 
 def _texts(side: SideRecord) -> Texts:

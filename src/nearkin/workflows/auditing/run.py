@@ -91,8 +91,8 @@ class StoredRun:
             Its input is gone, or changed.
         """
         try:
-            options = _options(manifest)
-            _check_inputs(manifest)
+            options = _options(directory, manifest)
+            _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
             again = partial(reread, stored=stored_source, threads=threads, progress=progress)
@@ -150,17 +150,17 @@ class StoredRun:
         return rows, prepared, self.options.shingle.sets(prepared["text"])
 
 
-def _options(manifest: DedupManifest) -> DedupOptions:
+def _options(directory: Path, manifest: DedupManifest) -> DedupOptions:
     try:
         return DedupOptions.of(**manifest.options_in_words)
     except ParameterError as error:  # which would blame an option of the audit
-        raise ValueError(str(error)) from error
+        raise damaged(directory, str(error)) from error
 
 
-def _check_inputs(manifest: DedupManifest) -> None:
+def _check_inputs(directory: Path, manifest: DedupManifest) -> None:
     for one in (*manifest.inputs, *manifest.against):
         if not one.path or one.format not in (*FORMATS, *get_args(StoredFormat)):
-            raise ValueError(f"an input has the path {one.path!r} and the format {one.format!r}")
+            raise damaged(directory, f"an input has the path {one.path!r} and the format {one.format!r}")
 
 
 def _documents(path: Path) -> pa.Table:

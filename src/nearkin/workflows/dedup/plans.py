@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
+from nearkin.errors import RunError
 from nearkin.nouns import counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, Matches
@@ -70,15 +70,16 @@ def plan_from_stored(stored: Mapping[str, object]) -> Plan:
 
     Raises
     ------
-    ValueError
+    RunError
         A part of it is no number.
     """
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
     # runs of earlier versions lack what has a default
-    parts: dict[str, Any] = {name: stored[name] for name in kind.__dataclass_fields__ if name in stored}
-    if odd := [name for name, value in parts.items() if not isinstance(value, int | float)]:
-        raise ValueError(f"the plan has {parts[odd[0]]!r} for {odd[0]}")
-    return kind(**parts)
+    names = [name for name in kind.__dataclass_fields__ if name in stored]
+    for name in names:
+        if not isinstance(stored[name], int | float):
+            raise RunError(f"The run is damaged: its plan has {stored[name]!r} for {name!r}. Run nearkin dedup again.")
+    return kind(**{name: stored[name] for name in names})  # type: ignore[arg-type]
 
 
 def plan_in_words(plan: Plan, options: DedupOptions) -> str:

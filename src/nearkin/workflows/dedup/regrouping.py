@@ -150,7 +150,7 @@ def load(directory: Path) -> FinishedRun:
     try:
         stored = json.loads(text_of(directory / MANIFEST))
         if not isinstance(stored, dict):
-            raise ValueError(f"{MANIFEST} holds no object")
+            raise RunError(f"The run in {directory} is damaged: {MANIFEST} holds no object. Run nearkin dedup again.")
         check_results(directory, stored)
         manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.engines.spark.layout import Block
+from nearkin.errors import RunError
 from nearkin.records import I64, U32
+from nearkin.runs.checkpoint import kept_arrays
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
@@ -52,6 +54,8 @@ class Homes:
         ------
         SourceError
             More documents than rows can be numbered.
+        RunError
+            Homes that were kept are of other files.
         """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         check_not_too_many(int(n_documents.sum()))
@@ -60,7 +64,13 @@ class Homes:
         of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes_of(int(n_bytes.sum()), n_at_a_time)
         is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
         n_inputs = int(n_documents[parts < n_input_parts].sum())
-        first_chunk = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
+        cut = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
+        # what is kept is of these homes: a run that goes on has them as they were cut first
+        first_chunk = kept_arrays(spool.path.parent / "homes.npz", lambda: {"first_chunk": cut})["first_chunk"]
+        if first_chunk[-1] != len(order):
+            raise RunError(
+                f"{spool.path.parent} is damaged: its homes are of other files. Run it again, without --resume."
+            )
         return cls(
             spool=spool,
             parts=parts[order],
