@@ -31,7 +31,7 @@ test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
 
 # what needs one core, side by side; then what takes all of them
 check:  ## everything but the set-up of chromium, PostgreSQL and Java
-	@$(MAKE) -j2 --output-sync=line static base
+	@$(MAKE) -j2 static base
 	@$(MAKE) tests bounds
 	$(call say,All checks passed.)
 
@@ -54,7 +54,7 @@ coverage: $(READY)  ## which lines the unit tests run; fails when too many are l
 	@$(BIN)/pytest -q tests/unit --cov --cov-report=term:skip-covered
 
 soak: $(READY)  ## the exhaustive tests, before a release; hours
-	@$(BIN)/pytest -q -m soak
+	@$(BIN)/pytest -q -m soak --timeout=0
 
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
 bounds: $(READY)

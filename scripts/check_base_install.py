@@ -7,12 +7,10 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 EXTRAS = ("altair", "jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
-IMPORT_LIMIT_S = 0.2
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
 DOCUMENTS = [
     {"id": "lease", "text": LEASE},
@@ -33,17 +31,6 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout
 
 
-def fastest_s(code: str) -> float:
-    """The best of five runs: the machine may be busy."""
-
-    def once() -> float:
-        start = time.perf_counter()
-        python(code)
-        return time.perf_counter() - start
-
-    return min(once() for _ in range(5))
-
-
 def nearkin(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).with_name("nearkin")
     return subprocess.run(
@@ -57,8 +44,6 @@ def main() -> None:
 
     loaded = python("import sys, nearkin; print(*sys.modules)").split()
     check(not {*HEAVY} & {*loaded}, "import nearkin loads nothing heavy", {*HEAVY} & {*loaded})
-    import_s = fastest_s("import nearkin") - fastest_s("pass")
-    check(import_s < IMPORT_LIMIT_S, f"import nearkin takes less than {IMPORT_LIMIT_S} s", f"{import_s:.3f} s")
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
+from nearkin.stages.search.ranges.segment import RangeSegment
 
 MOST = 2**27 - 1
 KINDS = ["families", "tiny", "huge", "equal", "one dimension", "two lengths", "boundary", "extremes", "zeros"]
@@ -86,10 +87,7 @@ def in_waves(vectors: LetterVectors, ends: list[int]) -> RangeIndex:
     """The same documents in several segments."""
     cuts = [0, *sorted(min(end, len(vectors)) for end in ends), len(vectors)]
     waves = [vectors_of(vectors.counts[a:b], vectors.is_counted[a:b]) for a, b in pairwise(cuts)]
-    index = RangeIndex.of(waves[0])
-    for wave in waves[1:]:
-        index = index.extended(wave)
-    return index
+    return RangeIndex(tuple(RangeSegment.build(wave) for wave in waves), vectors.fingerprint)
 
 
 @st.composite

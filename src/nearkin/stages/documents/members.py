@@ -85,14 +85,3 @@ def escaped(name: str) -> str:
     ('100% sure%21.txt', 'a%2521b', '%d \\ud800')
     """
     return re.sub(r"%(?=2[15])", "%25", printable_id(name)).replace(BETWEEN, "%21")
-
-
-def unescaped(part: str) -> str:
-    """The name that `escaped` wrote so.
-
-    Examples
-    --------
-    >>> unescaped("100% sure%21.txt"), unescaped("a%2521b")
-    ('100% sure!.txt', 'a%21b')
-    """
-    return re.sub("%2[15]", lambda found: BETWEEN if found[0] == "%21" else "%", part)

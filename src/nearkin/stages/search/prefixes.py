@@ -48,19 +48,24 @@ class Occurrences:
     def of(cls, hashes: U64) -> Occurrences:
         """Those of some elements."""
         buckets = (hashes >> np.uint64(64 - COUNT_BITS)).astype(np.int64)
+        if len(buckets) >= _SORTED_BELOW:
+            return cls._counted(np.bincount(buckets, minlength=1 << COUNT_BITS))
         return cls.summed(buckets, np.ones(len(buckets), np.int64))
 
     @classmethod
     def summed(cls, buckets: U32 | I64, n: U32 | I64) -> Occurrences:
         """Numbers of elements in buckets, which may come in any order and more than once."""
         if len(buckets) >= _SORTED_BELOW:
-            sums = np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.int64)  # exact below 2**53
-            present = np.flatnonzero(sums)
-            return cls(present, sums[present])
+            return cls._counted(np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.int64))  # exact below 2**53
         order = np.argsort(buckets, kind="stable")
         ordered = buckets[order].astype(np.int64)
         starts = np.flatnonzero(np.diff(ordered, prepend=-1))
         return cls(ordered[starts], np.add.reduceat(n[order], starts, dtype=np.int64) if len(starts) else starts)
+
+    @classmethod
+    def _counted(cls, n: I64) -> Occurrences:
+        present = np.flatnonzero(n)
+        return cls(present, n[present])
 
     @classmethod
     def joined(cls, parts: Sequence[Occurrences]) -> Occurrences:

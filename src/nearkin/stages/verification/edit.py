@@ -44,11 +44,6 @@ class EditSimilarity:
     length_b: int
     least_distance: int
 
-    @property
-    def most_similarity(self) -> float:
-        """The similarity, or, where that is not known, what it is at most."""
-        return _similarity(self.least_distance, self.length_a, self.length_b)
-
 
 def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> EditSimilarity:
     """1 - Levenshtein distance / length of the longer text, in characters.
@@ -98,15 +93,11 @@ def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> 
     if distance > most_edits:
         least = max(most_edits + 1, abs(length_a - length_b))
         return EditSimilarity(None, None, length_a, length_b, least)
-    return EditSimilarity(_similarity(distance, length_a, length_b), distance, length_a, length_b, distance)
+    length = max(length_a, length_b)
+    return EditSimilarity(1 - distance / length if length else 1.0, distance, length_a, length_b, distance)
 
 
 def _cost_of_character(text: str) -> int:
     """RapidFuzz has a table for the characters of Latin-1; others are looked up one by one."""
     n_beyond = 0 if text.isascii() else len(text) - len(text.encode("latin-1", "ignore"))
     return 3 if 10 * n_beyond > len(text) else 1
-
-
-def _similarity(distance: int, length_a: int, length_b: int) -> float:
-    longer = max(length_a, length_b)
-    return 1 - distance / longer if longer else 1.0

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall
@@ -22,7 +22,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
-from nearkin.workflows.auditing.reported import damaged
+from nearkin.workflows.auditing.reported import blaming, damaged
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
@@ -45,7 +45,8 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     """
     started = time.perf_counter()
     try:
-        chosen = _options(directory, told)
+        with blaming(directory):
+            chosen = PairOptions.of_words(told.parameters)
         sides = _texts(told.left), _texts(told.right)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
@@ -79,13 +80,6 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
         is_truncated=missed.is_truncated,
         proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
     )
-
-
-def _options(directory: Path, told: PairsManifest) -> PairOptions:
-    try:
-        return PairOptions.of_words(told.parameters)
-    except ParameterError as error:  # which would blame an option of the audit
-        raise damaged(directory, str(error)) from error
 
 
 def _texts(side: SideRecord) -> Texts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import RunError
+from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
 
@@ -200,6 +201,15 @@ def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
         kind = "row" if "row_a" in batch.schema.names else "id"  # earlier versions wrote no rows
         found += [batch[f"{kind}_{side}"].unique() for side in ("a" if is_across else "ab")]
     return len(pc.unique(pa.chunked_array(found))) if found else 0
+
+
+@contextmanager
+def blaming(directory: Path) -> Iterator[None]:
+    """Of options that a run stored: what breaks their rules is damage of the run, and no option of the audit."""
+    try:
+        yield
+    except ParameterError as error:
+        raise damaged(directory, str(error)) from error
 
 
 def damaged(directory: Path, why: str) -> RunError:

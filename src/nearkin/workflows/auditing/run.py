@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import NearkinError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
@@ -37,6 +37,7 @@ from nearkin.workflows.auditing.reported import (
     ReportedAcross,
     ReportedWithin,
     TruePairs,
+    blaming,
     damaged,
     n_documents_in_pairs,
 )
@@ -91,7 +92,8 @@ class StoredRun:
             Its input is gone, or changed.
         """
         try:
-            options = _options(directory, manifest)
+            with blaming(directory):
+                options = DedupOptions.of(**manifest.options_in_words)
             _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
@@ -148,13 +150,6 @@ class StoredRun:
         prepared = prepare(batch, self.options.normalise, source_name=name)
         self.inputs.check_lengths(rows, self.n_characters[rows], prepared["n_characters"])
         return rows, prepared, self.options.shingle.sets(prepared["text"])
-
-
-def _options(directory: Path, manifest: DedupManifest) -> DedupOptions:
-    try:
-        return DedupOptions.of(**manifest.options_in_words)
-    except ParameterError as error:  # which would blame an option of the audit
-        raise damaged(directory, str(error)) from error
 
 
 def _check_inputs(directory: Path, manifest: DedupManifest) -> None:

@@ -13,9 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearkin.errors import FingerprintError
 from nearkin.records import I64, LetterVectors
-from nearkin.stages.search.ranges.directions import Directions
 from nearkin.stages.search.ranges.matches import (
     MOST_MATCHES,
     Found,
@@ -47,7 +45,8 @@ class RangeIndex:
     >>> counts = np.array([[100, 40], [101, 40], [90, 60], [0, 3]], np.uint32)
     >>> is_counted = np.array([True, True, True, False])
     >>> vectors = LetterVectors(counts, is_counted, counts.sum(axis=1), np.zeros(4, np.int64), "letters")
-    >>> index = RangeIndex.of(vectors).extended(vectors)
+    >>> waves = RangeSegment.build(vectors), RangeSegment.build(vectors)
+    >>> index = RangeIndex(waves, vectors.fingerprint)
     >>> found = index.search(vectors, 0.025)
     >>> found.row[found.query == 0].tolist(), found.distance[found.query == 0].tolist()
     ([0, 4, 1, 5], [0.0, 0.0, 1.0, 1.0])
@@ -63,23 +62,6 @@ class RangeIndex:
     def of(cls, vectors: LetterVectors) -> RangeIndex:
         """The index of one wave; see `RangeSegment.build`."""
         return cls((RangeSegment.build(vectors),), vectors.fingerprint)
-
-    def extended(self, vectors: LetterVectors, *, directions: Directions | None = None) -> RangeIndex:
-        """The index with one more wave, a segment of its own; nothing that was there is touched.
-
-        Parameters
-        ----------
-        vectors : LetterVectors
-            With the fingerprint of those before.
-        directions : Directions, optional
-            Learnt from the wave if not given.
-        """
-        if vectors.fingerprint != self.fingerprint:
-            raise FingerprintError(
-                f"Vectors of different countings cannot be put together: {self.fingerprint!r} and "
-                f"{vectors.fingerprint!r}."
-            )
-        return RangeIndex((*self.segments, RangeSegment.build(vectors, directions)), self.fingerprint)
 
     def __len__(self) -> int:
         return sum(map(len, self.segments))
