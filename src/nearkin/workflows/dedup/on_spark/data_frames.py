@@ -14,7 +14,7 @@ from nearkin.engines.spark.blocks import Blocks, gathered
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.runs.spool import Spool
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.corpus import repeated_among
 from nearkin.workflows.dedup.not_compared import within_what_there_is
@@ -118,11 +118,11 @@ def _read_texts(
     frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
 ) -> tuple[Homes, Blocks]:
     """Where each row is at home, and what is known of the texts; rows are refused here, before anything is compared."""
-    spool, rows = Spool(work / "spool"), work / "rows"
+    spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
     read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
-    homes = Homes.of(spool, read.collected(), 1 << 32, stages.n_at_a_time)
+    homes = Homes.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
     has_ids = columns.doc_id is not None
     found = find_texts(stages, homes, options.keep, work / "texts", is_against=False, has_ids=has_ids)
     if has_ids:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.errors import RunError
 from nearkin.records import I64, U32
 from nearkin.runs.checkpoint import kept_arrays
-from nearkin.runs.spool import Chunk, Spool
+from nearkin.runs.spool import SPOOL, Chunk, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
@@ -44,11 +45,11 @@ class Homes:
     n_inputs: int
 
     @classmethod
-    def of(cls, spool: Spool, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Homes:
+    def of(cls, work: Path, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Homes:
         """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean.
 
         There are homes for so many tasks at a time, if there are as many documents. No result depends on it, but
-        whatever is kept does.
+        whatever is kept in ``work`` does: a run that goes on there has the homes that were cut first.
 
         Raises
         ------
@@ -65,14 +66,11 @@ class Homes:
         is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         cut = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
-        # what is kept is of these homes: a run that goes on has them as they were cut first
-        first_chunk = kept_arrays(spool.path.parent / "homes.npz", lambda: {"first_chunk": cut})["first_chunk"]
+        first_chunk = kept_arrays(work / "homes.npz", lambda: {"first_chunk": cut})["first_chunk"]
         if first_chunk[-1] != len(order):
-            raise RunError(
-                f"{spool.path.parent} is damaged: its homes are of other files. Run it again, without --resume."
-            )
+            raise RunError(f"{work} is damaged: its homes are of other files. Run it again, without --resume.")
         return cls(
-            spool=spool,
+            spool=Spool(work / SPOOL),
             parts=parts[order],
             numbers=numbers[order],
             starts=starts,

@@ -84,7 +84,7 @@ def find(
     parts, other_parts = split(inputs), split(others or ())
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, spool, options.normalise, rules=rules, progress=meter.progress)
-    homes = Homes.of(spool, read, len(parts), stages.n_at_a_time)
+    homes = Homes.of(work, read, len(parts), stages.n_at_a_time)
     found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
