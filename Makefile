@@ -48,7 +48,7 @@ static: $(READY)
 tests: $(READY)
 	$(call say,Tests: code$(COMMA) doctests$(COMMA) documentation)
 	@$(BIN)/pytest -q tests/unit/kernels
-	@$(BIN)/pytest -q --ignore=tests/unit/kernels
+	@$(BIN)/pytest -q --ignore=tests/unit/kernels --maxfail=10
 
 coverage: $(READY)  ## which lines the unit tests run; fails when too many are left out
 	@$(BIN)/pytest -q tests/unit --cov --cov-report=term:skip-covered

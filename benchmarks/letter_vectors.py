@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nearkin.records import U32
-from nearkin.stages.features.letters import LEAST_LETTERS, LetterCounts
+from nearkin.stages.features.letters import MIN_LETTERS, LetterCounts
 
 F64 = NDArray[np.float64]
 SHARES = {"contracts": 0.35, "mail": 0.35, "reuters21578": 0.2, "license_rules": 0.1}
@@ -85,7 +85,7 @@ def _originals(n: int, profiles: Profiles, chance: np.random.Generator) -> NDArr
     shares /= shares.sum(axis=1, keepdims=True)
     lengths = profiles.lengths[chance.integers(0, len(profiles.lengths), n)] * np.exp(chance.normal(0, 0.5, n))
     lengths *= np.where(chance.random(n) < GIANTS, 300, 1)
-    return chance.poisson(lengths.clip(2 * LEAST_LETTERS, LONGEST)[:, None] * shares)
+    return chance.poisson(lengths.clip(2 * MIN_LETTERS, LONGEST)[:, None] * shares)
 
 
 def _edited(parents: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from letter_vectors import read_profiles, write_vectors
 from nearkin.records import U32, LetterVectors
-from nearkin.stages.features.letters import LEAST_LETTERS
+from nearkin.stages.features.letters import MIN_LETTERS
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.search.ranges.segment import RangeSegment
 
@@ -36,7 +36,7 @@ class Collection:
 def record_of(counts: U32) -> LetterVectors:
     """A record of vectors, of which those with too few letters are not counted."""
     sums = counts.sum(axis=1, dtype=np.int64)
-    return LetterVectors(counts, sums >= LEAST_LETTERS, sums, np.zeros(len(counts), np.int64), "letters=latin")
+    return LetterVectors(counts, sums >= MIN_LETTERS, sums, np.zeros(len(counts), np.int64), "letters=latin")
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -77,6 +77,6 @@ def prepared(data: Path, n_documents: int, n_queries: int, out: Path, console: C
         f"{1000 * timed(opened):.1f} ms; a wave of {WAVE:,} added in {timed(lambda: index.extended(wave)):.3f} s."
     )
     chance = np.random.default_rng(SEED)
-    long_enough = np.flatnonzero(sums > LEAST_LETTERS)
+    long_enough = np.flatnonzero(sums > MIN_LETTERS)
     rows = chance.choice(long_enough, min(n_queries, len(long_enough)), replace=False)
     return Collection(path, vectors, rows, index)

@@ -21,7 +21,7 @@ class Held:
     blocks: list[Block]
     sent: Counter[str]
 
-    def exchanged(self, n_targets: int, task: Task) -> Held:
+    def shuffled(self, n_targets: int, task: Task) -> Held:
         by_target: dict[int, list[Block]] = {}
         for block in random.sample(self.blocks, len(self.blocks)):
             assert 0 <= block.target < n_targets

@@ -18,7 +18,7 @@ from nearkin.workflows.aligning.parallel import ParallelCorpus
 from nearkin.workflows.aligning.training import AlignOptions, train
 from nearkin.workflows.table_words import TableWords
 
-LEAST_OCCURRENCES = 5
+MIN_OCCURRENCES = 5
 
 
 def frequent_words(corpus: ParallelCorpus) -> tuple[set[str], set[str]]:
@@ -29,7 +29,7 @@ def frequent_words(corpus: ParallelCorpus) -> tuple[set[str], set[str]]:
         for counted, batch, split in zip(counts, pair, (words.of_source, words.of_target), strict=True):
             found = split(batch["text"].cast("large_string"))
             counted.update(found.words.take(found.ids).to_pylist())
-    source, target = ({word for word, n in counted.items() if n >= LEAST_OCCURRENCES} for counted in counts)
+    source, target = ({word for word, n in counted.items() if n >= MIN_OCCURRENCES} for counted in counts)
     return source, target
 
 
@@ -74,7 +74,7 @@ def print_aligners(folder: Path) -> None:
                 f"{aligned.n_pairs / elapsed_s:,.0f}",
             ))  # fmt: skip
     print_table(
-        f"Words that occur {LEAST_OCCURRENCES} times or more, whose translation in the dictionary does too",
+        f"Words that occur {MIN_OCCURRENCES} times or more, whose translation in the dictionary does too",
         ("aligner", "direction", "words", "the likeliest", "among five", "aligning, s", "all, s", "pairs a second"),
         rows,
     )

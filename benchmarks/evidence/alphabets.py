@@ -66,7 +66,7 @@ def judged(texts: pa.LargeStringArray, pairs: set[tuple[int, int]]) -> str:
         return "0"
     chosen = sorted(pairs)
     chosen = [chosen[i] for i in np.random.default_rng(1).permutation(len(chosen))[:SAMPLE]]
-    found = [edit_similarity(texts[a].as_py(), texts[b].as_py()).most_similarity for a, b in chosen]
+    found = [edit_similarity(texts[a].as_py(), texts[b].as_py()).max_similarity for a, b in chosen]
     return f"{len(pairs):,} ({np.mean(np.array(found) >= 0.9):.0%})"
 
 

@@ -23,7 +23,7 @@ CATCH_ALLS = {
     "commercial-license", "warranty-disclaimer", "unknown", "unknown-license-reference", "free-unknown", "generic-cla",
 }  # fmt: skip
 """Names that stand for any text of a kind, not for one text."""
-MOST_OF_A_FAMILY = 6
+MAX_OF_A_FAMILY = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def licences(path: Path) -> Pairs:
     """
     table = pq.read_table(path).to_pandas()
     table = table[(table.kind == "text") & ~table.license.isin(CATCH_ALLS) & (table.text.str.split().str.len() >= 50)]
-    table = table.groupby("license").head(MOST_OF_A_FAMILY)
+    table = table.groupby("license").head(MAX_OF_A_FAMILY)
     left, right = np.triu_indices(len(table), 1)
     names = table.license.to_numpy()
     stems = table.license.str.partition("-")[0].to_numpy()

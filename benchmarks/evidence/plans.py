@@ -31,8 +31,8 @@ def print_plans(name: str, texts: list[str]) -> None:
     rows = []
     for shingle in SHINGLES:
         sets = shingle.sets(ready)
-        elapsed_s = _least_s(lambda shingle=shingle: shingle.sets(ready))
-        sketched_s = _least_s(lambda sets=sets: MinHash(128).sign(sets))
+        elapsed_s = _min_s(lambda shingle=shingle: shingle.sets(ready))
+        sketched_s = _min_s(lambda sets=sets: MinHash(128).sign(sets))
         similarity = jaccard(sets, left, right)
         sample = Sample.of_one(N_DOCUMENTS, sets.sizes, similarity, np.zeros(len(left), np.int64))
         cells = []
@@ -52,7 +52,7 @@ def print_plans(name: str, texts: list[str]) -> None:
     )
 
 
-def _least_s(work: Callable[[], object]) -> float:
+def _min_s(work: Callable[[], object]) -> float:
     """The time of the fastest of some runs: the others were disturbed."""
     times = []
     for _ in range(5):

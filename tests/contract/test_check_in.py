@@ -11,7 +11,7 @@ import pytest
 from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.check_in.shared_keys import MOST_OF_A_KEY, MOST_OF_A_SAMPLE
+from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.keys import BANDS
 from nearkin.collection.stored_keys import fill
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
@@ -115,7 +115,7 @@ def test_what_is_not_yet_in_the_table_of_keys_is_found_too(collection, monkeypat
 
 @pytest.mark.parametrize("samples", [4_096, 400])
 def test_a_long_text_contains_what_it_contains(place, samples, monkeypatch):
-    monkeypatch.setattr("nearkin.collection.check_in.candidates.MOST_SAMPLES", samples)
+    monkeypatch.setattr("nearkin.collection.check_in.candidates.MAX_SAMPLES", samples)
     maker = Prose(9, n_words=5_000)
     parts = [maker.text(2_000) for _ in range(10)]
     with place.open() as collection:
@@ -250,9 +250,9 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
 def test_wording_that_everybody_has_is_counted(place):
     header = prose.text(60)
     with place.open() as collection:
-        collection.add([(f"d{i}", f"{header} {prose.text(25)}") for i in range(MOST_OF_A_SAMPLE + 60)])
+        collection.add([(f"d{i}", f"{header} {prose.text(25)}") for i in range(MAX_OF_A_SAMPLE + 60)])
         checked = collection.check(f"{header} {prose.text(300)}")
-        assert checked.n_crowded_keys > 0
+        assert checked.n_hot_keys > 0
 
 
 def test_keys_of_another_method_are_made_anew(place):
@@ -272,12 +272,12 @@ def test_keys_of_another_method_are_made_anew(place):
 def test_what_is_gone_crowds_nothing_out(place):
     base = prose.text(200)
     with place.open() as collection:
-        for first in range(0, MOST_OF_A_KEY + 60, 40):
+        for first in range(0, MAX_OF_A_KEY + 60, 40):
             texts = [(f"d{i}", f"{base} version {i}") for i in range(first, first + 40)]
             collection.add(texts)
-        collection.remove([f"d{i}" for i in range(MOST_OF_A_KEY + 40)])
+        collection.remove([f"d{i}" for i in range(MAX_OF_A_KEY + 40)])
         checked = collection.check(f"{base} version none")
-        assert (checked.verdict, checked.n_crowded_keys) == ("near", 0)
+        assert (checked.verdict, checked.n_hot_keys) == ("near", 0)
         assert checked.n_found == collection.info().n_documents
 
 

@@ -74,9 +74,9 @@ def test_what_a_pair_adds(tmp_path):
     assert n_candidates > 140
     streams = ("pairs", "asks", "profiles", "sets", "matches", "labels")
     beside = sum(stages.sent[name] for name in streams) / n_candidates
-    # in one home nothing is asked for, and no set travels
-    at_home = needs.pair_bytes - 8 * 196 - 300
-    assert at_home / 3 < beside < needs.pair_bytes * 1.5
+    # in one partition nothing is asked for, and no set travels
+    in_one_partition = needs.pair_bytes - 8 * 196 - 300
+    assert in_one_partition / 3 < beside < needs.pair_bytes * 1.5
 
 
 def test_signatures_into_orders(tmp_path):

@@ -146,7 +146,7 @@ def test_what_is_similar_after_waves_and_removals(place):
 @pytest.fixture(scope="module")
 def families() -> list[tuple[str, str]]:
     """600 documents in families, in an order of chance."""
-    texts = versions(3, n_bases=120, n_words=90, n_versions=5, most_edits=8)
+    texts = versions(3, n_bases=120, n_words=90, n_versions=5, max_edits=8)
     chance = random.Random(4)
     numbered = [(f"d{i}", text) for i, text in enumerate(texts[:600])]
     chance.shuffle(numbered)

@@ -33,7 +33,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import entries, grouping, homes, linking, popular, texts, verifying
+from nearkin.workflows.dedup.on_spark import entries, grouping, hubs, linking, partitions, texts, verifying
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
@@ -77,7 +77,7 @@ def in_files(records: Records, n: int) -> list[Records]:
     return [records[i : i + size] for i in range(0, len(records), size)]
 
 
-def crowd(n: int, seed: int = 1) -> list[str]:
+def skewed(n: int, seed: int = 1) -> list[str]:
     """Texts of one long beginning, which share most bands, and an end of their own."""
     prose = Prose(seed)
     head = prose.text(300)
@@ -110,7 +110,7 @@ def cases() -> dict[str, Case]:
             in_files(named([f"{Prose(i).text(25)} {one_text[:60]}" for i in range(150)] + [one_text[:60]] + short), 3),
             options={"measure": "containment"},
         ),
-        "crowded short texts, contained": Case(
+        "skewed short texts, contained": Case(
             in_files(named([f"{Prose(i).text(i % 40)} {' '.join(short)} {i // 7}" for i in range(400)]), 3),
             against=in_files(named([f"{short[i % 2]} {i // 7}" for i in range(300)], "t"), 2),
             options={"measure": "containment", "threshold": 0.6},
@@ -128,16 +128,16 @@ def cases() -> dict[str, Case]:
         "files without documents": Case([[], named([one_text, one_text + " more"]), [], []]),
         "one giant group": Case(in_files(named(chain(900)), 3), options={"group": "component"}),
         "principals of a giant group": Case(in_files(named(chain(900)), 3)),
-        "a crowded key": Case(in_files(named(crowd(400)), 4), options={"threshold": 0.9}),
-        "crowded against another collection": Case(
-            in_files(named(crowd(200)), 2), against=in_files(named(crowd(300), "t"), 2), options={"threshold": 0.9}
+        "a skewed key": Case(in_files(named(skewed(400)), 4), options={"threshold": 0.9}),
+        "skewed against another collection": Case(
+            in_files(named(skewed(200)), 2), against=in_files(named(skewed(300), "t"), 2), options={"threshold": 0.9}
         ),
-        "crowded on both sides": Case(
-            in_files(named(crowd(250)), 2),
-            against=in_files(named(crowd(250)[60:] + crowd(90, 2), "t"), 2),
+        "skewed on both sides": Case(
+            in_files(named(skewed(250)), 2),
+            against=in_files(named(skewed(250)[60:] + skewed(90, 2), "t"), 2),
             options={"threshold": 0.9},
         ),
-        "crowded short texts": Case([named([f"{short[i % 2]} {i // 7}" for i in range(700)])]),
+        "skewed short texts": Case([named([f"{short[i % 2]} {i // 7}" for i in range(700)])]),
         "ids that come again": Case([[*named([one_text, "other words here"]), *named(short)], named(short)]),
         "numbers as ids": Case([[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
         "numbers as ids, one again": Case([[{"id": i % 29, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
@@ -155,7 +155,7 @@ def cases() -> dict[str, Case]:
 
 
 CROWDED_CASES = (
-    "a crowded key", "crowded short texts", "crowded against another collection", "crowded on both sides",
+    "a skewed key", "skewed short texts", "skewed against another collection", "skewed on both sides",
 )  # fmt: skip
 
 
@@ -195,8 +195,8 @@ def assert_same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
 
 @pytest.fixture
 def small(monkeypatch):
-    """Many homes, many places to meet, and few texts at a time: what a large corpus does."""
-    monkeypatch.setattr(homes, "MOST_HOME_BYTES", 20_000)
+    """Many partitions, many places to meet, and few texts at a time: what a large corpus does."""
+    monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
     monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
     monkeypatch.setattr(entries, "MEETING_BYTES", 4_000)
     monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 100)
@@ -219,7 +219,7 @@ def test_components_in_rounds(tmp_path, small, monkeypatch):
     """As of a graph that no task could hold."""
     expected = by_local(cases()["one giant group"], tmp_path)
     stages = InProcess()
-    monkeypatch.setattr(grouping, "MOST_EDGES", 0)
+    monkeypatch.setattr(grouping, "MAX_EDGES", 0)
 
     def finder(inputs, others, options, work, **how):
         return find(inputs, others, options, work, stages, **how)
@@ -258,12 +258,12 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
     assert 0 < n_not_compared <= n_pairs - n_candidates
 
 
-@pytest.mark.parametrize("name", ["a crowded key", "crowded against another collection"])
+@pytest.mark.parametrize("name", ["a skewed key", "skewed against another collection"])
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
-    """Their pairs are not all at their own home."""
-    monkeypatch.setattr(popular, "MANY", 300)
-    monkeypatch.setattr(popular, "_SOME", 1)
+    """Their pairs are not all at their own partition."""
+    monkeypatch.setattr(hubs, "MANY", 300)
+    monkeypatch.setattr(hubs, "_SOME", 1)
     case = cases()[name]
     case = replace(case, options={**case.options, "keep": keep})
     n_of_homes: Counter[int] = Counter()
@@ -272,7 +272,7 @@ def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, mon
     class Watched(verifying.AskProfilesTask):
         def __call__(self, target, blocks):
             left, right, _ = PAIRS.joined(blocks)
-            assert (self.homes.at(left) == target).all()
+            assert (self.partitions.at(left) == target).all()
             n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
             spread.append((left > right).any())
             return super().__call__(target, blocks)
@@ -302,7 +302,7 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
     case = Case(in_files(named(found), 3) if found else [[]], options=options)
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(homes, "MOST_HOME_BYTES", 500)
+        patch.setattr(partitions, "MAX_PARTITION_BYTES", 500)
         patch.setattr(grouping, "_MATCHES_A_TASK", 3)
         patch.setattr(entries, "MEETING_BYTES", 100)
         patch.setattr(texts, "_DOCUMENTS_A_TASK", 7)

@@ -25,7 +25,7 @@ from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup import files as dedup_of_files
 from nearkin.workflows.dedup import searching
 from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.on_spark import entries, grouping, homes, texts
+from nearkin.workflows.dedup.on_spark import entries, grouping, partitions, texts
 from nearkin.workflows.reading.on_spark import task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -33,8 +33,8 @@ from nearkin.workflows.resources import Resources
 PLAIN = Delivery(report=False)
 RESUME = Delivery(report=False, resume=True)
 MANY_HOMES = """
-from nearkin.workflows.dedup.on_spark import homes
-homes.LEAST_HOME_BYTES = 1
+from nearkin.workflows.dedup.on_spark import partitions
+partitions.MIN_PARTITION_BYTES = 1
 from nearkin.cli.main import run
 run()
 """
@@ -54,7 +54,7 @@ class Stages(Silent):
 
 
 def in_many_files(case: Case, n: int = 6) -> Case:
-    """A file is read by one task, and lies in one home."""
+    """A file is read by one task, and lies in one partition."""
 
     def cut(files: Sequence[Records]) -> list[Records]:
         n_parts = max(1, n // max(len(files), 1))
@@ -114,8 +114,8 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = 120) -> No
 
 @pytest.fixture
 def small(monkeypatch) -> None:
-    """Several homes, and several places to meet: what the driver decides for a large corpus."""
-    monkeypatch.setattr(homes, "MOST_HOME_BYTES", 20_000)
+    """Several partitions, and several places to meet: what the driver decides for a large corpus."""
+    monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
     monkeypatch.setattr(entries, "MEETING_BYTES", 40_000)
     monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 200)
     monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
@@ -145,7 +145,7 @@ def test_components_in_rounds(tmp_path, spark, small, monkeypatch):
     """As of a graph that no task could hold."""
     case = in_many_files(cases()["one giant group"])
     expected = found(case, tmp_path, tmp_path / "local")
-    monkeypatch.setattr(grouping, "MOST_EDGES", 0)
+    monkeypatch.setattr(grouping, "MAX_EDGES", 0)
     stages = Stages()
     assert found(case, tmp_path, tmp_path / "spark", engine=Cluster(), progress=stages) == expected
     assert 3 <= sum(name.startswith("star-") for name in stages.begun) <= 12
@@ -156,7 +156,7 @@ def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monk
     monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
     monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
     monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 20_000)  # of 80,000
-    case = in_many_files(cases()["a crowded key"])
+    case = in_many_files(cases()["a skewed key"])
     expected = found(case, tmp_path, tmp_path / "local")
     stages = Stages()
     assert found(case, tmp_path, tmp_path / "spark", engine=Cluster(), progress=stages) == expected
@@ -166,7 +166,7 @@ def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monk
 
 @pytest.mark.slow
 def test_a_document_of_20_megabytes(tmp_path, spark, small):
-    """And one that is nearly the same, in another home: what travels of it is larger than any block should be."""
+    """And one that is nearly the same, in another partition: what travels of it is larger than any block should be."""
     words = [f"w{i:05}" for i in np.random.default_rng(1).integers(0, 90_000, 2_900_000).tolist()]
     long = " ".join(words)
     assert len(long) > 20e6
@@ -249,12 +249,12 @@ def test_a_worker_that_dies_in_the_middle(tmp_path, cluster, spark, small, whole
     killer.join()
     assert killer.error is None
     assert killer.n_lost > 0, "an executor and its Python"
-    assert 3 <= killer.n_done < 12, "of as many homes"
+    assert 3 <= killer.n_done < 12, "of as many partitions"
     assert told == expected
 
 
 def command(case: Case, folder: Path, cluster, *more: str) -> list[str]:
-    """`nearkin dedup` on the cluster, with many homes."""
+    """`nearkin dedup` on the cluster, with many partitions."""
     mine, _ = written(case, folder)
     settings = cluster.settings | {"spark.default.parallelism": "2"}
     conf = [part for pair in settings.items() for part in ("--conf", "=".join(pair))]
@@ -277,8 +277,8 @@ def is_over(application: dict[str, object]) -> bool:
 @pytest.fixture
 def cut(tmp_path, cluster, monkeypatch) -> Case:
     """The case of a run in ``spark`` whose driver was killed after its first stages."""
-    monkeypatch.setattr(homes, "LEAST_HOME_BYTES", 1)
-    case = in_many_files(cases()["of every kind"], 9)  # so that there could be more homes than there were
+    monkeypatch.setattr(partitions, "MIN_PARTITION_BYTES", 1)
+    case = in_many_files(cases()["of every kind"], 9)  # so that there could be more partitions than there were
     out = tmp_path / "spark"
     process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
     try:
@@ -299,8 +299,8 @@ def cut(tmp_path, cluster, monkeypatch) -> Case:
 def test_a_driver_that_is_killed(tmp_path, spark, cut):
     """The run goes on where it was, though the cluster has grown; on another engine it does not."""
     out = tmp_path / "spark"
-    n_homes = len(list((out / ".work/texts").iterdir()))
-    assert n_homes < 9, "as many as on the larger cluster"
+    n_partitions = len(list((out / ".work/texts").iterdir()))
+    assert n_partitions < 9, "as many as on the larger cluster"
     mine, _ = written(cut, tmp_path)
     arguments = ["dedup", *mine, "--shingle", "words:3", "--threshold", "0.8", "--no-report", "--resume", "--out", out]
     refused = nearkin_here(*arguments)

@@ -234,7 +234,7 @@ def test_a_search_goes_on_where_it_stood(way, tmp_path):
 
 def test_too_many_pairs_are_refused(tmp_path, monkeypatch):
     vectors = pair_vectors(tmp_path, documents(1, 40, n_kinds=2), documents(2, 40, n_kinds=2))
-    monkeypatch.setattr(verifying, "MOST_PAIRS", 100)
+    monkeypatch.setattr(verifying, "MAX_PAIRS", 100)
     with cut_small(Cut(), SIGNATURES, vectors), pytest.raises(ParameterError, match="More than 100 pairs"):
         by_tasks(vectors, SIGNATURES, tmp_path, InProcess())
 

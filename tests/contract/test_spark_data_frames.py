@@ -49,7 +49,7 @@ def some_texts() -> list[str | None]:
 
 
 small = test_engines_on_a_cluster.small
-"""Several homes, so that names travel."""
+"""Several partitions, so that names travel."""
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,7 @@ def test_the_rules_see_what_they_are_for() -> None:
     assert counted_in('f"{n_left} words"') == [" words"]
     assert not counted_in("f\"{counted(n, 'group')} of {path} lines up\"")
     assert not counted_in('f"{path} is one of the inputs"')
-    assert not counted_in('f"{MOST_PAIRS:,} pairs"')
+    assert not counted_in('f"{MAX_PAIRS:,} pairs"')
     assert RATE.search("1,024 documents a second")
     assert not RATE.search("documents a second time")
     assert not RATE.search("once a minute")
@@ -71,7 +71,7 @@ def _plurals(string: ast.JoinedStr) -> Iterator[str]:
 def _is_count(value: ast.FormattedValue) -> bool:
     """A number that may be 1: one with separators, or one whose name says that it counts.
 
-    A constant of the code (``MOST_PAIRS``) is the same in every message.
+    A constant of the code (``MAX_PAIRS``) is the same in every message.
     """
     text = re.sub(r"^len\((.*)\)$", r"\1", of_value := ast.unparse(value.value))
     if re.fullmatch(r"(?:\w+\.)*_?[A-Z][A-Z_0-9]*(?: [-+*/] \d+)?", text):

@@ -29,8 +29,8 @@ HEAD = "to whom it may concern this message is for the addressee alone"
 
 def some_records() -> list[dict[str, object]]:
     """About 570 documents of every kind, ids in no order."""
-    long = versions(1, n_bases=40, n_words=220, n_versions=5, most_edits=25)
-    short = versions(2, n_bases=60, n_words=20, n_versions=4, most_edits=1)
+    long = versions(1, n_bases=40, n_words=220, n_versions=5, max_edits=25)
+    short = versions(2, n_bases=60, n_words=20, n_versions=4, max_edits=1)
     # what all have in common makes strangers a little alike, so that bands of several rows are chosen
     texts = [f"{HEAD} {text}" for text in (*long, *short)]
     texts += ["", "  \n", "!?", "one", "日本語の短い文章です。", "日本語の短い文章です", "ประโยคภาษาไทย", *texts[::17]]

@@ -20,10 +20,10 @@ from nearkin.errors import ParameterError, RunError, SourceError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import inverted
-from nearkin.stages.search.linking import CrowdedRuns
+from nearkin.stages.search.linking import SkewedRuns
 from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
-from nearkin.workflows.auditing.audited import MOST_MISSED, Audited, AuditOptions, MissedPairs
+from nearkin.workflows.auditing.audited import MAX_MISSED, Audited, AuditOptions, MissedPairs
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.families.files import families_files
@@ -39,7 +39,7 @@ Pairs = set[frozenset[str]]
 
 def planted() -> list[dict[str, object]]:
     """Long texts in families, and what is short, empty, repeated or strange."""
-    texts = versions(5, n_bases=30, n_words=150, n_versions=3, most_edits=16)
+    texts = versions(5, n_bases=30, n_words=150, n_versions=3, max_edits=16)
     texts += ["", " \n", "!?", "one two", "One two.", "one two three four", "One, two, three, four!", *texts[::9]]
     return [{"id": f"d{i * 31 % 2003}", "text": text} for i, text in enumerate(texts)]
 
@@ -264,7 +264,7 @@ def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
     """A crowd under one key: the run cannot say what it missed, the audit can."""
     texts = [f"{' '.join(map(str, range(60)))} x{i} y{i % 7} z{i}" for i in range(300)]
     path = write_jsonl(tmp_path / "in.jsonl", [{"id": str(i), "text": text} for i, text in enumerate(texts)])
-    monkeypatch.setattr(CrowdedRuns, "affordable_pivots", lambda runs, most_pairs: 1)
+    monkeypatch.setattr(SkewedRuns, "affordable_pivots", lambda runs, max_pairs: 1)
     manifest = run_here([str(path)], tmp_path / "out", threshold=0.8)
     assert manifest["counts"]["pairs_not_compared"] > 0
     audited = audit(tmp_path / "out", AuditOptions(sample=50, threads=2))
@@ -387,7 +387,7 @@ def test_missed_pairs_have_a_limit():
     missed.take([("e", "f", 0.8), ("g", "h", 0.8)])
     assert missed.is_truncated
     assert missed.table().to_pydict() == {"id_a": ["c", "a"], "id_b": ["d", "b"], "similarity": [0.9, 0.7]}
-    assert MOST_MISSED >= 100_000
+    assert MAX_MISSED >= 100_000
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def test_repeated_integer_ids_and_ids_that_look_like_the_new_names(tmp_path):
 
 
 def test_a_file_that_breaks_off(tmp_path):
-    texts = versions(4, n_bases=400, n_words=20, n_versions=4, most_edits=1)
+    texts = versions(4, n_bases=400, n_words=20, n_versions=4, max_edits=1)
     whole = write_jsonl(tmp_path / "whole", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
     path = tmp_path / "in.jsonl.gz"
     path.write_bytes(gzip.compress(whole.read_bytes(), mtime=0)[:-4000])

@@ -30,7 +30,7 @@ TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parq
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> str:
-    texts = versions(5, n_bases=25, n_words=60, n_versions=3, most_edits=5)
+    texts = versions(5, n_bases=25, n_words=60, n_versions=3, max_edits=5)
     rows: list[dict[str, object]] = [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)]
     path = tmp_path_factory.mktemp("in") / "in.jsonl"
     write_jsonl(path, rows)
@@ -183,7 +183,7 @@ def test_files_of_signatures_and_statistics(small, tmp_path):
 @pytest.mark.parametrize("has_checksums", [True, False])
 def test_parquet_of_others(tmp_path, has_checksums):
     """Files without checksums are read as they are; where there is one and it is wrong, the file is damaged."""
-    texts = versions(6, n_bases=20, n_words=80, n_versions=2, most_edits=3)
+    texts = versions(6, n_bases=20, n_words=80, n_versions=2, max_edits=3)
     path = tmp_path / "in.parquet"
     table = pa.table({"id": list(range(len(texts))), "text": texts})
     pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=has_checksums)

@@ -26,7 +26,7 @@ def corpus_of(path: Path, texts: list[str]) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("range-search")
-    texts = versions(3, n_bases=12, n_words=80, n_versions=3, most_edits=2)
+    texts = versions(3, n_bases=12, n_words=80, n_versions=3, max_edits=2)
     others = ["too short", "", HOSTILE, HOSTILE + "!", RUSSIAN.format(1), RUSSIAN.format(2)]
     corpus = corpus_of(where / "corpus.jsonl", [*texts, texts[0], *others])
     ended = nearkin_here("lab", "range-search", corpus, "--out", where / "out", "--json", "--queries", 40)

@@ -24,7 +24,7 @@ def corpus_of(path: Path, texts: list[str]) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("signatures")
-    texts = versions(3, n_bases=12, n_words=80, n_versions=3, most_edits=3)
+    texts = versions(3, n_bases=12, n_words=80, n_versions=3, max_edits=3)
     corpus = corpus_of(where / "corpus.jsonl", [*texts, texts[0], "", HOSTILE, HOSTILE + "!"])
     ended = nearkin_here("lab", "signatures", corpus, "--out", where / "out", "--json")
     assert ended.code == 0, ended.err

@@ -25,7 +25,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def families(n: int, *, n_words: int) -> list[str]:
     """Three texts each, one family after another."""
-    each = [versions(seed, n_bases=1, n_words=n_words, n_versions=2, most_edits=4) for seed in range(n)]
+    each = [versions(seed, n_bases=1, n_words=n_words, n_versions=2, max_edits=4) for seed in range(n)]
     return [text for family in each for text in family]
 
 
@@ -122,7 +122,7 @@ def test_page_is_one_file_without_network_script_or_text(out: Path) -> None:
 def test_files_with_the_names_of_the_paper_need_no_zones(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    texts = versions(6, n_bases=len(FILES), n_words=60, n_versions=1, most_edits=1)
+    texts = versions(6, n_bases=len(FILES), n_words=60, n_versions=1, max_edits=1)
     for i, file in enumerate(FILES):
         (folder / file.names[-1]).write_text(texts[i], encoding="utf-8")
     ended = nearkin_here("lab", "similarity-index", folder, *QUICK, "--no-report", "--out", tmp_path / "out")

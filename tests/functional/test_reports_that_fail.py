@@ -24,7 +24,7 @@ def below(kind: int, limit: int) -> Callable[[], None]:
 
 @pytest.fixture
 def small(tmp_path) -> Path:
-    texts = versions(3, n_bases=12, n_words=60, n_versions=3, most_edits=4)
+    texts = versions(3, n_bases=12, n_words=60, n_versions=3, max_edits=4)
     return write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
 
 

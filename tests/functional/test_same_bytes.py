@@ -54,7 +54,7 @@ def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, 
     """What little memory does to a large run."""
     for module in (searching, band_search):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 256 << 10)
-    monkeypatch.setattr(verifying, "_MOST_PAIRS", 50)
+    monkeypatch.setattr(verifying, "_MAX_PAIRS", 50)
     run_here(corpus, tmp_path / "out", memory=256 << 20)
     same_bytes(tmp_path / "out", expected)
 

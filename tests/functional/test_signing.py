@@ -26,7 +26,7 @@ WEIGHTED = ("--method", "weighted-topsig", "--bits", "64")
 @pytest.fixture(scope="module")
 def load(tmp_path_factory) -> Path:
     """Versions of some texts, one without text, one that cannot be read."""
-    texts = versions(3, n_bases=30, n_words=120, n_versions=4, most_edits=4)
+    texts = versions(3, n_bases=30, n_words=120, n_versions=4, max_edits=4)
     records = [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)]
     records[EMPTY]["text"] = ""
     records[BAD]["text"] = 5

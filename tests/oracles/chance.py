@@ -11,7 +11,7 @@ from nearkin.records import ShingleSets
 SIGMAS = 4.5  # a right program fails one such check in 300,000
 
 
-def least_share(expected: float, n: int) -> float:
+def min_share(expected: float, n: int) -> float:
     """The lowest share of ``n`` draws that chance can explain where ``expected`` is right."""
     return expected - SIGMAS * math.sqrt(expected * (1 - expected) / n) - SIGMAS / n
 

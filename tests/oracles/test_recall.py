@@ -44,13 +44,13 @@ def found_by(texts: list[str], **options: object) -> tuple[Pairs, nearkin.DedupR
     return pairs, result
 
 
-def edited(seed: int, *, n_bases: int, n_words: int, most_edits: int) -> list[str]:
+def edited(seed: int, *, n_bases: int, n_words: int, max_edits: int) -> list[str]:
     """Each base with three versions, whose likeness spreads over a wide range."""
     chance = random.Random(seed)
     texts = []
     for _ in range(n_bases):
         base = [f"w{chance.randrange(10**6)}" for _ in range(n_words)]
-        for n_edits in (0, *(chance.randint(1, most_edits) for _ in range(3))):
+        for n_edits in (0, *(chance.randint(1, max_edits) for _ in range(3))):
             version = list(base)
             for at in chance.sample(range(n_words), n_edits):
                 version[at] = f"v{chance.randrange(10**9)}"
@@ -62,7 +62,7 @@ def edited(seed: int, *, n_bases: int, n_words: int, most_edits: int) -> list[st
     ("threshold", "recall", "n_words"), [(0.8, 0.99, 150), (0.7, 0.9, 150), (0.6, 0.99, 150), (0.9, 0.8, 150)]
 )
 def test_of_long_texts_as_many_are_found_as_predicted(threshold, recall, n_words):
-    texts = edited(1, n_bases=500, n_words=n_words, most_edits=n_words // 10)
+    texts = edited(1, n_bases=500, n_words=n_words, max_edits=n_words // 10)
     truth = all_matches([shingles(text, "words", 3) for text in texts], threshold)
     found, result = found_by(texts, threshold=threshold, recall=recall, shingle="words:3")
     plan = result.manifest["plan"]
@@ -79,7 +79,7 @@ def test_of_long_texts_as_many_are_found_as_predicted(threshold, recall, n_words
     assert result.manifest["counts"]["pairs_not_compared"] == 0
 
 
-def clustered(seed: int, *, n_clusters: int, size: int, n_words: int, most_edits: int) -> list[str]:
+def clustered(seed: int, *, n_clusters: int, size: int, n_words: int, max_edits: int) -> list[str]:
     """Versions of a few texts, each with words of its own: nearly all pairs lie in large groups."""
     chance = random.Random(seed)
     texts = []
@@ -87,18 +87,18 @@ def clustered(seed: int, *, n_clusters: int, size: int, n_words: int, most_edits
         base = [f"w{chance.randrange(10**6)}" for _ in range(n_words)]
         for _ in range(size):
             version = list(base)
-            for at in chance.sample(range(n_words), chance.randint(1, most_edits)):
+            for at in chance.sample(range(n_words), chance.randint(1, max_edits)):
                 version[at] = f"v{chance.randrange(10**9)}"
             texts.append(" ".join(version))
     return texts
 
 
 @pytest.mark.parametrize(
-    ("n_clusters", "size", "n_words", "most_edits"),
+    ("n_clusters", "size", "n_words", "max_edits"),
     [(10, 60, 300, 8), (20, 40, 160, 5)],  # in the second, documents are hardly longer than those searched exactly
 )
-def test_in_clusters_as_many_are_missed_as_estimated(n_clusters, size, n_words, most_edits):
-    texts = clustered(1, n_clusters=n_clusters, size=size, n_words=n_words, most_edits=most_edits)
+def test_in_clusters_as_many_are_missed_as_estimated(n_clusters, size, n_words, max_edits):
+    texts = clustered(1, n_clusters=n_clusters, size=size, n_words=n_words, max_edits=max_edits)
     n_pairs = len(all_matches([shingles(text, "words", 5) for text in texts], 0.8))
     n_missed, estimated = [], []
     for seed in range(12):

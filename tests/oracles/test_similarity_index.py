@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.signatures.similarity_index import (
+    MAX_SUPER_SHINGLED,
     METHODS,
-    MOST_SUPER_SHINGLED,
     SimilarityIndex,
     interval,
     text_of_bytes,
@@ -160,7 +160,7 @@ def test_bytes_that_are_no_text():
 
 
 def test_too_long_for_super_shingles():
-    text = "ab" * (MOST_SUPER_SHINGLED // 2)
+    text = "ab" * (MAX_SUPER_SHINGLED // 2)
     texts = pa.array([text + "abc", text, "abc"], pa.large_string())
     made = SimilarityIndex(method=14, stream="characters", variation="A", k=2_000).index(
         pa.array([text + "x" * 2_000, "abc"], pa.large_string())

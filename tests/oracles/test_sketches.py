@@ -12,7 +12,7 @@ from nearkin.planning.search import BandPlan, Sample, plan_bands
 from nearkin.records import ShingleSets
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
-from oracles.chance import at_threshold, is_plausible, least_share, pairs_of_sets
+from oracles.chance import at_threshold, is_plausible, min_share, pairs_of_sets
 
 RECALL = 0.99
 
@@ -55,7 +55,7 @@ def test_recall_at_the_threshold_is_what_was_predicted_for_every_size(threshold,
             share = (keys[:, ::2] == keys[:, 1::2]).any(axis=0).mean()
             expected = float(found_by_bands(jaccard, bands, rows))
             assert expected >= RECALL
-            assert share >= least_share(expected, n_pairs), (size, n_left, n_right, n_common)
+            assert share >= min_share(expected, n_pairs), (size, n_left, n_right, n_common)
 
 
 @pytest.mark.parametrize("n_union", [1, 2, 7, 40, 300, 3000])

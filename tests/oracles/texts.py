@@ -66,8 +66,8 @@ def named(texts: list[str]) -> list[tuple[str, str]]:
     return [(f"d{(7 * i) % 1000}-{i}", text) for i, text in enumerate(texts)]
 
 
-def versions(seed: int, *, n_bases: int, n_words: int, n_versions: int, most_edits: int) -> list[str]:
-    """Long random texts with versions, each by up to ``most_edits`` changed words; in a shuffled order."""
+def versions(seed: int, *, n_bases: int, n_words: int, n_versions: int, max_edits: int) -> list[str]:
+    """Long random texts with versions, each by up to ``max_edits`` changed words; in a shuffled order."""
     chance = random.Random(seed)
     texts = []
     for _ in range(n_bases):
@@ -75,7 +75,7 @@ def versions(seed: int, *, n_bases: int, n_words: int, n_versions: int, most_edi
         texts.append(" ".join(base))
         for _ in range(n_versions):
             version = list(base)
-            for _ in range(chance.randint(1, most_edits)):
+            for _ in range(chance.randint(1, max_edits)):
                 version[chance.randrange(n_words)] = f"v{chance.randrange(10**9)}"
             texts.append(" ".join(version))
     chance.shuffle(texts)

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
-from nearkin.cli.reading_options import MOST_UNREADABLE, MaxUnreadable
+from nearkin.cli.reading_options import MAX_UNREADABLE, MaxUnreadable
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def train(
     file_format: _Format = None,
     encoding: Encoding = "utf-8",
     on_error: _OnError = "stop",
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE,
+    max_unreadable: MaxUnreadable = MAX_UNREADABLE,
     aligner: _Aligner = "auto",
     iterations: _Iterations = 5,
     stem: _Stem = False,

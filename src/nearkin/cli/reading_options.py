@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _input = partial(typer.Option, rich_help_panel="Input")
 SKIP_DOCUMENTS = "skip-documents"
-MOST_UNREADABLE = "50%"
+MAX_UNREADABLE = "50%"
 LARGEST_DOCUMENT = "64MiB"
 
 OnError = Annotated[
@@ -52,7 +52,7 @@ class RulesOptions(OptionGroup):
     """What happens to documents and files that cannot be read."""
 
     on_error: OnError = SKIP_DOCUMENTS
-    max_unreadable: MaxUnreadable = MOST_UNREADABLE
+    max_unreadable: MaxUnreadable = MAX_UNREADABLE
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
 
     def rules(self) -> ReadingRules:

@@ -22,7 +22,7 @@ from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents
 
 _NOT_STORED = -1
-_MOST_OF_A_BYTE = 1 << 17
+_MAX_OF_A_BYTE = 1 << 17
 """Bytes that one byte of Zstandard can stand for: a block of 128 KiB takes three or more."""
 
 
@@ -239,7 +239,7 @@ def digest_of(stored: object) -> bytes | None:
 def _unpacked(stored: Any) -> bytes:
     """The bytes of a text; how many there are is said in the frame itself."""
     size = zstandard.frame_content_size(stored)
-    if size > _MOST_OF_A_BYTE * len(stored) + _MOST_OF_A_BYTE:
+    if size > _MAX_OF_A_BYTE * len(stored) + _MAX_OF_A_BYTE:
         reason = f"{counted(size, 'byte')} cannot have been packed into {len(stored):,}"
         raise zstandard.ZstdError(reason)  # before memory is taken for them
     return _OWN.decompressor.decompress(stored)

@@ -14,8 +14,8 @@ from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits
 from nearkin.store.schema import contents, documents, loads, waves
 
-_MOST_OF_A_NAME = 200
-_MOST_OF_A_HINT = 200
+_MAX_OF_A_NAME = 200
+_MAX_OF_A_HINT = 200
 _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
 VERIFY = "Run nearkin verify COLLECTION, which repairs what can be repaired and names the rest."
@@ -203,8 +203,8 @@ def checked_wave(wave: object) -> str:
     ParameterError
         It is no str, blank, too long, or nothing that a database can store.
     """
-    if not isinstance(wave, str) or not wave.strip() or len(wave) > _MOST_OF_A_NAME or not is_storable(wave):
-        rule = f"a name of 1 to {_MOST_OF_A_NAME} characters, not blank, that UTF-8 can hold"
+    if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_storable(wave):
+        rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that UTF-8 can hold"
         raise ParameterError.of("wave", "Collection", rule, wave)
     return wave.strip()
 
@@ -222,8 +222,8 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         return f"The document {doc_id!r} has no version {version}; it has {', '.join(str(row[0]) for row in stored)}."
     if stored:
         return f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {len(stored)}."
-    if len(doc_id) > _MOST_OF_A_HINT:
-        return f"There is no document {doc_id[:_MOST_OF_A_HINT]!r}…, an id of {counted(len(doc_id), 'character')}."
+    if len(doc_id) > _MAX_OF_A_HINT:
+        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}…, an id of {counted(len(doc_id), 'character')}."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()

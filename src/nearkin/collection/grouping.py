@@ -21,7 +21,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 
 NO_GROUP = -1
-_MOST_WAITING = 1 << 20
+_MAX_WAITING = 1 << 20
 """Pairs, that are kept until they are put together with those before."""
 
 
@@ -130,7 +130,7 @@ class _Forest:
         is_news = self._least[left] != self._least[right]
         self._waiting.append((left[is_news], right[is_news]))
         self._n_waiting += int(is_news.sum())
-        if self._n_waiting > max(_MOST_WAITING, len(self._least)):
+        if self._n_waiting > max(_MAX_WAITING, len(self._least)):
             self._unite()
 
     def components(self) -> tuple[I64, I64]:

@@ -20,8 +20,8 @@ from nearkin.records import U64, Bool
 from nearkin.stages.documents.preparing import prepare
 
 _LEVEL = 3
-_MOST_OF_AN_ID = 2_000  # bytes: the indexes of PostgreSQL take little more
-_MOST_STORED = 900_000_000  # bytes: SQLite takes a billion, PostgreSQL a GiB
+_MAX_OF_AN_ID = 2_000  # bytes: the indexes of PostgreSQL take little more
+_MAX_STORED = 900_000_000  # bytes: SQLite takes a billion, PostgreSQL a GiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         del firsts[digest]
     contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
     for digest, content in contents.items():
-        if len(content[-1]) > _MOST_STORED:
+        if len(content[-1]) > _MAX_STORED:
             problems = [
                 f"too long to be stored: {counted(len(content[-1]), 'byte')} when compressed"
                 if one == digest
@@ -133,8 +133,8 @@ def _contents(
 def _bad_id(doc_id: str) -> str | None:
     if "\0" in doc_id:
         return "the id holds the character U+0000, which PostgreSQL cannot store"
-    if len(doc_id) > _MOST_OF_AN_ID or len(doc_id.encode()) > _MOST_OF_AN_ID:
-        return f"the id is longer than {_MOST_OF_AN_ID:,} bytes"
+    if len(doc_id) > _MAX_OF_AN_ID or len(doc_id.encode()) > _MAX_OF_AN_ID:
+        return f"the id is longer than {_MAX_OF_AN_ID:,} bytes"
     return None
 
 

@@ -19,7 +19,7 @@ from nearkin.store.bulk import insert_rows, named
 from nearkin.store.schema import contents, profiles
 from nearkin.store.store import Store
 
-_MOST_TRIED = 64
+_MAX_TRIED = 64
 """Combinations of texts, of which one may be that of a load."""
 _AT_A_TIME = 1 << 14
 
@@ -61,7 +61,7 @@ def _proven_of(connection: Connection, load: LoadSpan, came: Mapping[int, Collec
     missing = [number for number in range(load.first, load.end) if number not in digests]
     if any(number not in came for number in missing):
         return {}
-    for chosen in islice(product(*(sorted(came[number]) for number in missing)), _MOST_TRIED):
+    for chosen in islice(product(*(sorted(came[number]) for number in missing)), _MAX_TRIED):
         digests |= dict(zip(missing, chosen))
         joined = b"".join([digests[number] for number in range(load.first, load.end)])
         if hashlib.sha256(joined).digest() == load.digest:

@@ -21,7 +21,7 @@ from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
 _OWNER = "groups and conflicts"
 _PAIRS_AT_A_TIME = 1 << 22
 """That all threads together hold, if every text is like every other."""
-_FEWEST_QUERIES, _MOST_QUERIES = 8, 64
+_FEWEST_QUERIES, _MAX_QUERIES = 8, 64
 _CONTENTS_AT_A_TIME = 1 << 14
 _UNKNOWN = -2
 
@@ -84,7 +84,7 @@ def pairs_within(
 def _batches(search: _Search, threads: int, progress: Progress) -> Iterator[Pairs]:
     n_asked = len(search.asked)
     n_queries = _PAIRS_AT_A_TIME // (threads * max(1, len(search.is_live)))
-    n_queries = min(_MOST_QUERIES, max(_FEWEST_QUERIES, n_queries))
+    n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
     parts = [slice(start, min(start + n_queries, n_asked)) for start in range(0, n_asked, n_queries)]
     progress.start("compare", n_asked, "documents")
     for part, found in zip(parts, _in_turn(search, parts, min(threads, len(parts)))):

@@ -29,7 +29,7 @@ from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents
 
-MOST_COMPARED = 20_000
+MAX_COMPARED = 20_000
 """Texts that one query by "minhash" compares word by word; a few seconds."""
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
 _NOTHING = np.zeros(0, np.int64)
@@ -171,8 +171,8 @@ def _compared_by_words(
 ) -> Near:
     """Those whose exact Jaccard similarity is enough, the most similar first; documents that are gone are left out."""
     numbers = _of_current_documents(connection, near.contents)
-    if len(numbers) > MOST_COMPARED:
-        rule = f"high enough for at most {MOST_COMPARED:,} texts to be compared word by word"
+    if len(numbers) > MAX_COMPARED:
+        rule = f"high enough for at most {MAX_COMPARED:,} texts to be compared word by word"
         raise ParameterError.of("threshold", "similar", rule, tolerance.value)
     shared = {one.number: jaccard for one, jaccard in _with_jaccards(connection, counting, query.text, numbers)}
     found = np.array(list(shared), np.int64)

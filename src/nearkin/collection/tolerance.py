@@ -17,7 +17,7 @@ GAMMA = 0.025
 """The article's own setting; 0.05 is its relaxed one."""
 THRESHOLD = 0.7
 DISTANCE = 32
-MOST_TOLERANCE = 10
+MAX_TOLERANCE = 10
 _PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance", "si": "tolerance"}
 _DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE, "si": TOLERANCE}
 
@@ -60,8 +60,8 @@ class Tolerance:
             raise ParameterError.of("threshold", "similar", "above 0 and at most 1", value)
         if self.method == "hamming" and (int(value) != value or not 0 <= value < SIGNATURE.bits):
             raise ParameterError.of("distance", "similar", f"an int from 0 to {SIGNATURE.bits - 1}", value)
-        if self.method == "si" and not 0 < value <= MOST_TOLERANCE:
-            raise ParameterError.of("tolerance", "similar", f"above 0 and at most {MOST_TOLERANCE}", value)
+        if self.method == "si" and not 0 < value <= MAX_TOLERANCE:
+            raise ParameterError.of("tolerance", "similar", f"above 0 and at most {MAX_TOLERANCE}", value)
 
     @classmethod
     def of(

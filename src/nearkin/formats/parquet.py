@@ -5,6 +5,7 @@ The one place that opens Parquet files. A file without checksums, of another pro
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,6 @@ from typing import IO, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from nearkin.errors import RunError
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 """What reading a file raises that is damaged, or no Parquet file."""
@@ -50,11 +49,11 @@ def open_table(
     ------
     FileNotFoundError
         There is no such file.
-    RunError
-        It is a pipe, which would be waited for, or a folder.
+    IsADirectoryError
+        It is a folder, or a pipe, which would be waited for.
     """
     if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
-        raise RunError(f"{file} is damaged: it is a pipe or a folder, and was a file.")
+        raise IsADirectoryError(errno.EISDIR, "it is a pipe or a folder, not a file", str(file))
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True)
 
 

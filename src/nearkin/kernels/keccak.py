@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 RATE_BYTES = 136
-MOST_MESSAGE_BYTES = RATE_BYTES - 1
+MAX_MESSAGE_BYTES = RATE_BYTES - 1
 """One block: the message, and at least one byte that ends it."""
 
 

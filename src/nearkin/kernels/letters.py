@@ -12,7 +12,7 @@ LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 N_LATIN = len(LATIN)
 N_BUCKETS = 64
 """For the letters and digits of all other scripts: the upper six bits of the mixed code point."""
-MOST_COUNT = 2**27 - 1
+MAX_COUNT = 2**27 - 1
 """Where a count stops, so that the squares of 256 of them add up to less than 2**62."""
 
 
@@ -31,7 +31,7 @@ def count_letters(
     Returns
     -------
     counts : uint32 array, shape (n_texts, 62 + n_buckets)
-        In the order of LATIN; none greater than MOST_COUNT.
+        In the order of LATIN; none greater than MAX_COUNT.
     n_counted, n_others : int64 arrays, shape (n_texts,)
         Letters and digits that have a place among the counts, and those that have none.
 

@@ -28,15 +28,15 @@ def link_runs(
     sides: NDArray[np.uint8],
     *,
     start: int,
-    least_size_ratio: float,
-    most_pivots: int,
-    most_pairs: int,
+    min_size_ratio: float,
+    max_pivots: int,
+    max_pairs: int,
     pairs: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
     """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
 
-    In a run of up to ``most_pivots`` rows all are paired. In a longer one each is paired with the first
-    ``most_pivots``, or with fewer if that would make more than ``most_pairs`` pairs; those not made are counted where
+    In a run of up to ``max_pivots`` rows all are paired. In a longer one each is paired with the first
+    ``max_pivots``, or with fewer if that would make more than ``max_pairs`` pairs; those not made are counted where
     their sides would have let them match. Rows that follow are paired with rows that lead, never with one another.
 
     Parameters
@@ -44,7 +44,7 @@ def link_runs(
     keys, rows : uint64 and uint32 arrays, shape (n_entries,)
         Sorted by key; in a run the rows that lead come before those that follow.
     sizes : uint32 array
-        Shingles of each row: pairs with a smaller ratio of sizes than ``least_size_ratio`` cannot match and are left
+        Shingles of each row: pairs with a smaller ratio of sizes than ``min_size_ratio`` cannot match and are left
         out.
     sides : uint8 array
         Bits of each row; a pair needs one row with bit 1 and the other with bit 2. A row with bit 4 follows, one
@@ -62,16 +62,16 @@ def link_runs(
     --------
     >>> keys, rows = np.array([5, 5, 7], np.uint64), np.array([3, 1, 2], np.uint32)
     >>> sizes, sides, pairs = np.ones(4, np.uint32), np.full(4, 3, np.uint8), np.empty(9, np.uint64)
-    >>> options = {"least_size_ratio": 0.0, "most_pivots": 9, "most_pairs": 9}
+    >>> options = {"min_size_ratio": 0.0, "max_pivots": 9, "max_pairs": 9}
     >>> link_runs(keys, rows, sizes, sides, start=0, **options, pairs=pairs), int(pairs[0]) == (1 << 32) + 3
     ((1, 3, 0), True)
     """
     n_pairs, next_start, n_not_compared = loops("linking", keys.nbytes).link_many(
         *frozen(keys, rows, sizes, sides),
         start,
-        float(least_size_ratio),
-        most_pivots,
-        most_pairs,
+        float(min_size_ratio),
+        max_pivots,
+        max_pairs,
         pairs,
     )
     return int(n_pairs), int(next_start), int(n_not_compared)

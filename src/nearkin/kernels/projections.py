@@ -99,7 +99,7 @@ def project_sparse(
     return packed
 
 
-def least_rows(
+def min_rows(
     rows: NDArray[np.uint64], row_of: NDArray[np.int64], offsets: NDArray[np.int64], *, n_parts: int
 ) -> NDArray[np.uint64]:
     """The least of the rows of a document's features, part by part.
@@ -120,7 +120,7 @@ def least_rows(
     Examples
     --------
     >>> rows = np.array([[1, 9], [2, 3]], np.uint64)
-    >>> least_rows(rows, np.array([0, 1]), np.array([0, 2]), n_parts=2).tolist()
+    >>> min_rows(rows, np.array([0, 1]), np.array([0, 2]), n_parts=2).tolist()
     [[1, 3]]
     """
     least = np.empty((len(offsets) - 1, rows.shape[1]), np.uint64)

@@ -10,7 +10,7 @@ from nearkin.planning.audit import AuditEstimate, interval_of
 
 WIDTH = 0.1
 """An interval up to this wide says enough: 10 points from its lower to its upper bound."""
-_MOST_EFFECTIVE = 1 << 20
+_MAX_EFFECTIVE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def effective_for(recall: float, confidence: float) -> int:
     >>> effective_for(1.0, 0.95), effective_for(0.8, 0.95)
     (36, 264)
     """
-    low, high = 1, _MOST_EFFECTIVE
+    low, high = 1, _MAX_EFFECTIVE
     while low < high:
         middle = (low + high) // 2
         bounds = interval_of(recall, middle, confidence)

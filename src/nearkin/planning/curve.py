@@ -10,7 +10,7 @@ from nearkin.records import F64
 
 NO_SUCH_BANDS = 1 << 60
 """More bands than anybody can have: so few pairs at the threshold agree in so many rows."""
-_LEAST_PROBABILITY = 1e-15
+_MIN_PROBABILITY = 1e-15
 
 
 def bands_for(threshold: float, rows: int, recall: float) -> int:
@@ -24,7 +24,7 @@ def bands_for(threshold: float, rows: int, recall: float) -> int:
     in_one_band = threshold**rows
     if in_one_band >= recall:
         return 1
-    if in_one_band < _LEAST_PROBABILITY:
+    if in_one_band < _MIN_PROBABILITY:
         return NO_SUCH_BANDS
     return math.ceil(math.log1p(-recall) / math.log1p(-in_one_band) - 1e-12)
 

@@ -14,9 +14,9 @@ from nearkin.planning.curve import bands_for
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import F64, I64, U32
 
-MOST_SLOTS = 4096
-_MOST_ROWS = 32
-_MOST_EXACT = 4096
+MAX_SLOTS = 4096
+_MAX_ROWS = 32
+_MAX_EXACT = 4096
 KEYS_OF_A_LEAD = 2
 """Entries of a rare shingle of a small document: its own, and that of a document that has it too."""
 
@@ -151,16 +151,15 @@ class Sample:
 
 
 def check_reachable(threshold: float, recall: float) -> None:
-    """ParameterError if no signature of up to `MOST_SLOTS` slots finds pairs at the threshold with this probability.
+    """ParameterError if no signature of up to `MAX_SLOTS` slots finds pairs at the threshold with this probability.
 
     One row a band is what needs the fewest slots.
     """
-    if bands_for(threshold, 1, recall) > MOST_SLOTS:
+    if bands_for(threshold, 1, recall) > MAX_SLOTS:
         raise ParameterError.of(
             "recall",
             "dedup",
-            f"reachable at the threshold {threshold} with {MOST_SLOTS} slots; "
-            "take a lower recall or a higher threshold",
+            f"reachable at the threshold {threshold} with {MAX_SLOTS} slots; take a lower recall or a higher threshold",
             recall,
         )
 
@@ -171,7 +170,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     Raises
     ------
     ParameterError
-        If no signature of up to `MOST_SLOTS` slots reaches it.
+        If no signature of up to `MAX_SLOTS` slots reaches it.
 
     Examples
     --------
@@ -182,13 +181,13 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     True
     """
     check_reachable(threshold, recall)
-    strangers = sample.similarity[sample.similarity < threshold]
+    unrelated = sample.similarity[sample.similarity < threshold]
     plans: list[tuple[float, BandPlan]] = []
-    for rows in range(1, _MOST_ROWS + 1):
+    for rows in range(1, _MAX_ROWS + 1):
         bands = bands_for(threshold, rows, recall)
-        if bands * rows > MOST_SLOTS:
+        if bands * rows > MAX_SLOTS:
             break
-        candidates = float(found_by_bands(strangers, bands, rows).sum()) * sample.scale
+        candidates = float(found_by_bands(unrelated, bands, rows).sum()) * sample.scale
         # what no pair of the sample shows may still be there: one pair more than was seen (Laplace's rule of
         # succession), half-way to the threshold, keeps a small sample from choosing a search that lets everything by
         unseen = float(found_by_bands(threshold / 2, bands, rows)) * sample.scale
@@ -232,7 +231,7 @@ PLANNERS: Mapping[str, Callable[[float, float, Sample], BandPlan | SamplingPlan]
 
 def _sizes_to_try(sample: Sample) -> list[int]:
     """Numbers of shingles from which on documents might be sampled, an eighth apart."""
-    largest = min(int(sample.sizes.max(initial=1)) + 1, _MOST_EXACT)
+    largest = min(int(sample.sizes.max(initial=1)) + 1, _MAX_EXACT)
     sizes = [1]
     while sizes[-1] < largest:
         sizes.append(min(sizes[-1] + 1 + sizes[-1] // 8, largest))

@@ -19,7 +19,7 @@ from nearkin.stages.differences.comparison import Piece
 
 _OPEN_FAMILIES = 1
 _LONGEST_RUN = 60
-_LEAST_SHARED = 0.5  # of the shorter side of a difference, in characters, to be marked word by word
+_MIN_SHARED = 0.5  # of the shorter side of a difference, in characters, to be marked word by word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ def _pieces(one: MarkedDifference) -> list[Piece]:
     if one.principal and one.member:
         marks = mark_differences(one.principal, one.member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
         n_shared = sum(len(mark.text) for mark in marks if mark.kind == "equal")
-        if n_shared < _LEAST_SHARED * min(len(one.principal), len(one.member)):
+        if n_shared < _MIN_SHARED * min(len(one.principal), len(one.member)):
             marks = ()  # words that are shared by chance would tear both sides apart
     for i, mark in enumerate(marks):
         needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"

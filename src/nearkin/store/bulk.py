@@ -14,7 +14,7 @@ from sqlalchemy import text as sql
 
 from nearkin.errors import CollectionError
 
-MOST_NAMED = 4_096
+MAX_NAMED = 4_096
 """Values that are named in one statement: PostgreSQL takes 65,535 at most, SQLite 32,766."""
 Columns = Sequence[Sequence[Any]]
 
@@ -75,8 +75,8 @@ def update_integers(connection: Connection, table: Table, key: str, column: str,
 
 def named(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """The values, as many at a time as one statement may name."""
-    for start in range(0, len(values), MOST_NAMED):
-        yield values[start : start + MOST_NAMED]
+    for start in range(0, len(values), MAX_NAMED):
+        yield values[start : start + MAX_NAMED]
 
 
 def is_storable(text: str) -> bool:

@@ -17,7 +17,7 @@ from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.seals import PARTS, Seal, documents_of
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 """Rows of a table that are named one by one, and that are worked out again from their checksums."""
 _IDENTITY: dict[str, tuple[str, ...]] = {
     "facts": ("name",),
@@ -136,7 +136,7 @@ def check(connection: Connection) -> Findings:
         wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
     found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
     left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # the others are told already
-    unknown = sorted(left, key=repr)[:_MOST_NAMED]
+    unknown = sorted(left, key=repr)[:_MAX_NAMED]
     found.faults += [f"whether document {doc_id!r} is current is not known" for doc_id in unknown]
     return found
 
@@ -179,7 +179,7 @@ def mend_current(connection: Connection, wrong: Mapping[int, str]) -> list[str]:
     for some in named(still):
         connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
     names = dict.fromkeys(wrong.values())
-    return [f"whether document {doc_id!r} is current" for doc_id in list(names)[:_MOST_NAMED]]
+    return [f"whether document {doc_id!r} is current" for doc_id in list(names)[:_MAX_NAMED]]
 
 
 def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[str]]:
@@ -250,7 +250,7 @@ def _rows(
     """The rows of a table and their checksums, as they should be; what is otherwise is told."""
     names, place, n_unknown = covered(table), key_place(table), 0
     for *values, stored in _read(connection, table, names):
-        if n_unknown < _MOST_NAMED:
+        if n_unknown < _MAX_NAMED:
             row = judged(values, place, stored)
         else:  # so many are changed that none of them is worked out again
             own = checksum(values, values[place])
@@ -260,15 +260,15 @@ def _rows(
             found.fixes.append(_fix(table, now, stored, right, row.checksum))
         elif not row.is_known:
             n_unknown += 1
-            if n_unknown <= _MOST_NAMED:
+            if n_unknown <= _MAX_NAMED:
                 why = "was not written by Nearkin" if stored is None else "is not what was stored"
                 found.faults.append(f"{_name_of(table, dict(zip(names, values)))} {why}")
         if table is schema.documents and not row.is_as_stored:
             doubtful.take(values[place], stored)
         # the seal is of the checksums that were stored
         yield row.values, row.checksum if row.is_known else stored or 0
-    if n_unknown > _MOST_NAMED:
-        found.faults.append(f"{counted(n_unknown - _MOST_NAMED, 'more row')} of {table.name} not what was stored")
+    if n_unknown > _MAX_NAMED:
+        found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} not what was stored")
 
 
 def _read(connection: Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
@@ -339,7 +339,7 @@ def dangling(connection: Connection) -> Iterator[str]:
             n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
             if key.parent is schema.documents.c.content:
                 yield from _without_text(connection, ~is_there)
-                n_rows = max(0, n_rows - _MOST_NAMED)
+                n_rows = max(0, n_rows - _MAX_NAMED)
             if n_rows:
                 yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"
 
@@ -347,7 +347,7 @@ def dangling(connection: Connection) -> Iterator[str]:
 def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
     """Documents that have no text: the first of them."""
     columns = schema.documents.c
-    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MOST_NAMED)
+    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MAX_NAMED)
     with _any_bytes(connection):
         for doc_id, version in connection.execute(first).all():
             yield f"the text of document {doc_id!r} (version {version}) is missing"

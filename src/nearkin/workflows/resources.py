@@ -9,7 +9,7 @@ from typing import TypeGuard
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.sizes import in_unit_of, parse_size
 
-LEAST_MEMORY = 256 << 20
+MIN_MEMORY = 256 << 20
 """Below this, blocks of work would be too small to be worth their overhead."""
 
 
@@ -30,7 +30,7 @@ class Resources:
     def __post_init__(self) -> None:
         if not isinstance(self.threads, int) or self.threads < 0:
             raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
-        if not isinstance(self.memory_bytes, int) or self.memory_bytes < LEAST_MEMORY:
+        if not isinstance(self.memory_bytes, int) or self.memory_bytes < MIN_MEMORY:
             raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
 
     @classmethod
@@ -46,8 +46,8 @@ class Resources:
         ...
         nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
         """
-        if isinstance(memory, str) and parse_size(memory) < LEAST_MEMORY:
-            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, LEAST_MEMORY)}", memory)
+        if isinstance(memory, str) and parse_size(memory) < MIN_MEMORY:
+            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, MIN_MEMORY)}", memory)
         return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property

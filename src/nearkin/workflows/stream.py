@@ -29,7 +29,7 @@ from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.resources import in_percent
 
 _FIRST_CAPACITY = 1024
-_MOST_OF_A_CHAIN = 64
+_MAX_OF_A_CHAIN = 64
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -199,7 +199,7 @@ class StreamDeduplicator:
         try:
             self._ids += [doc_id for doc_id, _ in batch]
             row, earlier, n_cut = chains.find_and_add(
-                self._keys, first, last, self._heads, self._previous, most=_MOST_OF_A_CHAIN
+                self._keys, first, last, self._heads, self._previous, most=_MAX_OF_A_CHAIN
             )
             for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
                 match = self._compare(i, j, pending)

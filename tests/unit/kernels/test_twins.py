@@ -99,16 +99,16 @@ def test_sort_by_key(entries):
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 40), st.integers(0, 60))
-def test_link_runs(data, most_pivots, most_pairs, room):
+def test_link_runs(data, max_pivots, max_pairs, room):
     keys = np.sort(np.array(data.draw(st.lists(st.integers(0, 6), max_size=30)), np.uint64))
     rows = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(keys), max_size=len(keys))), np.uint32)
     sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=10, max_size=10)), np.uint32)
     sides = np.array(data.draw(st.lists(st.integers(1, 7), min_size=10, max_size=10)), np.uint8)
-    most = {"most_pivots": most_pivots, "most_pairs": most_pairs}
+    most = {"max_pivots": max_pivots, "max_pairs": max_pairs}
 
     def linked():
         pairs = np.zeros(room, np.uint64)
-        said = linking.link_runs(keys, rows, sizes, sides, start=0, least_size_ratio=0.5, **most, pairs=pairs)
+        said = linking.link_runs(keys, rows, sizes, sides, start=0, min_size_ratio=0.5, **most, pairs=pairs)
         return said, pairs[: said[0]]
 
     agreed(linked)

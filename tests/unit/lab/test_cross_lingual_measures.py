@@ -11,7 +11,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.cross_lingual import signature_error, signature_recall, windows
 from nearkin.lab.cross_lingual.documents import ParallelColumns, ParallelDocuments, spread_rows
 from nearkin.lab.cross_lingual.examples import examples
-from nearkin.lab.cross_lingual.experiment import MOST_DOCUMENTS, CrossLingualPlan, CrossLingualResults, measure
+from nearkin.lab.cross_lingual.experiment import MAX_DOCUMENTS, CrossLingualPlan, CrossLingualResults, measure
 from nearkin.lab.cross_lingual.finding import THRESHOLDS, find
 from nearkin.lab.cross_lingual.projecting import (
     CountedTranslations,
@@ -389,7 +389,7 @@ def test_spread_rows_are_at_equal_distances() -> None:
 def test_plans_are_checked() -> None:
     columns = ParallelColumns("de", "en")
     with pytest.raises(ParameterError, match="'documents'"):
-        CrossLingualPlan(documents=(), tables=(), columns=columns, most=MOST_DOCUMENTS + 1)
+        CrossLingualPlan(documents=(), tables=(), columns=columns, most=MAX_DOCUMENTS + 1)
     with pytest.raises(ParameterError, match="'seed'"):
         CrossLingualPlan(documents=(), tables=(), columns=columns, seed=-1)
     with pytest.raises(ParameterError, match=r"2 times\. Got 3 instead"):

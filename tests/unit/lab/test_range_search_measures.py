@@ -41,7 +41,7 @@ from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProj
 from oracles.texts import versions
 
 SEED, TAU = 3, 1.5  # so narrow a range loses matches: recall is there to be measured
-TEXTS = pa.array([*versions(5, n_bases=14, n_words=90, n_versions=4, most_edits=4), "too short", ""], pa.large_string())
+TEXTS = pa.array([*versions(5, n_bases=14, n_words=90, n_versions=4, max_edits=4), "too short", ""], pa.large_string())
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def truth_of(*matches: list[int]) -> ExhaustiveTruth:
 
 def test_edit_similarities_are_those_of_the_definition(queries: np.ndarray, truth: ExhaustiveTruth) -> None:
     texts = TEXTS.to_pylist()
-    for alike in compared(texts, truth, queries.tolist(), most_matches=1000):
+    for alike in compared(texts, truth, queries.tolist(), max_matches=1000):
         pairs = list(zip(queries[alike.query].tolist(), alike.row.tolist()))
         expected = [
             (query, int(row))
@@ -281,7 +281,7 @@ def test_intervals_hold_their_lower_ends() -> None:
 def test_bounds_are_kept_and_what_is_left_out_is_counted() -> None:
     texts = ["x" * 200, *(f"{'x' * 199}{c}" for c in "abcdefgh"), "x" * 300]
     every = list(range(10))
-    alike = compared(texts, truth_of(every), [0], most_matches=5, longest=250)[0]
+    alike = compared(texts, truth_of(every), [0], max_matches=5, longest=250)[0]
     assert alike.n_others.tolist() == [9]
     assert alike.n_drawn == 5
     assert len(alike.query) + alike.n_too_long == 5

@@ -37,7 +37,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 from oracles.texts import versions
 
 TEXTS = pa.array(
-    [*versions(5, n_bases=8, n_words=60, n_versions=3, most_edits=4), "ab", "Ünïcödé – 日本語の文章です"],
+    [*versions(5, n_bases=8, n_words=60, n_versions=3, max_edits=4), "ab", "Ünïcödé – 日本語の文章です"],
     pa.large_string(),
 )
 
@@ -90,7 +90,7 @@ def test_snapshots_double() -> None:
 @pytest.mark.parametrize("large_run", [3, truths._LARGE_RUN])
 def test_truth_is_what_comparing_every_pair_gives(monkeypatch: pytest.MonkeyPatch, large_run: int) -> None:
     monkeypatch.setattr(truths, "_LARGE_RUN", large_run)
-    texts = pa.array([*versions(9, n_bases=12, n_words=40, n_versions=5, most_edits=8), "", "x"], pa.large_string())
+    texts = pa.array([*versions(9, n_bases=12, n_words=40, n_versions=5, max_edits=8), "", "x"], pa.large_string())
     for sets, threshold in ((FEATURES.sets(texts), 0.8), (word_sets(texts), 0.7), (FEATURES.sets(texts), 1.0)):
         each = [set(sets.hashes[a:b].tolist()) for a, b in zip(sets.offsets, sets.offsets[1:])]
         wanted = {
@@ -106,7 +106,7 @@ def test_truth_is_what_comparing_every_pair_gives(monkeypatch: pytest.MonkeyPatc
 
 
 def test_too_many_alike_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(truths, "MOST_SIMILAR", 2)
+    monkeypatch.setattr(truths, "MAX_SIMILAR", 2)
     sets = ShingleSets(np.array([7, 7, 7], np.uint64), np.array([0, 1, 2, 3]), np.ones(3, np.int64), "")
     with pytest.raises(ParameterError, match="so few that at most 2 pairs are alike"):
         similar_pairs(sets, 0.8, threads=1, progress=Silent())

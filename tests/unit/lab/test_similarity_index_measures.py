@@ -63,7 +63,7 @@ def test_runs_are_the_papers_without_the_one_that_is_not_there() -> None:
 @pytest.fixture(scope="module")
 def folder() -> Folder:
     texts = [
-        *versions(3, n_bases=2, n_words=400, n_versions=2, most_edits=12),  # in any order
+        *versions(3, n_bases=2, n_words=400, n_versions=2, max_edits=12),  # in any order
         "Ünïcode 😀 text",
         "",
     ]
@@ -88,7 +88,7 @@ def test_the_multiplier_of_java_makes_the_numbers_of_the_package(
 def test_another_stop_list_makes_the_numbers_of_a_package_that_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(2)
     common = ["the", "of", "and", "already", "somebody", "isn't", "would", "whose", "to", "in"]
-    bases = [versions(seed, n_bases=1, n_words=90, n_versions=0, most_edits=0)[0].split() for seed in range(5)]
+    bases = [versions(seed, n_bases=1, n_words=90, n_versions=0, max_edits=0)[0].split() for seed in range(5)]
     texts = [" ".join(draw.permutation([*common * 3, *base])) for base in bases]
     zone = np.array([1, 1, 1, 2, 2])
     zones = Zones(zone, _expected(zone, is_published=False), False)
@@ -164,7 +164,7 @@ def test_chance_of_a_hit_is_that_of_two_random_walks() -> None:
 
 
 def test_the_highest_shingles_add_up_to_a_length() -> None:
-    texts = [" ".join(versions(7, n_bases=1, n_words=n, n_versions=0, most_edits=1)) for n in (2000, 5000, 20_000)]
+    texts = [" ".join(versions(7, n_bases=1, n_words=n, n_versions=0, max_edits=1)) for n in (2000, 5000, 20_000)]
     values = (
         SimilarityIndex(method=9, stream="words", variation="A", k=4, w=5)
         .index(pa.array(texts, pa.large_string()))

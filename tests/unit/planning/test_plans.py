@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands
 from nearkin.planning.curve import bands_for, missed
-from nearkin.planning.search import MOST_SLOTS, Sample, plan_bands, plan_sampling
+from nearkin.planning.search import MAX_SLOTS, Sample, plan_bands, plan_sampling
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import ShingleSets
 from nearkin.stages.signatures.minhash import MinHash
@@ -26,7 +26,7 @@ def strangers(n_documents: int, similarity: float, *, size: int = 300) -> Sample
 @given(st.floats(0.05, 1.0), st.integers(1, 12), st.floats(0.01, 0.9999))
 def test_the_fewest_bands_that_reach_the_recall(threshold, rows, recall):
     bands = bands_for(threshold, rows, recall)
-    assume(bands * rows <= MOST_SLOTS)
+    assume(bands * rows <= MAX_SLOTS)
     assert found_by_bands(threshold, bands, rows) >= recall - 1e-9
     assert bands == 1 or found_by_bands(threshold, bands - 1, rows) < recall
 
@@ -36,7 +36,7 @@ def test_a_plan_reaches_its_recall_within_the_slots(threshold, recall, n_documen
     plan = plan_bands(threshold, recall, strangers(n_documents, similarity))
     assert plan.recall_at_threshold >= recall - 1e-9
     assert plan.recall_at_threshold == found_by_bands(threshold, plan.bands, plan.rows)
-    assert plan.size == plan.bands * plan.rows <= MOST_SLOTS
+    assert plan.size == plan.bands * plan.rows <= MAX_SLOTS
     assert plan.exact_below >= 1
     assert plan.expected_candidates >= 0
     n_union = 10 * plan.size

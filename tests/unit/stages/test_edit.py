@@ -25,17 +25,17 @@ def plain_distance(a: str, b: str) -> int:
 @given(texts, texts)
 def test_the_distance_is_that_of_the_table(a: str, b: str) -> None:
     found = edit_similarity(a, b)
-    assert found.distance == found.least_distance == plain_distance(a, b)
+    assert found.distance == found.min_distance == plain_distance(a, b)
     assert found.similarity == (1 - found.distance / max(len(a), len(b)) if a or b else 1.0)
 
 
 @given(texts, texts, st.integers(0, 3000))
-def test_a_bound_makes_nothing_wrong(a: str, b: str, most_work: int) -> None:
-    found, distance = edit_similarity(a, b, most_work=most_work), plain_distance(a, b)
+def test_a_bound_makes_nothing_wrong(a: str, b: str, max_work: int) -> None:
+    found, distance = edit_similarity(a, b, max_work=max_work), plain_distance(a, b)
     assert (found.length_a, found.length_b) == (len(a), len(b))
     if found.similarity is None:
         assert found.distance is None
-        assert found.least_distance <= distance
+        assert found.min_distance <= distance
     else:
         assert found.distance == distance
 
@@ -52,7 +52,7 @@ def test_empty_texts_are_alike() -> None:
 
 def test_what_is_shared_at_both_ends_costs_nothing() -> None:
     shared = "lorem ipsum " * 100_000
-    found = edit_similarity(f"{shared}x{shared}", f"{shared}yz{shared}", most_work=2)
+    found = edit_similarity(f"{shared}x{shared}", f"{shared}yz{shared}", max_work=2)
     assert found.distance == 2
 
 
@@ -60,7 +60,7 @@ def test_long_texts_far_apart_are_told_as_not_known() -> None:
     found = edit_similarity("ab" * 300_000, "ba" * 150_000 + "cd" * 150_000)
     assert found.similarity is None
     assert found.distance is None
-    assert found.least_distance > 0
+    assert found.min_distance > 0
     assert (found.length_a, found.length_b) == (600_000, 600_000)
 
 
@@ -70,8 +70,8 @@ def test_half_a_code_point_is_a_character() -> None:
 
 @pytest.mark.parametrize("bad", [-1, True, 1.5])
 def test_a_bound_out_of_range_is_refused(bad: int) -> None:
-    with pytest.raises(ParameterError, match="most_work"):
-        edit_similarity("a", "b", most_work=bad)
+    with pytest.raises(ParameterError, match="max_work"):
+        edit_similarity("a", "b", max_work=bad)
 
 
 def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

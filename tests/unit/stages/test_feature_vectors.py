@@ -26,7 +26,7 @@ def own_hashes(given: FeatureCounts, chosen: I64) -> U8:
 
 @pytest.mark.parametrize("most", [1, 2000, 1 << 20])
 def test_rows_belong_to_their_features_whatever_is_forgotten(most):
-    vectors = FeatureVectors(own_hashes, 8, most_features=most)
+    vectors = FeatureVectors(own_hashes, 8, max_features=most)
 
     def check(seed: int) -> bool:
         given = counted(seed % 7)

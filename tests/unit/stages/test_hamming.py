@@ -32,7 +32,7 @@ def test_distances_that_make_no_sense(distance):
 
 
 @pytest.mark.parametrize(
-    "options", [{"threads": 0}, {"threads": 1.5}, {"method": "magic"}, {"most_pairs": 0}, {"most_pairs": 1e9}]
+    "options", [{"threads": 0}, {"threads": 1.5}, {"method": "magic"}, {"max_pairs": 0}, {"max_pairs": 1e9}]
 )
 def test_other_parameters_that_make_no_sense(options):
     with pytest.raises(ParameterError, match=f"'{next(iter(options))}' parameter"):
@@ -61,7 +61,7 @@ def test_a_result_is_asked_for_no_more_than_was_searched():
 def test_too_many_pairs_are_refused_and_not_cut(method):
     packed = np.random.default_rng(0).integers(0, 8, (3000, 8)).astype(np.uint8)
     with pytest.raises(ParameterError, match="short enough for at most 1,000 pairs"):
-        neighbour_pairs(signatures(packed), 20, method=method, most_pairs=1000)
+        neighbour_pairs(signatures(packed), 20, method=method, max_pairs=1000)
 
 
 def test_equal_signatures_are_counted_and_not_multiplied():

@@ -30,8 +30,8 @@ def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:
         ({"gamma": float("inf")}, "'gamma' .* must be finite"),
         ({"gamma": [0.1, 0.2]}, "'gamma' .* one for each of 500 queries"),
         ({"gamma": 0.1, "threads": 0}, "'threads' .* an int >= 1"),
-        ({"gamma": 0.1, "most_matches": 0}, "'most_matches' .* an int >= 1"),
-        ({"gamma": 5.0, "most_matches": 1000}, "'gamma' .* small enough for at most 1,000 matches"),
+        ({"gamma": 0.1, "max_matches": 0}, "'max_matches' .* an int >= 1"),
+        ({"gamma": 5.0, "max_matches": 1000}, "'gamma' .* small enough for at most 1,000 matches"),
     ],
 )
 def test_rules(options, message):

@@ -18,7 +18,7 @@ from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.containment import LeadKeys, bits_of, is_new_entry
 from nearkin.stages.search.exhaustive import all_pairs
-from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, CrowdedRuns, Linking, merge_runs
+from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, SkewedRuns, merge_runs
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -139,13 +139,13 @@ def test_a_long_run_is_compared_with_its_first_rows_and_the_rest_is_counted():
     order = np.random.default_rng(0).permutation(n)
     linking = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
     found, n_not_compared = linked(linking, np.zeros(n), order)
-    pivots = set(order[:LEAST_PIVOTS].tolist())
+    pivots = set(order[:MIN_PIVOTS].tolist())
     assert found == {(a, b) for a, b in combinations(range(n), 2) if a in pivots or b in pivots}
     assert n_not_compared == n * (n - 1) // 2 - len(found)
 
 
 def test_one_very_long_run_makes_a_bounded_number_of_pairs(monkeypatch):
-    monkeypatch.setattr(linking, "MOST_PAIRS", 1 << 16)
+    monkeypatch.setattr(linking, "MAX_PAIRS", 1 << 16)
     n = 3000
     all_alike = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
     n_pairs = n_left = 0
@@ -252,7 +252,7 @@ def test_few_elements_pass_that_no_set_leads_with():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=20), st.integers(1, 9))
-def test_entries_that_follow_meet_those_that_lead(entries, most_pivots):
+def test_entries_that_follow_meet_those_that_lead(entries, max_pivots):
     entries = sorted(entries, key=lambda entry: entry[1])
     keys = np.array([key for key, _ in entries], np.uint64)
     sides = np.array([3 | FOLLOWS if follows else 3 for _, follows in entries], np.uint8)
@@ -262,29 +262,29 @@ def test_entries_that_follow_meet_those_that_lead(entries, most_pivots):
         for a, b in combinations(range(len(entries)), 2)
         if entries[a][0] == entries[b][0] and not (entries[a][1] and entries[b][1])
     }
-    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, most_pivots=99), keys, rows)
+    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, max_pivots=99), keys, rows)
     assert (pairs, n_not_compared) == (possible, 0)
-    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, most_pivots), keys, rows)
+    pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, max_pivots), keys, rows)
     assert pairs <= possible
     assert len(pairs) + n_not_compared == len(possible)
 
 
 @given(st.lists(st.integers(1, 300), max_size=5), st.integers(1, 50_000), st.data())
-def test_as_many_pivots_as_are_affordable(lengths, most_pairs, data):
+def test_as_many_pivots_as_are_affordable(lengths, max_pairs, data):
     n_leads = [data.draw(st.integers(0, n)) for n in lengths]
     follows = [i >= n for length, n in zip(lengths, n_leads, strict=True) for i in range(length)]
     keys = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-    runs = CrowdedRuns.of(keys, np.array(follows, np.bool_))
+    runs = SkewedRuns.of(keys, np.array(follows, np.bool_))
     assert sorted(zip(runs.lengths.tolist(), runs.n_leads.tolist(), strict=True)) == sorted(
-        (length, n) for length, n in zip(lengths, n_leads, strict=True) if length > LEAST_PIVOTS and n
+        (length, n) for length, n in zip(lengths, n_leads, strict=True) if length > MIN_PIVOTS and n
     )
-    pivots = runs.affordable_pivots(most_pairs)
+    pivots = runs.affordable_pivots(max_pairs)
     rows, sides = np.arange(len(keys), dtype=np.uint32), np.where(follows, 7, 3).astype(np.uint8)
-    is_crowded = np.isin(keys, [i for i, n in enumerate(lengths) if n > LEAST_PIVOTS and n_leads[i]])
+    is_skewed = np.isin(keys, [i for i, n in enumerate(lengths) if n > MIN_PIVOTS and n_leads[i]])
     pairs, n_not_compared = linked(
-        Linking(np.ones(len(rows), np.uint32), sides, 0.0, pivots), keys[is_crowded], rows[is_crowded]
+        Linking(np.ones(len(rows), np.uint32), sides, 0.0, pivots), keys[is_skewed], rows[is_skewed]
     )
-    assert len(pairs) <= most_pairs or pivots == LEAST_PIVOTS
+    assert len(pairs) <= max_pairs or pivots == MIN_PIVOTS
     n_following = runs.lengths - runs.n_leads
     possible = (runs.lengths * (runs.lengths - 1) - n_following * (n_following - 1)) // 2
     assert n_not_compared == possible.sum() - len(pairs)

@@ -16,7 +16,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
-from nearkin.stages.translation.pairs import MOST_WORDS, GrowingPairs, SentencePairs
+from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import Origin, TranslationTable
 
@@ -176,7 +176,7 @@ def test_damaged_files_say_so(tmp_path):
 def test_sentences_that_are_empty_or_long_are_left_out_and_counted():
     pairs = GrowingPairs()
     split = WordSplitter().split
-    long = " ".join(["wort"] * (MOST_WORDS + 1))
+    long = " ".join(["wort"] * (MAX_WORDS + 1))
     pairs.add(split(strings(["ein haus", "", long, "!!"])), split(strings(["a house", "a", "word", "b"])))
     pairs.add(split(strings(["haus"])), split(strings(["house"])))
     frozen = pairs.frozen()

@@ -8,7 +8,7 @@ import struct
 import pytest
 from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, Table, Text, create_engine
 
-from nearkin.store.bulk import MOST_NAMED, insert_rows, is_storable, named
+from nearkin.store.bulk import MAX_NAMED, insert_rows, is_storable, named
 
 KINDS = Table(
     "kinds",
@@ -89,9 +89,9 @@ def test_columns_of_other_lengths_are_refused(engine):
 
 
 def test_values_are_named_as_many_at_a_time_as_a_statement_takes():
-    values = list(range(2 * MOST_NAMED + 1))
+    values = list(range(2 * MAX_NAMED + 1))
     parts = list(named(values))
-    assert [len(part) for part in parts] == [MOST_NAMED, MOST_NAMED, 1]
+    assert [len(part) for part in parts] == [MAX_NAMED, MAX_NAMED, 1]
     assert [value for part in parts for value in part] == values
     assert list(named([])) == []
 

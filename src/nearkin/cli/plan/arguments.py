@@ -12,7 +12,7 @@ from nearkin.errors import ParameterError
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 _MOST = 10**12
-_MOST_CORES = 10**6
+_MAX_CORES = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,6 @@ def parse_machine(text: str, cores_here: int) -> Machine:
         speed = float(told["speed"] or 1)
     except ValueError:
         raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.") from None
-    if not 1 <= cores <= _MOST_CORES or not 0 < speed < math.inf:
-        raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MOST_CORES:,} and a speed above 0", text)
+    if not 1 <= cores <= _MAX_CORES or not 0 < speed < math.inf:
+        raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)

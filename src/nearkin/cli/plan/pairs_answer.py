@@ -90,8 +90,8 @@ def _show(
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say, say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
-    from nearkin.workflows.pairing.planning import LEAST_PAIRS
-    from nearkin.workflows.pairing.verifying import MOST_PAIRS
+    from nearkin.workflows.pairing.planning import MIN_PAIRS
+    from nearkin.workflows.pairing.verifying import MAX_PAIRS
 
     say(console, [question_sentence(question)])
     console.print(_ways(question, planned))
@@ -102,8 +102,8 @@ def _show(
         sampled,
         speed=None if machine.is_this else machine.speed,
         is_fixed=options.method != "auto" or bool(options.fixed),
-        least_pairs=LEAST_PAIRS,
-        most_pairs=MOST_PAIRS,
+        min_pairs=MIN_PAIRS,
+        max_pairs=MAX_PAIRS,
     )
     say(console, said)
     if figure is not None:

@@ -24,9 +24,9 @@ from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store import schema
 from nearkin.store.bulk import named
 
-MOST_SAMPLES = 4_096
+MAX_SAMPLES = 4_096
 """Sampled shingles of one text that are asked for: of 130,000 words; of a longer text every second, third, …"""
-_MOST_COUNTED = 1_024
+_MAX_COUNTED = 1_024
 _MISSED = 0.01
 
 
@@ -85,7 +85,7 @@ class CheckCandidates:
     ----------
     contents, sizes_bytes : list of int
         The most promising first.
-    n_crowded : int
+    n_skewed : int
         Keys of the text that were too common.
     lost : list of int
         Contents that nobody can know about: they have no keys, because their stored texts are damaged.
@@ -93,7 +93,7 @@ class CheckCandidates:
 
     contents: list[int]
     sizes_bytes: list[int]
-    n_crowded: int
+    n_skewed: int
     lost: list[int]
 
 
@@ -106,9 +106,9 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     """Contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
-    step = max(1, -(-len(samples) // MOST_SAMPLES))
+    step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
-    least = least_shared(options.containment / step)  # of what a part shares, every so many are asked for
+    least = min_shared(options.containment / step)  # of what a part shares, every so many are asked for
     asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
@@ -119,14 +119,14 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
         reach = distance_for(options.threshold, 8 * len(query.signature))
-    is_part = n_samples >= asked.least_of(marks)
+    is_part = n_samples >= asked.min_of(marks)
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     return _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
 
 
 @cache
-def least_shared(chance: float) -> I64:
+def min_shared(chance: float) -> I64:
     """How many sampled shingles a text must share of so many, at the least, to be a part: the place is the number.
 
     A text of which a part of ``containment`` lies in another shares each with that probability, if each is asked for;
@@ -134,11 +134,11 @@ def least_shared(chance: float) -> I64:
 
     Examples
     --------
-    >>> least_shared(0.9)[[1, 3, 5, 20]].tolist()
+    >>> min_shared(0.9)[[1, 3, 5, 20]].tolist()
     [1, 1, 3, 14]
     """
-    chances, least = np.array([1.0]), np.ones(_MOST_COUNTED + 1, np.int64)
-    for n in range(1, _MOST_COUNTED + 1):
+    chances, least = np.array([1.0]), np.ones(_MAX_COUNTED + 1, np.int64)
+    for n in range(1, _MAX_COUNTED + 1):
         chances = np.append(chances, 0) * (1 - chance) + np.append(0, chances) * chance
         least[n] = max(1, int(np.searchsorted(np.cumsum(chances), _MISSED, side="right")))
     return least
@@ -158,7 +158,7 @@ def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Sh
     refuse_hidden(connection, [number for number in wanted if number in same or number not in sizes])
     refuse_changed(connection, [number for number in same if number not in sizes])
     lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
-    return CheckCandidates(list(sizes), list(sizes.values()), shared.n_crowded, sorted(lost))
+    return CheckCandidates(list(sizes), list(sizes.values()), shared.n_skewed, sorted(lost))
 
 
 def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
@@ -176,13 +176,13 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least_shared(options.containment))
+    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, min_shared(options.containment))
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()
     if query.similarity_index is not None:
         numbers += _nearest(searched.connection, query.similarity_index, options)
     found = _of_documents(searched.connection, query, np.array(list(dict.fromkeys(numbers)), np.int64), shared)
-    return replace(found, n_crowded=0)
+    return replace(found, n_skewed=0)
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_of
 from nearkin.collection.check_in.results import (
-    LEAST_COMMON,
+    MIN_COMMON,
     VERDICTS,
     Checked,
     CheckedDocument,
@@ -35,7 +35,7 @@ from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.store import Store
 
-MOST_COMPARED = 256
+MAX_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
 
 
@@ -104,8 +104,8 @@ def check(
         options=options,
         expected_recall=round(float(BANDS.probability(options.threshold)), 4) if options.method == "minhash" else None,
         n_candidates=len(candidates.contents),
-        n_compared=min(len(candidates.contents), MOST_COMPARED),
-        n_crowded_keys=candidates.n_crowded,
+        n_compared=min(len(candidates.contents), MAX_COMPARED),
+        n_hot_keys=candidates.n_skewed,
         is_answered=query.signature is not None,
         similarity_index=query.similarity_index,
         stored_as=None,
@@ -187,7 +187,7 @@ def _relation(
         return "exact"
     if jaccard >= options.threshold:
         return "near"
-    if n_common < LEAST_COMMON or max(contained, contains) < options.containment:
+    if n_common < MIN_COMMON or max(contained, contains) < options.containment:
         return None
     return "contained" if contained >= contains else "contains"
 
@@ -199,7 +199,7 @@ def _part(n: int, of: int) -> float:
 def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
     """The first contents, as many at a time as memory may hold the texts of."""
     batch, n_bytes = list[int](), 0
-    for number, size in zip(candidates.contents[:MOST_COMPARED], candidates.sizes_bytes):
+    for number, size in zip(candidates.contents[:MAX_COMPARED], candidates.sizes_bytes):
         if batch and n_bytes + size > _TEXT_BYTES_AT_A_TIME:
             yield batch
             batch, n_bytes = [], 0

@@ -15,8 +15,8 @@ Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
 """The first that holds for any document is the verdict."""
 Method = Literal["minhash", "si"]
-MOST_TOLD = 10_000
-LEAST_COMMON = 8
+MAX_TOLD = 10_000
+MIN_COMMON = 8
 """Shingles that two texts must share for the one to be told as a part of the other: fewer are said by everybody."""
 
 
@@ -57,8 +57,8 @@ class CheckOptions:
             raise ParameterError.of("method", "check", "minhash or si", self.method)
         if not _is_number(self.tolerance) or not 0 < self.tolerance <= 10:
             raise ParameterError.of("tolerance", "check", "above 0 and at most 10", self.tolerance)
-        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MOST_TOLD:
-            raise ParameterError.of("limit", "check", f"an int from 1 to {MOST_TOLD:,}", self.limit)
+        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MAX_TOLD:
+            raise ParameterError.of("limit", "check", f"an int from 1 to {MAX_TOLD:,}", self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Checked:
         None: not known, as with the similarity index.
     n_candidates, n_compared : int
         Texts that may have been like it, and those that were compared word by word.
-    n_crowded_keys : int
+    n_hot_keys : int
         Keys that more texts share than were looked at for each.
     is_answered : bool
         False: the text has too few words to be compared; only equal texts are told.
@@ -177,7 +177,7 @@ class Checked:
     expected_recall: float | None
     n_candidates: int
     n_compared: int
-    n_crowded_keys: int
+    n_hot_keys: int
     is_answered: bool
     similarity_index: int | None
     stored_as: str | None
@@ -208,7 +208,7 @@ class Checked:
             "is_truncated": self.is_truncated,
             "n_candidates": self.n_candidates,
             "n_compared": self.n_compared,
-            "n_crowded_keys": self.n_crowded_keys,
+            "n_hot_keys": self.n_hot_keys,
             "stored_as": self.stored_as,
             "version": self.version,
             "is_repaired": self.is_repaired,

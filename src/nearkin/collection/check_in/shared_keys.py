@@ -15,13 +15,13 @@ from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.store import Store
 
-MOST_OF_A_KEY = 256
+MAX_OF_A_KEY = 256
 """Texts that are looked at for the key of a whole text or of a band."""
-MOST_OF_A_SAMPLE = 64
+MAX_OF_A_SAMPLE = 64
 """Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
 _KINDS = EXACT, BAND, SAMPLE
 _IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
-"""Asked where there are too many: texts of removed documents, and older versions, crowd nothing out."""
+"""Asked where there are too many: texts of removed documents, and older versions, displace nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Shared:
         Of each content once.
     n_shared : int64 array, shape (3, n_contents)
         How many keys of each kind: EXACT, BAND, SAMPLE.
-    n_crowded : int
+    n_skewed : int
         Keys that more texts have than were looked at.
     lost : tuple of int
         Contents that were not looked at: they have no keys, because their stored texts are damaged.
@@ -42,7 +42,7 @@ class Shared:
 
     marks: Marks
     n_shared: I64
-    n_crowded: int
+    n_skewed: int
     lost: tuple[int, ...] = ()
 
 
@@ -69,16 +69,16 @@ class AskedKeys:
     @property
     def most(self) -> I64:
         """Texts that are looked at for each key."""
-        return np.where(self.kinds == SAMPLE, MOST_OF_A_SAMPLE, MOST_OF_A_KEY).astype(np.int64)
+        return np.where(self.kinds == SAMPLE, MAX_OF_A_SAMPLE, MAX_OF_A_KEY).astype(np.int64)
 
-    def least_of(self, marks: Marks) -> I64:
+    def min_of(self, marks: Marks) -> I64:
         """What each content must share."""
         return self.least[np.minimum(np.minimum(marks.n_samples, self.n_samples), len(self.least) - 1)]
 
-    def chosen(self, marks: Marks, n_shared: I64, n_crowded: int) -> Shared:
+    def chosen(self, marks: Marks, n_shared: I64, n_skewed: int) -> Shared:
         """Those contents that matter."""
-        matters = (n_shared[:2] > 0).any(axis=0) | (n_shared[2] >= self.least_of(marks))
-        return Shared(marks.where(marks.contents[matters]), n_shared[:, matters], n_crowded)
+        matters = (n_shared[:2] > 0).any(axis=0) | (n_shared[2] >= self.min_of(marks))
+        return Shared(marks.where(marks.contents[matters]), n_shared[:, matters], n_skewed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
         found += _in_texts(searched, asked, first, lost)
     marks = Marks.joined([one.marks for one in found])
     n_shared = np.concatenate([one.n_shared for one in found], axis=1)
-    return Shared(marks, n_shared, sum(one.n_crowded for one in found), tuple(lost))
+    return Shared(marks, n_shared, sum(one.n_skewed for one in found), tuple(lost))
 
 
 def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int]) -> list[Shared]:
@@ -124,12 +124,12 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
         f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
         for more in ("", f"AND {_IS_CURRENT}")
     )
-    contents, kinds, n_crowded = list[int](), list[int](), 0
+    contents, kinds, n_skewed = list[int](), list[int](), 0
     for key, kind, most in zip(asked.keys.tolist(), asked.kinds.tolist(), asked.most.tolist(), strict=True):
         rows = ask(query, (key, most + 1)).fetchall()
         if len(rows) > most:
             rows = ask(of_current, (key, most + 1)).fetchall()
-        n_crowded += len(rows) > most
+        n_skewed += len(rows) > most
         found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores anything in any column
         contents += found
         kinds += [kind] * len(found)
@@ -137,7 +137,7 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])
     marks = stored_marks(searched.connection, searched.store, numbers).where(numbers)
-    return asked.chosen(marks, n_shared, n_crowded)
+    return asked.chosen(marks, n_shared, n_skewed)
 
 
 _QUERY = text(f"""
@@ -148,16 +148,16 @@ _QUERY = text(f"""
         CROSS JOIN LATERAL (
             SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most + 1
         ) AS there
-    ), crowded AS (
+    ), skewed AS (
         SELECT DISTINCT key, kind, most FROM first WHERE n > most
     ), found AS MATERIALIZED (
         SELECT kind, most, content, 0 AS place FROM first WHERE n <= most
         UNION ALL
-        SELECT crowded.kind, crowded.most, there.content, there.place
-        FROM crowded CROSS JOIN LATERAL (
+        SELECT skewed.kind, skewed.most, there.content, there.place
+        FROM skewed CROSS JOIN LATERAL (
             SELECT content, row_number() OVER (ORDER BY content) AS place
-            FROM check_keys WHERE check_keys.key = crowded.key AND {_IS_CURRENT}
-            ORDER BY content LIMIT crowded.most + 1
+            FROM check_keys WHERE check_keys.key = skewed.key AND {_IS_CURRENT}
+            ORDER BY content LIMIT skewed.most + 1
         ) AS there
     ), shared AS (
         SELECT content, count(*) FILTER (WHERE kind = 0) AS n_exact, count(*) FILTER (WHERE kind = 1) AS n_bands,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
-from nearkin.collection.tolerance import MOST_TOLERANCE
+from nearkin.collection.tolerance import MAX_TOLERANCE
 from nearkin.errors import ParameterError
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
@@ -148,7 +148,7 @@ def functions(schema: str) -> str:
         f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
     )
     text = files(__package__).joinpath("functions.sql").read_text("utf-8")
-    text = text.replace("{conditions}", conditions).replace("{most_tolerance}", str(MOST_TOLERANCE))
+    text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(MAX_TOLERANCE))
     return text.replace("{schema}", schema)
 
 

@@ -16,7 +16,7 @@ from nearkin.store.schema import PROJECTIONS
 Dialect = Literal["postgresql", "sqlite", "duckdb"]
 DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite", "duckdb")
 _OWNER = "nearkin sql"
-_MOST_PLACES = 126
+_MAX_PLACES = 126
 """Letter counts of the longest vectors."""
 _BITS = {"sqlite": 63, "duckdb": 126}
 """Of the whole numbers that arithmetic is exact in; PostgreSQL's have no end."""
@@ -157,7 +157,7 @@ def _of_range(gamma: float, dialect: str) -> dict[str, str]:
         decimal = _decimal(gamma)
         words["most"] = f"LEAST(FLOOR({decimal} * {decimal} * {squared}), 9223372036854775807)"
         words["reach"] = f"CAST(LEAST(CEIL({decimal} * ({length} + 1)), 2147483648) AS BIGINT)"
-        words["places"] = f"SELECT generate_series(0, {_MOST_PLACES - 1})"
+        words["places"] = f"SELECT generate_series(0, {_MAX_PLACES - 1})"
         words["digits"] = "contents.counts"
         words["has_place"] = "4 * place < OCTET_LENGTH(asked.digits)"
         words |= {f"{owner}_count": _of_bytes(owner_of) for owner, owner_of in _OWNERS}
@@ -169,9 +169,9 @@ def _of_range(gamma: float, dialect: str) -> dict[str, str]:
     words["most"] = most
     words["reach"] = f"({wide(numerator)} * ({length} + 1)) {over} {denominator} + 1"
     if dialect == "duckdb":
-        words["places"] = f"SELECT range FROM range({_MOST_PLACES})"
+        words["places"] = f"SELECT range FROM range({_MAX_PLACES})"
     else:
-        words["places"] = f"VALUES (0) UNION ALL SELECT place + 1 FROM places WHERE place < {_MOST_PLACES - 1}"
+        words["places"] = f"VALUES (0) UNION ALL SELECT place + 1 FROM places WHERE place < {_MAX_PLACES - 1}"
     words["digits"] = "HEX(contents.counts)"
     words["has_place"] = "8 * place < LENGTH(asked.digits)"
     words |= {f"{owner}_count": _of_digits(owner_of) for owner, owner_of in _OWNERS}

@@ -74,7 +74,7 @@ class Blocks:
     n_tasks: int = 0
     kept: tuple[Kept, ...] = ()
 
-    def exchanged(self, n_targets: int, task: Task) -> Blocks:
+    def shuffled(self, n_targets: int, task: Task) -> Blocks:
         """What ``task`` makes of the blocks of each target, which are brought together for it."""
         frame = gathered(self, n_targets, _giving_batches(task), COLUMNS)
         return Blocks(frame, self.n_tasks + n_targets)

@@ -25,14 +25,14 @@ EDGES = Layout("edges", (("node", "<u4"), ("other", "<u4")))
 LABELS = Layout("labels", (("node", "<u4"), ("component", "<u4")))
 """The component of each node, by its least node."""
 _CHANGED = Layout("changed", (("n", "<i8"),))
-MOST_EDGES = 1 << 25
+MAX_EDGES = 1 << 25
 """What one task joins at once, in about a gigabyte."""
 _EDGES_A_TASK = 1 << 22
-_MOST_ROUNDS = 128  # a chain of 2**32 nodes needs some 40
+_MAX_ROUNDS = 128  # a chain of 2**32 nodes needs some 40
 Nodes = NDArray[np.uint32]
 
 
-def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: int = MOST_EDGES) -> Blocks:
+def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: int = MAX_EDGES) -> Blocks:
     """Which component each node belongs to.
 
     Parameters
@@ -42,7 +42,7 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: 
         `EDGES`, wherever they are.
     n_edges : int
         At least as many as there are.
-    most_edges : int
+    max_edges : int
         Up to so many are joined by one task.
 
     Returns
@@ -50,16 +50,16 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, most_edges: 
     Blocks
         `LABELS`, in target 0.
     """
-    if n_edges <= most_edges:
-        return edges.exchanged(1, joined)
+    if n_edges <= max_edges:
+        return edges.shuffled(1, joined)
     n_tasks = 1 + 2 * n_edges // _EDGES_A_TASK
-    stars = stages.kept("star-000", lambda: edges.exchanged(n_tasks, SendEdgesTask(n_tasks)))
-    for number in range(1, _MOST_ROUNDS):
+    stars = stages.kept("star-000", lambda: edges.shuffled(n_tasks, SendEdgesTask(n_tasks)))
+    for number in range(1, _MAX_ROUNDS):
         stars = stages.kept(f"star-{number:03d}", _StarRound(stars, n_tasks))
         (n_changed,) = _CHANGED.joined(stars.of(_CHANGED.stream).collected())
         if not n_changed.sum():
             break
-    return stars.of(EDGES.stream).exchanged(n_tasks, labelled)
+    return stars.of(EDGES.stream).shuffled(n_tasks, labelled)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class _StarRound:
 
     def __call__(self) -> Blocks:
         edges = self.stars.of(EDGES.stream)
-        return edges.exchanged(self.n_tasks, LinkLargerTask(self.n_tasks)).exchanged(
+        return edges.shuffled(self.n_tasks, LinkLargerTask(self.n_tasks)).shuffled(
             self.n_tasks, LinkSmallerTask(self.n_tasks)
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Column = NDArray[Any]
-MOST_BLOCK_BYTES = 256 << 10
+MAX_BLOCK_BYTES = 256 << 10
 """Of one block: of larger ones Java's heap takes more care than they are worth."""
 _LENGTH_BYTES = 8
 
@@ -67,7 +67,7 @@ class Layout:
 
     def packed(self, target: int, *columns: Column) -> Iterator[Block]:
         """Blocks of all rows, for one target."""
-        step = max(1, MOST_BLOCK_BYTES // self.row_bytes)
+        step = max(1, MAX_BLOCK_BYTES // self.row_bytes)
         for start in range(0, len(columns[0]), step):
             yield Block(self.stream, target, self.bytes_of(*(column[start : start + step] for column in columns)))
 

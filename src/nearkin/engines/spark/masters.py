@@ -21,7 +21,7 @@ _FORMS = (
 )
 _CONNECT_PORT = 15002
 _KUBERNETES_PORT = 443
-_MOST_PORT = 65_535
+_MAX_PORT = 65_535
 _PATIENCE_S = 3.0
 
 
@@ -43,8 +43,8 @@ def check_form(master: str) -> None:
     """
     if not any(re.fullmatch(form, master) for form in _FORMS):
         raise ParameterError.of("master", "Spark", RULE, master)
-    if any(not 0 < port <= _MOST_PORT for _, port in addresses(master)):
-        raise ParameterError.of("master", "Spark", f"one with ports from 1 to {_MOST_PORT}", master)
+    if any(not 0 < port <= _MAX_PORT for _, port in addresses(master)):
+        raise ParameterError.of("master", "Spark", f"one with ports from 1 to {_MAX_PORT}", master)
 
 
 def is_local(master: str) -> bool:

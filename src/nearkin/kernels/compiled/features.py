@@ -15,7 +15,7 @@ _FIRST_BITS = 16
 _FIRST_TABLE = 1 << _FIRST_BITS
 _FILL = 2
 """A table is left for one of twice its size when it holds more than one entry in so many places."""
-_MOST_CODES = 128
+_MAX_CODES = 128
 """Characters beyond ASCII that one text may have to be counted by one-byte codes: any alphabet, not Chinese."""
 
 
@@ -90,7 +90,7 @@ def _encode(text, code_of, characters, codes):
         for j in range(at + 1, at + length):
             code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
         if code_of[code_point] == 0:
-            if n_codes == _MOST_CODES:
+            if n_codes == _MAX_CODES:
                 is_coded = False
                 break
             code_of[code_point] = 128 + n_codes

@@ -7,7 +7,7 @@ import numpy as np
 from nearkin.kernels.characters import ALONE, WORD
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
-from nearkin.kernels.letters import MOST_COUNT, N_BUCKETS, N_LATIN
+from nearkin.kernels.letters import MAX_COUNT, N_BUCKETS, N_LATIN
 
 _BUCKET_SHIFT = np.uint64(58)
 _N_HISTOGRAMS = 4
@@ -24,7 +24,7 @@ def count_many(data, offsets, classes, counts, n_counted, n_others):
         _count_bytes(text, histograms, totals)
         for place in range(N_LATIN):
             n = totals[_byte_of(place)]
-            counts[i, place] = min(n, MOST_COUNT)
+            counts[i, place] = min(n, MAX_COUNT)
             n_counted[i] += n
         if totals[128:].any():
             buckets[:] = 0
@@ -34,7 +34,7 @@ def count_many(data, offsets, classes, counts, n_counted, n_others):
             else:
                 n_counted[i] += n
                 for bucket in range(N_BUCKETS):
-                    counts[i, N_LATIN + bucket] = min(buckets[bucket], MOST_COUNT)
+                    counts[i, N_LATIN + bucket] = min(buckets[bucket], MAX_COUNT)
 
 
 @njit(inline="always", cache=True)

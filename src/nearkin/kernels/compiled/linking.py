@@ -47,7 +47,7 @@ def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
 
 
 @njit(nogil=True, cache=True)
-def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
+def link_many(keys, rows, sizes, sides, start, min_size_ratio, max_pivots, max_pairs, pairs):
     n_pairs = 0
     n_not_compared = 0
     while start < len(keys):
@@ -58,12 +58,12 @@ def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, mo
         n_leads = 0
         while n_leads < length and not (sides[rows[start + n_leads]] & 4):
             n_leads += 1
-        pivots = min(n_leads, most_pivots, max(1, most_pairs // length))
+        pivots = min(n_leads, max_pivots, max(1, max_pairs // length))
         n_linked = _n_pairs_with(pivots, length)
         if n_pairs + n_linked > len(pairs):
             break
         n_not_compared += _n_crossing(rows, start + pivots, end, sides) - _n_crossing(rows, start + n_leads, end, sides)
-        n_pairs = _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs)
+        n_pairs = _link_one(rows, start, end, sizes, sides, min_size_ratio, pivots, pairs, n_pairs)
         start = end
     return n_pairs, start, n_not_compared
 
@@ -89,14 +89,14 @@ def _n_crossing(rows, start, end, sides):
 
 
 @njit(nogil=True, cache=True)
-def _link_one(rows, start, end, sizes, sides, least_size_ratio, pivots, pairs, n_pairs):
+def _link_one(rows, start, end, sizes, sides, min_size_ratio, pivots, pairs, n_pairs):
     """rows=[3, 1, 8] in one run -> (1, 3), (3, 8), (1, 8)."""
     for i in range(start, start + pivots):
         for j in range(i + 1, end):
             a, b = rows[i], rows[j]
             small, large = min(sizes[a], sizes[b]), max(sizes[a], sizes[b])
             is_crossing = ((sides[a] & 1) and (sides[b] & 2)) or ((sides[a] & 2) and (sides[b] & 1))
-            if a != b and is_crossing and small >= least_size_ratio * large:
+            if a != b and is_crossing and small >= min_size_ratio * large:
                 pairs[n_pairs] = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
                 n_pairs += 1
     return n_pairs

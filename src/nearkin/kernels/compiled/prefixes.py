@@ -6,7 +6,7 @@ import numpy as np
 
 from nearkin.kernels.compiled.jit import njit
 
-_MOST_BY_INSERTION = 64
+_MAX_BY_INSERTION = 64
 
 
 @njit(nogil=True, cache=True)
@@ -26,7 +26,7 @@ def prefix_many(hashes, offsets, counts, lengths, shift, elements):
 @njit(nogil=True, cache=True)
 def _order_one(hashes, start, end, counts, shift, ordered, frequency):
     """By frequency, then by hash."""
-    if end - start > _MOST_BY_INSERTION:
+    if end - start > _MAX_BY_INSERTION:
         elements = np.sort(hashes[start:end])
         found = counts[elements >> np.uint64(shift)]
         ordered[: end - start] = elements[np.argsort(found, kind="mergesort")]  # stable

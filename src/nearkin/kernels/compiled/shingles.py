@@ -15,7 +15,7 @@ from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 
 _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
 _BLOCK = 4096
-_MOST_AT_FIRST = 1 << 15
+_MAX_AT_FIRST = 1 << 15
 """Distinct shingles that the table has room for before it is seen that there are more."""
 _GROWTH = 8
 """Then it grows so many times: filling it anew costs time, and most texts say the same again and again."""
@@ -29,7 +29,7 @@ def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
 @njit(nogil=True, cache=True)
 def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units):
     block, window = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK + length, np.uint64)
-    table = np.empty(_table_size(_MOST_AT_FIRST), np.uint64)
+    table = np.empty(_table_size(_MAX_AT_FIRST), np.uint64)
     out = 0
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
@@ -157,7 +157,7 @@ def _enlarged(table, size, distinct):
 @njit(nogil=True, cache=True)
 def _cleared(table, most):
     """Free the places for a text of at most so many shingles; how many places there are."""
-    size = _table_size(min(most, _MOST_AT_FIRST))
+    size = _table_size(min(most, _MAX_AT_FIRST))
     table[:size] = np.uint64(0)
     return size
 

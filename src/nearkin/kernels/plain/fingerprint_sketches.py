@@ -15,10 +15,10 @@ def keep_divisible(shingles, offsets, by, _inverse, _most, kept, kept_offsets):
 
 
 def winnow(shingles, offsets, window, kept, kept_offsets):
-    _keep([_least_of_windows(own, window) for own in _lists(shingles, offsets)], kept, kept_offsets)
+    _keep([_min_of_windows(own, window) for own in _lists(shingles, offsets)], kept, kept_offsets)
 
 
-def _least_of_windows(own, window):
+def _min_of_windows(own, window):
     chosen = {}
     for first in range(max(1, len(own) - window + 1) if own else 0):
         places = range(first, min(first + window, len(own)))

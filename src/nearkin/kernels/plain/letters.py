@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, WORD
-from nearkin.kernels.letters import LATIN, MOST_COUNT, N_LATIN
+from nearkin.kernels.letters import LATIN, MAX_COUNT, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 
 
@@ -24,4 +24,4 @@ def count_many(data, offsets, classes, counts, n_counted, n_others):
                 else:
                     n_others[i] += 1
         n_counted[i] = sum(own)
-        counts[i] = np.minimum(own, MOST_COUNT)
+        counts[i] = np.minimum(own, MAX_COUNT)

@@ -12,12 +12,12 @@ def sort_by_key(keys, rows):
     return keys[order], rows[order]
 
 
-def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, most_pairs, pairs):
+def link_many(keys, rows, sizes, sides, start, min_size_ratio, max_pivots, max_pairs, pairs):
     n_pairs = n_not_compared = 0
     for _, run in groupby(range(start, len(keys)), key=lambda i: int(keys[i])):
         members = [int(rows[i]) for i in run]
         n_leads = len(list(takewhile(lambda row: not sides[row] & 4, members)))
-        pivots = min(n_leads, most_pivots, max(1, most_pairs // len(members)))
+        pivots = min(n_leads, max_pivots, max(1, max_pairs // len(members)))
         linked, possible = (
             [(a, b) for i, a in enumerate(members[:n_first]) for b in members[i + 1 :]] for n_first in (pivots, n_leads)
         )
@@ -27,7 +27,7 @@ def link_many(keys, rows, sizes, sides, start, least_size_ratio, most_pivots, mo
         n_not_compared += sum(_is_crossing(sides, a, b) for a, b in possible[len(linked) :])
         for a, b in linked:
             small, large = sorted((int(sizes[a]), int(sizes[b])))
-            if a != b and _is_crossing(sides, a, b) and small >= least_size_ratio * large:
+            if a != b and _is_crossing(sides, a, b) and small >= min_size_ratio * large:
                 pairs[n_pairs] = (min(a, b) << 32) | max(a, b)
                 n_pairs += 1
     return n_pairs, start, n_not_compared

@@ -33,7 +33,7 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.resources import Resources
 
-MOST_DOCUMENTS, MOST_SEED = 100_000, 2**32 - 1
+MAX_DOCUMENTS, MAX_SEED = 100_000, 2**32 - 1
 _OWNER = "lab cross-lingual"
 VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
     ("projection", "projection", PairOptions()),
@@ -78,8 +78,8 @@ class CrossLingualPlan:
 
     def __post_init__(self) -> None:
         for name, value, least, most in (
-            ("documents", self.most, 2, MOST_DOCUMENTS),
-            ("seed", self.seed, 0, MOST_SEED),
+            ("documents", self.most, 2, MAX_DOCUMENTS),
+            ("seed", self.seed, 0, MAX_SEED),
         ):
             if not least <= value <= most:
                 raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)

@@ -15,10 +15,10 @@ from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import Layer, across, chart_of, layered, margins, top_titled
 from nearkin.reports.theme import INK, SERIES, SURFACE, to_svg
 
-MOST_SETS = 3
+MAX_SETS = 3
 _GAP = 0.006
 _N_CURVES = 4
-_LEAST_EFFECTIVENESS = 0.5
+_MIN_EFFECTIVENESS = 0.5
 
 
 def shown_ways(one: SetResults) -> list[TranslationWay]:
@@ -64,7 +64,7 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
 def thresholds(results: CrossLingualResults, *, name: str, width: int) -> str:
     """Recall and precision of the known pairs by threshold, two lines a set."""
     lines = []
-    for i, one in enumerate(results.sets[:MOST_SETS]):
+    for i, one in enumerate(results.sets[:MAX_SETS]):
         finding = one.finding
         recall = [finding.recall(t) for t in THRESHOLDS]
         precision = [finding.precision(t) for t in THRESHOLDS]
@@ -159,7 +159,7 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
         "x:Q", scale=_exactly(0, 1), axis=alt.Axis(title="relative cost: comparisons over all pairs", tickCount=5)
     )
     axis = _axis("relative effectiveness; diamonds: article" if width >= 400 else "effectiveness")
-    y = alt.Y("y:Q", scale=_exactly(_LEAST_EFFECTIVENESS, 1), axis=axis)
+    y = alt.Y("y:Q", scale=_exactly(_MIN_EFFECTIVENESS, 1), axis=axis)
     said = [{"x": cost, "y": reached} for reached, cost in CLAIMS]
     diamonds = (
         chart_of(said)

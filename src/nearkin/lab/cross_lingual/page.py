@@ -8,7 +8,7 @@ from nearkin.lab.cross_lingual.finding import THRESHOLDS
 from nearkin.lab.cross_lingual.published import (
     BOUND,
     CLAIMS,
-    MOST_OF_FIGURE_1,
+    MAX_OF_FIGURE_1,
     N_DOCUMENTS,
     N_FIRST,
     N_LINKS,
@@ -41,7 +41,7 @@ def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
         )
     )
     if (slid := results.windows) is not None:
-        words = f"Figure 5: R² of straight lines, by window and by permutations, at least {slid.least_r_squared:.4f}."
+        words = f"Figure 5: R² of straight lines, by window and by permutations, at least {slid.min_r_squared:.4f}."
         every.append(drawn("times", figures.times, slid, words))
         words = "Figure 6: lines are measured, areas what the article's model says."
         every.append(drawn("recall-article", figures.recall_published, slid, words))
@@ -76,7 +76,7 @@ def _values(results: CrossLingualResults) -> dict[str, object]:
         "vector_ns": VECTOR_NS,
         "n_first": N_FIRST,
         "n_links": N_LINKS,
-        "most_of_figure_1": MOST_OF_FIGURE_1,
+        "max_of_figure_1": MAX_OF_FIGURE_1,
         "n_documents_said": N_DOCUMENTS,
         "r_squared_said": R_SQUARED,
         "remarks": REMARKS,

@@ -8,7 +8,7 @@ THRESHOLD = 0.3
 """Section 6.1, after Figure 1."""
 SAMPLE = 1064
 """Section 4.2: articles of German Wikipedia."""
-MOST_OF_FIGURE_1 = (0.3, 0.6)
+MAX_OF_FIGURE_1 = (0.3, 0.6)
 """Where Figure 1 has nearly all of its 505 pairs: ten sentences of Europarl each, by projection."""
 N_FIRST, N_LINKS = 130, 401
 """Section 6.3: interwiki links whose English article is the most similar one."""

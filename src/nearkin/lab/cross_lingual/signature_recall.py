@@ -21,7 +21,7 @@ from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 BITS = (1000, 2000, 3000)
 RECALLS = (0.9, 0.95, 0.99)
 NEAR = 0.1
-_MOST_TIMED = 200_000
+_MAX_TIMED = 200_000
 _PAIRS_AT_ONCE = 1 << 20
 _REPEATS = 3
 
@@ -190,7 +190,7 @@ def _comparison_ns(left: BitSignatures, right: BitSignatures, distance: int) -> 
 def _vector_ns(vectors: PairVectors, left: I64, right: I64, seed: int) -> float:
     """Of pairs drawn at random, in order of the left rows."""
     draw = np.random.Generator(np.random.PCG64(seed))
-    n = min(_MOST_TIMED, len(left) * len(right))
+    n = min(_MAX_TIMED, len(left) * len(right))
     rows = np.sort(draw.choice(left, n)), draw.choice(right, n)
     keys = (rows[0].astype(np.uint64) << np.uint64(32)) | rows[1].astype(np.uint64)
     least = math.inf

@@ -35,7 +35,7 @@ _TIMED_SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
 _ROUNDS = 4
 _PROBES = 12
 _OTHER_ORDERS = 1 << 32
-_MOST_FOLLOWED = 200_000
+_MAX_FOLLOWED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class Windows:
         return max(0.0, self.sorting_s) * longer / (pairs * comparison_ns * 1e-9)
 
     @property
-    def least_r_squared(self) -> float:
+    def min_r_squared(self) -> float:
         """Of all lines that have one."""
         return min((fit.r_squared for fit in self.fits if fit.r_squared == fit.r_squared), default=float("nan"))
 
@@ -202,7 +202,7 @@ def measure(
     distance = distance_for_cosine(THRESHOLD, BITS)
     n_left, n_right = (int(side.has_features.sum()) for side in signatures)
     windows = chosen_windows(n_left + n_right)
-    keys = truth.keys[spread_rows(len(truth), _MOST_FOLLOWED)]
+    keys = truth.keys[spread_rows(len(truth), _MAX_FOLLOWED)]
     is_near = distances_of(*signatures, keys) <= distance
     recall, compared = _followed(signatures, keys, is_near, windows, seed, progress)
     sampled = sample(vectors, THRESHOLD, resources=resources, meter=Meter(Silent()))

@@ -26,7 +26,7 @@ from nearkin.workflows.resources import Resources
 SHINGLE = Characters(5)
 NEAR_THRESHOLD, HIGH_THRESHOLD = 0.75, 0.9
 N_SKETCHES = 10
-MOST_DOCUMENTS = 20_000
+MAX_DOCUMENTS = 20_000
 _CURVE_POINTS = 201
 
 
@@ -74,7 +74,7 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
     ----------
     files : TitledRequest
     n_documents : int
-        2 to `MOST_DOCUMENTS`; every pair of them is compared.
+        2 to `MAX_DOCUMENTS`; every pair of them is compared.
     resources : Resources
     progress : Progress
 
@@ -82,8 +82,8 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
     ------
     ParameterError, SourceError
     """
-    if not 2 <= n_documents <= MOST_DOCUMENTS:
-        raise ParameterError.of("documents", "lab minhash", f"an int from 2 to {MOST_DOCUMENTS}", n_documents)
+    if not 2 <= n_documents <= MAX_DOCUMENTS:
+        raise ParameterError.of("documents", "lab minhash", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
     started, threads = time.perf_counter(), resources.n_threads
     documents = read_first(files, n_documents, progress)
     if len(documents) < n_documents:

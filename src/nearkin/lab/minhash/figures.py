@@ -32,20 +32,20 @@ def sentence_columns(results: MinhashResults, *, name: str, width: int) -> str:
 
 
 def length_lines(results: MinhashResults, *, unit: str, name: str, width: int) -> str:
-    """Near-duplicates and strangers of the corpus, by the length of a shingle of one unit."""
+    """Near-duplicates and unrelated pairs of the corpus, by the length of a shingle of one unit."""
     chosen = [e for e in results.lengths.effects if e.shingle.startswith(unit)]
     x = [float(e.shingle.partition(":")[2]) for e in chosen]
     lines = (
         ("near-duplicates, mean", [e.mean_near for e in chosen]),
         ("near-duplicates, 10th percentile", [e.low_near for e in chosen]),
-        ("strangers, 99.9th percentile", [e.high_stranger for e in chosen]),
-        ("strangers, median", [e.median_stranger for e in chosen]),
+        ("unrelated, 99.9th percentile", [e.high_unrelated for e in chosen]),
+        ("unrelated, median", [e.median_unrelated for e in chosen]),
     )
     words = "words" if unit == "words" else "characters"
     return line_chart(
         [Series(label, x, y) for label, y in lines if y[0] == y[0]],
         name=name,
-        title=f"Similarity of near-duplicates and of strangers by {words} in a shingle",
+        title=f"Similarity of near-duplicates and of unrelated pairs by {words} in a shingle",
         description="The distance between the lines is the room for a threshold",
         x_title=f"{words} in a shingle",
         y_title="Jaccard similarity",

@@ -1,4 +1,4 @@
-"""How the length of a shingle changes similarities on the corpus itself: of near-duplicates, and of strangers.
+"""How the length of a shingle changes similarities on the corpus itself: of near-duplicates, and of unrelated pairs.
 
 The article shows the effect on two sentences. What matters for a choice is the distance between the two kinds of pairs.
 """
@@ -19,8 +19,8 @@ SHINGLES: tuple[Shingling, ...] = (
     *(Characters(n) for n in (2, 3, 4, 5, 6, 8, 12, 16, 24)),
     *(Words(n) for n in (1, 2, 3, 4, 5, 7)),
 )
-_N_STRANGERS = 20_000
-_MOST_NEAR = 5_000
+_N_UNRELATED = 20_000
+_MAX_NEAR = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class LengthEffect:
         ``chars:5``, ``words:3``.
     mean_near, low_near : float
         Mean and 10th percentile over the near-duplicates found with the article's shingles; NaN if there are none.
-    median_stranger, high_stranger : float
+    median_unrelated, high_unrelated : float
         Median and 99.9th percentile over a sample of all other pairs; NaN if there are none.
     """
 
     shingle: str
     mean_near: float
     low_near: float
-    median_stranger: float
-    high_stranger: float
+    median_unrelated: float
+    high_unrelated: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,44 +50,44 @@ class LengthEffects:
 
     effects: tuple[LengthEffect, ...]
     n_near: int
-    n_strangers: int
+    n_unrelated: int
 
 
 def compare_lengths(texts: pa.LargeStringArray, similar: KeptPairs, threshold: float) -> LengthEffects:
     """Similarities of near-duplicates (pairs at or above ``threshold``) and of a seeded sample of the other pairs."""
     is_near = similar.similarity >= threshold
     near = _spread(similar.left[is_near], similar.right[is_near])
-    strangers = _sample_strangers(len(texts), similar, threshold)
+    unrelated = _sample_unrelated(len(texts), similar, threshold)
     effects = []
     for shingle in SHINGLES:
         sets = shingle.sets(texts)
-        s_near, s_strangers = (
+        s_near, s_unrelated = (
             verify(pairs, sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard
             if len(pairs)
             else np.array([np.nan])
-            for pairs in (near, strangers)
+            for pairs in (near, unrelated)
         )
         effects.append(
             LengthEffect(
                 str(shingle),
                 float(s_near.mean()),
                 float(np.quantile(s_near, 0.1)),
-                float(np.median(s_strangers)),
-                float(np.quantile(s_strangers, 0.999)),
+                float(np.median(s_unrelated)),
+                float(np.quantile(s_unrelated, 0.999)),
             )
         )
-    return LengthEffects(tuple(effects), len(near), len(strangers))
+    return LengthEffects(tuple(effects), len(near), len(unrelated))
 
 
 def _spread(left: U32, right: U32) -> Candidates:
     """All pairs, or so many of them that lie evenly among all."""
-    step = 1 + (len(left) - 1) // _MOST_NEAR if len(left) else 1
+    step = 1 + (len(left) - 1) // _MAX_NEAR if len(left) else 1
     return Candidates(left[::step], right[::step])
 
 
-def _sample_strangers(n_rows: int, similar: KeptPairs, threshold: float) -> Candidates:
+def _sample_unrelated(n_rows: int, similar: KeptPairs, threshold: float) -> Candidates:
     """Pairs below the threshold, drawn with a fixed seed, each once, sorted."""
-    drawn = np.random.default_rng(0).integers(0, n_rows, (2, _N_STRANGERS), np.uint32)
+    drawn = np.random.default_rng(0).integers(0, n_rows, (2, _N_UNRELATED), np.uint32)
     left, right = drawn.min(axis=0), drawn.max(axis=0)
     codes = np.unique((left.astype(np.uint64) << np.uint64(32) | right)[left < right])
     is_near = similar.similarity >= threshold

@@ -12,8 +12,8 @@ from nearkin.nouns import counted
 
 def draw(results: MinhashResults) -> tuple[Drawn, ...]:
     """All figures."""
-    n_near, n_strangers = results.lengths.n_near, results.lengths.n_strangers
-    pairs = f"{n_near:,} near-duplicates and {counted(n_strangers, 'other pair')}"
+    n_near, n_unrelated = results.lengths.n_near, results.lengths.n_unrelated
+    pairs = f"{n_near:,} near-duplicates and {counted(n_unrelated, 'other pair')}"
     return (
         drawn("sentences", figures.sentence_columns, results, "The two cat sentences by the length of a shingle."),
         drawn(

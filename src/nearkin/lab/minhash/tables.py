@@ -35,9 +35,9 @@ def tables(results: MinhashResults) -> tuple[Table, ...]:
         ),
         Table(
             "shingle_lengths",
-            ("shingle", "mean_near", "percentile_10_near", "median_strangers", "percentile_99_9_strangers"),
+            ("shingle", "mean_near", "percentile_10_near", "median_unrelated", "percentile_99_9_unrelated"),
             tuple(
-                (e.shingle, e.mean_near, e.low_near, e.median_stranger, e.high_stranger)
+                (e.shingle, e.mean_near, e.low_near, e.median_unrelated, e.high_unrelated)
                 for e in results.lengths.effects
             ),
             nan="nan",
@@ -140,7 +140,7 @@ def summary(files: TitledRequest, results: MinhashResults) -> dict[str, object]:
         "sentences": tables(results)[0].records(),
         "shingle_lengths": {
             "n_near_pairs": results.lengths.n_near,
-            "n_stranger_pairs": results.lengths.n_strangers,
+            "n_unrelated_pairs": results.lengths.n_unrelated,
             "by_shingle": tables(results)[1].records(),
         },
         "bands": tables(results)[3].records(),

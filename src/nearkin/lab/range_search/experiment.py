@@ -20,13 +20,13 @@ from nearkin.lab.range_search.similarity import Alikeness, Bounds, compare_texts
 from nearkin.lab.range_search.ways import rows_of
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.features.letters import LEAST_LETTERS, Alphabet, LetterCounts
+from nearkin.stages.features.letters import MIN_LETTERS, Alphabet, LetterCounts
 from nearkin.stages.search.ranges.projections import tau_0
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
-MOST_DOCUMENTS = 10_000_000
-MOST_SEED = 2**32 - 1
+MAX_DOCUMENTS = 10_000_000
+MAX_SEED = 2**32 - 1
 _OWNER = "lab range-search"
 _TEXTS_AT_A_TIME = 1 << 12
 
@@ -38,7 +38,7 @@ class RangeSearchPlan:
     Parameters
     ----------
     n_documents : int
-        Taken of the corpus, 2 to `MOST_DOCUMENTS`.
+        Taken of the corpus, 2 to `MAX_DOCUMENTS`.
     n_queries : int
         Drawn of those that are counted, at least 1; all, if there are fewer.
     alphabet : {"latin", "universal"}
@@ -63,10 +63,10 @@ class RangeSearchPlan:
 
     def __post_init__(self) -> None:
         rules: tuple[tuple[str, float, bool, str], ...] = (
-            ("documents", self.n_documents, 2 <= self.n_documents <= MOST_DOCUMENTS, f"from 2 to {MOST_DOCUMENTS}"),
+            ("documents", self.n_documents, 2 <= self.n_documents <= MAX_DOCUMENTS, f"from 2 to {MAX_DOCUMENTS}"),
             ("queries", self.n_queries, self.n_queries >= 1, ">= 1"),
-            ("seed", self.seed, 0 <= self.seed <= MOST_SEED, f"from 0 to {MOST_SEED}"),
-            ("pairs", self.bounds.most_matches, self.bounds.most_matches >= 1, ">= 1"),
+            ("seed", self.seed, 0 <= self.seed <= MAX_SEED, f"from 0 to {MAX_SEED}"),
+            ("pairs", self.bounds.max_matches, self.bounds.max_matches >= 1, ">= 1"),
             ("longest", self.bounds.longest, self.bounds.longest >= 1, ">= 1"),
         )
         for name, value, is_kept, rule in rules:
@@ -99,7 +99,7 @@ class CountedLetters:
         With fewer than 20 letters and digits: left out.
     n_other_letters : int
         Most of whose letters have no place in the vector, or fewer than 20 of them have: left out.
-    mean_letters, median_letters, most_letters : float
+    mean_letters, median_letters, max_letters : float
         Of those that are counted.
     """
 
@@ -108,16 +108,16 @@ class CountedLetters:
     n_other_letters: int
     mean_letters: float
     median_letters: float
-    most_letters: float
+    max_letters: float
 
     @classmethod
     def of(cls, vectors: LetterVectors) -> CountedLetters:
         """From the vectors of all documents with a text."""
-        is_few = vectors.n_counted + vectors.n_others < LEAST_LETTERS
+        is_few = vectors.n_counted + vectors.n_others < MIN_LETTERS
         letters: F64 = vectors.n_counted[vectors.is_counted].astype(np.float64)
         if not len(letters):
             raise SourceError(
-                f"The experiment needs a document with at least {LEAST_LETTERS} letters or digits, half of them of the "
+                f"The experiment needs a document with at least {MIN_LETTERS} letters or digits, half of them of the "
                 "alphabet (--alphabet). There is none."
             )
         return cls(
@@ -126,7 +126,7 @@ class CountedLetters:
             n_other_letters=int((~is_few & ~vectors.is_counted).sum()),
             mean_letters=float(letters.mean()),
             median_letters=float(np.median(letters)),
-            most_letters=float(letters.max()),
+            max_letters=float(letters.max()),
         )
 
 

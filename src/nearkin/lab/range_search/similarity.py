@@ -36,13 +36,13 @@ class Bounds:
 
     Parameters
     ----------
-    most_matches : int
+    max_matches : int
         Drawn of the matches of a query; at least 1.
     longest : int
         Characters of a text that is compared; at least 1.
     """
 
-    most_matches: int = 20
+    max_matches: int = 20
     longest: int = 1_000_000
 
 
@@ -138,7 +138,7 @@ def compare_texts(
     progress : Progress
     """
     lengths = pc.utf8_length(texts).to_numpy().astype(np.int64)
-    drawn = {gamma: _drawn(queries, matches, bounds.most_matches, seed) for gamma, matches in truth.matches.items()}
+    drawn = {gamma: _drawn(queries, matches, bounds.max_matches, seed) for gamma, matches in truth.matches.items()}
     fits = {
         gamma: np.maximum(lengths[queries[places]], lengths[rows]) <= bounds.longest
         for gamma, (places, rows) in drawn.items()
@@ -190,7 +190,7 @@ def _similarities(texts: pa.LargeStringArray, lengths: I64, pairs: set[Pair], pr
         else:
             # a band of so many edits around the diagonal: more of them, and the similarity is under the floor
             work = max(EXACT_UP_TO**2, ceil(2 * (1 - FLOOR) * int(max(lengths[a], lengths[b])) ** 2))
-            found = edit_similarity(texts[a].as_py(), texts[b].as_py(), most_work=work).similarity
+            found = edit_similarity(texts[a].as_py(), texts[b].as_py(), max_work=work).similarity
             known[a, b] = nan if found is None else found
         progress.advance(1)
     progress.finish()

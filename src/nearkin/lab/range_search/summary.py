@@ -23,7 +23,7 @@ def summary(files: ReadingRequest, results: RangeSearchResults) -> dict[str, obj
             "n_other_letters": counted.n_other_letters,
             "mean_letters": counted.mean_letters,
             "median_letters": counted.median_letters,
-            "most_letters": int(counted.most_letters),
+            "max_letters": int(counted.max_letters),
         },
         "parameters": {
             "alphabet": plan.alphabet,
@@ -36,7 +36,7 @@ def summary(files: ReadingRequest, results: RangeSearchResults) -> dict[str, obj
             "draws": N_DRAWS,
             "queries": len(results.queries),
             "seed": plan.seed,
-            "most_matches_compared": plan.bounds.most_matches,
+            "max_matches_compared": plan.bounds.max_matches,
             "longest_compared": plan.bounds.longest,
             "floor": FLOOR,
             "exact_up_to": EXACT_UP_TO,

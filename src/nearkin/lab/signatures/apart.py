@@ -15,7 +15,7 @@ from nearkin.records import U8, Bool
 
 AROUND = 0.03
 """Pairs whose similarity is so near to `SIMILARITY` are taken for pairs of just that similarity."""
-LEAST_PAIRS = 20
+MIN_PAIRS = 20
 WANTED = 0.9
 """A recall that a distance is looked for."""
 
@@ -32,7 +32,7 @@ class Apart:
     n_pairs : int
         About as alike as `SIMILARITY`.
     share : BitsApart or None
-        In which share of their bits they differ; None where there are fewer than `LEAST_PAIRS` pairs.
+        In which share of their bits they differ; None where there are fewer than `MIN_PAIRS` pairs.
     """
 
     key: str
@@ -66,7 +66,7 @@ def measure_apart(packed: Mapping[tuple[str, int], U8], pairs: SimilarPairs) -> 
     for kind in KINDS:
         for bits in BITS:
             share = None
-            if len(chosen) >= LEAST_PAIRS:
+            if len(chosen) >= MIN_PAIRS:
                 shares = distances(packed[kind.key, bits], chosen) / bits
                 share = BitsApart(round(float(shares.mean()), 4), round(float(shares.std()), 4))
             found.append(Apart(kind.key, bits, len(chosen), share))

@@ -15,10 +15,10 @@ from nearkin.stages.search.hamming.neighbours import neighbour_pairs
 from nearkin.stages.search.hamming.pairs import HammingPairs
 from nearkin.stages.verification.overlap import verify
 
-MOST_SHOWN = 5
-_MOST_COMPARED = 20_000
-_MOST_LISTED = 2_000_000
-_MOST_DISTANCE_SHARE = 0.25
+MAX_SHOWN = 5
+_MAX_COMPARED = 20_000
+_MAX_LISTED = 2_000_000
+_MAX_DISTANCE_SHARE = 0.25
 _HEAD_CHARACTERS = 90
 
 
@@ -76,7 +76,7 @@ class DistinctTexts:
 def confusions(key: str, packed: U8, texts: DistinctTexts, similar: SimilarPairs, *, threads: int) -> Confusions:
     """Look for them among distinct texts."""
     apart = distances(packed, similar)
-    far = np.lexsort((similar.right, similar.left, similar.similarity, -apart))[:MOST_SHOWN]
+    far = np.lexsort((similar.right, similar.left, similar.similarity, -apart))[:MAX_SHOWN]
     missed = (
         _pair(texts, int(similar.left[i]), int(similar.right[i]), int(apart[i]), float(similar.similarity[i]))
         for i in far.tolist()
@@ -93,11 +93,11 @@ def _unlike(packed: U8, texts: DistinctTexts, threads: int) -> tuple[ConfusedPai
         sets = texts.sets
         jaccard = verify(Candidates(left, right), sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard
         wrong = np.flatnonzero(jaccard < CHARACTER_THRESHOLD)
-        is_enough = len(wrong) >= MOST_SHOWN or len(left) == _MOST_COMPARED
-        if is_enough or distance >= _MOST_DISTANCE_SHARE * bits:
+        is_enough = len(wrong) >= MAX_SHOWN or len(left) == _MAX_COMPARED
+        if is_enough or distance >= _MAX_DISTANCE_SHARE * bits:
             break
         distance = max(1, 2 * distance)
-    nearest = wrong[np.lexsort((right[wrong], left[wrong], jaccard[wrong], apart[wrong]))][:MOST_SHOWN]
+    nearest = wrong[np.lexsort((right[wrong], left[wrong], jaccard[wrong], apart[wrong]))][:MAX_SHOWN]
     return tuple(_pair(texts, int(left[i]), int(right[i]), int(apart[i]), float(jaccard[i])) for i in nearest.tolist())
 
 
@@ -105,19 +105,19 @@ def _nearest(found: HammingPairs, distance: int) -> tuple[U32, U32, I64]:
     """So many of the nearest pairs as are to be compared."""
     for shorter in range(distance + 1):
         within = found.within(shorter)
-        if within.n_document_pairs >= _MOST_COMPARED or shorter == distance:
+        if within.n_document_pairs >= _MAX_COMPARED or shorter == distance:
             break
     blocks = []
     n = 0
     for block in within.blocks():
         blocks.append(block)
         n += len(block)
-        if n >= _MOST_LISTED:
+        if n >= _MAX_LISTED:
             break
     if not blocks:
         return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.int64)
     left, right, apart = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("left", "right", "distance"))
-    order = np.argsort(apart, kind="stable")[:_MOST_COMPARED]
+    order = np.argsort(apart, kind="stable")[:_MAX_COMPARED]
     return left[order], right[order], apart[order].astype(np.int64)
 
 

@@ -37,7 +37,7 @@ from nearkin.runs.progress import Progress
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
-MOST_DOCUMENTS = 50_000
+MAX_DOCUMENTS = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progre
     ----------
     files : ReadingRequest
     n_documents : int
-        2 to `MOST_DOCUMENTS`; every pair of them is compared.
+        2 to `MAX_DOCUMENTS`; every pair of them is compared.
     resources : Resources
     progress : Progress
 
@@ -110,8 +110,8 @@ def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progre
     ------
     ParameterError, SourceError
     """
-    if not 2 <= n_documents <= MOST_DOCUMENTS:
-        raise ParameterError.of("documents", "lab signatures", f"an int from 2 to {MOST_DOCUMENTS}", n_documents)
+    if not 2 <= n_documents <= MAX_DOCUMENTS:
+        raise ParameterError.of("documents", "lab signatures", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
     started, threads = time.perf_counter(), resources.n_threads
     documents = read_raw(files, n_documents, progress)
     n_read = len(documents) + documents.n_without_text

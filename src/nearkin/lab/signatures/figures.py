@@ -12,7 +12,7 @@ from nearkin.lab.signatures.methods import BITS, KINDS, MINHASH, PROJECTIONS, PU
 from nearkin.lab.signatures.published import unique_share
 from nearkin.lab.signatures.signing import DRIFT_BITS
 from nearkin.lab.signatures.tables import CURVE_BITS, curve
-from nearkin.lab.signatures.uniqueness import MOST_COUNTED
+from nearkin.lab.signatures.uniqueness import MAX_COUNTED
 from nearkin.reports.charts import Series, line_chart
 from nearkin.reports.layers import CountScale, count_scale
 
@@ -52,7 +52,7 @@ def neighbours(results: SignatureResults, *, bits: int, distance: int, name: str
     """Figures 2 and 3: documents by the number of their neighbours."""
     counts = {n.key: n.n_documents for n in results.neighbours if (n.bits, n.distance) == (bits, distance)}
     kinds = (*PROJECTIONS, MINHASH)
-    labels = [*(str(n) for n in range(MOST_COUNTED)), f"{MOST_COUNTED}+"]
+    labels = [*(str(n) for n in range(MAX_COUNTED)), f"{MAX_COUNTED}+"]
     most = max(n for kind in kinds for n in counts[kind.key])
     scale = count_scale([1] * 100 + [max(most, 100)])  # few have neighbours: a logarithm shows them
     return labelled_lines(

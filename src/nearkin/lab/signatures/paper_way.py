@@ -33,7 +33,7 @@ from nearkin.stages.features.counting import count_features
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.truncated_minhash import HASHES
 
-_MOST_DOCUMENTS, _MOST_FEATURES = 3, 60_000
+_MAX_DOCUMENTS, _MAX_FEATURES = 3, 60_000
 _AT_ONCE = 4096
 
 
@@ -110,10 +110,10 @@ def time_paper_way(
 def _middling(n_occurrences: I64) -> list[int]:
     """The rows around the median length, as many as are not too long together; one at least."""
     order = np.argsort(n_occurrences, kind="stable")
-    around = sorted(range(len(order)), key=lambda place: abs(place - len(order) // 2))[:_MOST_DOCUMENTS]
+    around = sorted(range(len(order)), key=lambda place: abs(place - len(order) // 2))[:_MAX_DOCUMENTS]
     rows = [int(order[place]) for place in around]
     running = np.cumsum(n_occurrences[rows])
-    return rows[: max(1, int((running <= _MOST_FEATURES).sum()))]
+    return rows[: max(1, int((running <= _MAX_FEATURES).sum()))]
 
 
 def _windows(text: str) -> Iterator[bytes]:

@@ -66,7 +66,7 @@ DOCUMENTS_PER_SIGNATURE = MappingProxyType(
 
 ONE_NEIGHBOUR = MappingProxyType({32: 15_000, 128: 10_000, 1024: 9_000})
 """Documents with one neighbour within distance 1, weighted TopSig: about, as the text says."""
-MOST_UNIQUE_MINHASH = 35_000
+MAX_UNIQUE_MINHASH = 35_000
 
 
 def unique_share(key: str, bits: int) -> float | None:

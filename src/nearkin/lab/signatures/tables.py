@@ -9,7 +9,7 @@ from nearkin.lab.signatures.drift import Drift
 from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS, MeanAndDeviation, unique_share
 from nearkin.lab.signatures.retrieval import DISTANCES, Retrieval, RetrievalQuality
-from nearkin.lab.signatures.uniqueness import MOST_COUNTED
+from nearkin.lab.signatures.uniqueness import MAX_COUNTED
 from nearkin.lab.tables import Cell, Table
 
 CURVE_BITS = 64
@@ -73,7 +73,7 @@ def _table_2(results: SignatureResults) -> Table:
 
 
 def _figures_2_and_3(results: SignatureResults) -> Table:
-    names = (*(f"with_{n}" for n in range(MOST_COUNTED)), f"with_{MOST_COUNTED}_or_more")
+    names = (*(f"with_{n}" for n in range(MAX_COUNTED)), f"with_{MAX_COUNTED}_or_more")
     return Table(
         "figures-2-and-3-neighbours",
         ("method", "bits", "distance", *names),

@@ -18,8 +18,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.signatures.statistics import Statistics
 
-MOST_TIMED = 40
-LEAST_BYTES = 32 << 10
+MAX_TIMED = 40
+MIN_BYTES = 32 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,11 @@ def time_documents(
 
 
 def _batches(texts: pa.LargeStringArray) -> list[tuple[int, int]]:
-    """Bounds of some documents that lie evenly among all, each with as many after it as make `LEAST_BYTES`."""
+    """Bounds of some documents that lie evenly among all, each with as many after it as make `MIN_BYTES`."""
     _, offsets = text_buffers(texts)
     batches: list[tuple[int, int]] = []
-    for row in np.linspace(0, len(texts) - 1, min(MOST_TIMED, len(texts))).round().astype(np.int64).tolist():
-        stop = int(np.searchsorted(offsets, offsets[row] + LEAST_BYTES, side="left"))
+    for row in np.linspace(0, len(texts) - 1, min(MAX_TIMED, len(texts))).round().astype(np.int64).tolist():
+        stop = int(np.searchsorted(offsets, offsets[row] + MIN_BYTES, side="left"))
         if not batches or row >= batches[-1][1]:
             batches.append((row, min(max(stop, row + 1), len(texts))))
     return batches

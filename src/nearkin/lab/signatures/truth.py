@@ -23,18 +23,18 @@ from nearkin.records import F64, I64, U8, U32, U64, Candidates, ShingleSets
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Words
-from nearkin.stages.search.linking import MOST_PAIRS, Linking, merge_runs
+from nearkin.stages.search.linking import MAX_PAIRS, Linking, merge_runs
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.stages.signatures.numbering import FeatureNumbers
 from nearkin.stages.verification.overlap import verify
 
 CHARACTER_THRESHOLD, WORD_THRESHOLD = 0.8, 0.7
 BY_CHARACTERS, BY_WORDS = "characters", "words"
-MOST_SIMILAR = 20_000_000
+MAX_SIMILAR = 20_000_000
 _WORDS = Words(5)
 _BLOCK_PAIRS = 1 << 16
 _ROUNDING = 1e-9
-_LARGE_RUN = int((2 * MOST_PAIRS) ** 0.5)  # of more rows Linking would not make every pair
+_LARGE_RUN = int((2 * MAX_PAIRS) ** 0.5)  # of more rows Linking would not make every pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress
     Raises
     ------
     ParameterError
-        There are more than `MOST_SIMILAR`.
+        There are more than `MAX_SIMILAR`.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress
     for n_candidates, similar in map_ordered(compare.matches, _candidates(sets, threshold), threads=threads):
         found.append(similar)
         n_found += len(similar)
-        if n_found > MOST_SIMILAR:
+        if n_found > MAX_SIMILAR:
             raise ParameterError.of(
-                "documents", "lab signatures", f"so few that at most {MOST_SIMILAR:,} pairs are alike", len(sets)
+                "documents", "lab signatures", f"so few that at most {MAX_SIMILAR:,} pairs are alike", len(sets)
             )
         progress.advance(n_candidates)
     progress.finish()
@@ -107,8 +107,8 @@ class _Comparison:
         n_left, n_right = sizes[pairs.left], sizes[pairs.right]
         may_match = np.minimum(n_left, n_right) >= least * np.maximum(n_left, n_right)
         # |A Δ B| <= (1 - t) / (1 + t) (|A| + |B|), and bitmaps differ in no more bits than sets in elements
-        most_apart = (1 - least) / (1 + least) * (n_left + n_right)
-        may_match[may_match] = self._apart(pairs.left[may_match], pairs.right[may_match]) <= most_apart[may_match]
+        max_apart = (1 - least) / (1 + least) * (n_left + n_right)
+        may_match[may_match] = self._apart(pairs.left[may_match], pairs.right[may_match]) <= max_apart[may_match]
         chosen = Candidates(pairs.left[may_match], pairs.right[may_match])
         offsets = self.sets.offsets
         matches = verify(chosen, self.sets.hashes, offsets[:-1], offsets[1:]) if len(chosen) else None
@@ -153,7 +153,7 @@ def _candidates(sets: ShingleSets, threshold: float) -> Iterator[Candidates]:
             yield Candidates(run[left + i], run[right + i])
     is_small = np.repeat(lengths <= _LARGE_RUN, lengths)
     linking = Linking(
-        sets.sizes.astype(np.uint32), np.full(len(sets), 3, np.uint8), threshold, most_pivots=max(1, len(sets))
+        sets.sizes.astype(np.uint32), np.full(len(sets), 3, np.uint8), threshold, max_pivots=max(1, len(sets))
     )
     runs = [pairs for pairs, _ in linking.link(keys[is_small], rows[is_small])]
     yield from merge_runs(runs, block_pairs=_BLOCK_PAIRS)

@@ -15,7 +15,7 @@ from nearkin.stages.search.hamming.pairs import EqualSignatures
 
 NEIGHBOUR_BITS = (32, 128, 1024)
 NEIGHBOUR_DISTANCES = (1, 3)
-MOST_COUNTED = 10
+MAX_COUNTED = 10
 """Documents with so many neighbours or more are counted together."""
 
 
@@ -53,7 +53,7 @@ class NeighbourCounts:
     key : str
     bits, distance : int
     n_documents : tuple of int
-        With 0, 1, 2, … and with `MOST_COUNTED` or more neighbours.
+        With 0, 1, 2, … and with `MAX_COUNTED` or more neighbours.
     """
 
     key: str
@@ -100,8 +100,8 @@ def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple
     found = neighbour_pairs(signatures, NEIGHBOUR_DISTANCES[-1], threads=threads)
     counts = []
     for distance in NEIGHBOUR_DISTANCES:
-        n_neighbours = np.minimum(found.within(distance).n_neighbours, MOST_COUNTED)
-        by_number = np.bincount(n_neighbours, minlength=MOST_COUNTED + 1)
+        n_neighbours = np.minimum(found.within(distance).n_neighbours, MAX_COUNTED)
+        by_number = np.bincount(n_neighbours, minlength=MAX_COUNTED + 1)
         counts.append(NeighbourCounts(key, signatures.n_bits, distance, tuple(by_number.tolist())))
     return tuple(counts)
 

@@ -22,7 +22,7 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.workflows.resources import Resources
 
 N_BEST, N_TAKEN_ALONG = 5, 3
-MOST_MULTIPLIERS, MOST_SEED, MOST_QUERIES = 100_000, 2**32 - 1, 1_000_000
+MAX_MULTIPLIERS, MAX_SEED, MAX_QUERIES = 100_000, 2**32 - 1, 1_000_000
 _OWNER = "lab similarity-index"
 
 
@@ -58,9 +58,9 @@ class IndexPlan:
 
     def __post_init__(self) -> None:
         rules = (
-            ("multipliers", self.n_multipliers, 1, MOST_MULTIPLIERS),
-            ("queries", self.n_queries, 1, MOST_QUERIES),
-            ("seed", self.seed, 0, MOST_SEED),
+            ("multipliers", self.n_multipliers, 1, MAX_MULTIPLIERS),
+            ("queries", self.n_queries, 1, MAX_QUERIES),
+            ("seed", self.seed, 0, MAX_SEED),
         )
         for name, value, least, most in rules:
             if not least <= value <= most:

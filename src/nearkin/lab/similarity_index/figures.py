@@ -20,7 +20,7 @@ from nearkin.reports.layers import chart_of, layered, margins, top_titled
 from nearkin.reports.theme import ACCENT, SERIES, SIGNAL, SURFACE, to_svg
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
-_MOST_POINTS = 500
+_MAX_POINTS = 500
 _SHOWN = (SimilarityIndex(k=40), SimilarityIndex(method=7, stream="soundex", variation="C", k=40, w=100))
 
 
@@ -210,7 +210,7 @@ def size_by_length(larger: Larger, *, name: str, width: int) -> str:
 
 def _some(n_grams: I64 | F64, size: F64) -> tuple[F64, F64]:
     """Not more points than can be seen, by equal steps."""
-    step = max(1, -(-len(size) // _MOST_POINTS))
+    step = max(1, -(-len(size) // _MAX_POINTS))
     return n_grams[::step].astype(np.float64), size[::step]
 
 

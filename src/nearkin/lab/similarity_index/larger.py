@@ -26,7 +26,7 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
 LENGTH, SHA, BITS, VOTES = "words", "sha-256", "minhash-64-bits", "simhash-64-bits"
 _SHINGLES = Words(5)
-_MOST_WALKED = 5
+_MAX_WALKED = 5
 _WALKS = (SimilarityIndex(k=40), SimilarityIndex(k=4, w=5))
 
 
@@ -187,6 +187,6 @@ def _pairs(wanted: Sequence[FamilyTruth], queries: I64, draw: np.random.Generato
         order = order[np.argsort(truth.query[order], kind="stable")]
         asked = truth.query[order]
         place = np.arange(len(asked)) - np.searchsorted(asked, asked)
-        parts.append((queries[asked], truth.row[order], place < _MOST_WALKED))
+        parts.append((queries[asked], truth.row[order], place < _MAX_WALKED))
     left, right, is_taken = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return left[is_taken], right[is_taken]

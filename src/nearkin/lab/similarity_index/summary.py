@@ -24,8 +24,8 @@ def summary(plan: IndexPlan, results: IndexResults) -> dict[str, object]:
         "chance": {
             "n_runs": len(chance.methods),
             "mean_n_above_1": float(chance.n_over_one.mean()),
-            "least_n_above_1": int(chance.n_over_one.min()),
-            "most_n_above_1": int(chance.n_over_one.max()),
+            "min_n_above_1": int(chance.n_over_one.min()),
+            "max_n_above_1": int(chance.n_over_one.max()),
             "mean_best_score": float(chance.best.mean()),
             "share_with_a_best_of_published": float((chance.best.round(2) >= BEST_SCORE).mean()),
         },

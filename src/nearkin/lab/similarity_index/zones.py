@@ -15,7 +15,7 @@ from nearkin.lab.similarity_index.published import EXPECTED, FILES, ZONE_NAMES
 from nearkin.records import I64, Bool
 from nearkin.stages.signatures.similarity_index import text_of_bytes
 
-MOST_FILES = 500
+MAX_FILES = 500
 COLUMNS = ("file", "zone")
 
 
@@ -85,8 +85,8 @@ def read_folder(folder: Path, expected: Path | None) -> Folder:
 
 
 def _check_count(folder: Path, n: int) -> None:
-    if not 2 <= n <= MOST_FILES:
-        raise SourceError(f"The experiment needs a folder of 2 to {MOST_FILES} files. {folder} has {n:,}.")
+    if not 2 <= n <= MAX_FILES:
+        raise SourceError(f"The experiment needs a folder of 2 to {MAX_FILES} files. {folder} has {n:,}.")
 
 
 def _published_zones(folder: Path, names: tuple[str, ...]) -> dict[str, int]:

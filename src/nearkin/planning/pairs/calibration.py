@@ -26,8 +26,8 @@ class Prefix:
     By theory, ``Prefix()``, the article takes log2 of documents over window, rounded down and up. A window reaches to
     both sides, though, and over the ends of a prefix: of uniform signatures it brings together as many as a prefix
     shorter by `BOTH_SIDES` would. That is the middle, the band goes from it rounded down to the article's rounded up.
-    Signatures of real documents crowd: they share words, so all vectors lean to one side, some prefixes hold far more
-    documents than others, and a window reaches less far. `calibrated` measures it.
+    Signatures of real documents cluster: they share words, so all vectors lean to one side, some prefixes hold far
+    more documents than others, and a window reaches less far. `calibrated` measures it.
 
     Parameters
     ----------

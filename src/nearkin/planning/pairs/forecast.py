@@ -14,8 +14,8 @@ class PairForecast:
     Parameters
     ----------
     question : Question
-        With their spread of cosines, their numbers of terms, how they crowd where that was measured, and the costs of
-        the machine.
+        With their spread of cosines, their numbers of terms, how they cluster where that was measured, and the
+        costs of the machine.
     plan : Plan
         What `nearkin pairs` would choose, with the costs of the machine.
     n_left, n_right : int

@@ -23,7 +23,7 @@ from nearkin.records import F64, I64
 Method = Literal["vectors", "signatures", "window"]
 Numbers = int | F64 | I64
 METHODS: tuple[Method, ...] = get_args(Method)
-MOST_BITS = 65_528
+MAX_BITS = 65_528
 HELD = 1 << 24
 """Candidates that wait for their cosine at once."""
 _PAIR_BYTES = 16
@@ -67,7 +67,7 @@ class PairSearch:
             raise ParameterError.of("method", "PairSearch", f"one of {', '.join(METHODS)}", self.method)
         signs, slides = self.method != "vectors", self.method == "window"
         for name, is_used, least, most in (
-            ("bits", signs, 8, MOST_BITS),
+            ("bits", signs, 8, MAX_BITS),
             ("distance", signs, 0, self.bits),
             ("permutations", slides, 1, 2**31 - 1),
             ("window", slides, 1, 2**31 - 1),

@@ -38,7 +38,7 @@ BITS = (256, 512, 768, 1024, 1536, 2048)
 """Lengths of signatures to choose from: multiples of what the comparison takes at once."""
 ALMOST = 1 - 1e-9
 """Signatures never find quite all."""
-_LEAST_WINDOW = 16
+_MIN_WINDOW = 16
 _FEW = 1000
 _ORDERS = np.unique(np.round(1.2 ** np.arange(46)).astype(np.int64))
 
@@ -221,7 +221,7 @@ def _distances(chances: Chances, distance: int | None) -> slice:
 def _windows(most: int, halves: int) -> I64:
     """Halves of halves of the widest, rounded up to two digits: by theory nothing between them finds more."""
     shares = most / 2.0 ** np.arange(0, 64, 1 / halves)
-    some = shares[shares >= min(_LEAST_WINDOW, most)]
+    some = shares[shares >= min(_MIN_WINDOW, most)]
     digits = 10.0 ** np.maximum(0, np.floor(np.log10(some)) - 1)
     rounded = np.ceil(some / digits - 1e-9) * digits
     return np.unique(np.minimum(rounded, most).astype(np.int64))

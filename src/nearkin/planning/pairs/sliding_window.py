@@ -100,7 +100,7 @@ class WindowModel:
         """The probability that a pair is found, between the two that the article's model gives.
 
         A pair is compared if it shares a prefix of so many bits in one of the orders that a window's worth of documents
-        does, log2 of documents over window; this is rounded up and down. Rough: a window is as wide for crowded
+        does, log2 of documents over window; this is rounded up and down. Rough: a window is as wide for skewed
         prefixes as for others.
         """
         if self.window >= self.n_documents:

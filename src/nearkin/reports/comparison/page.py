@@ -14,7 +14,7 @@ from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.stages.differences.comparison import Comparison, Hunk
 
-_MOST_LINES = 20_000  # a browser is slow with more
+_MAX_LINES = 20_000  # a browser is slow with more
 
 
 def comparison_html(
@@ -110,7 +110,7 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
 def _first_lines(comparison: Comparison) -> list[Hunk]:
     """The hunks up to the last line that is shown."""
     hunks: list[Hunk] = []
-    n_left = _MOST_LINES
+    n_left = _MAX_LINES
     for hunk in comparison.hunks:
         if n_left <= 0:
             break

@@ -67,13 +67,13 @@ def _on_limits(found: Checked) -> Iterator[Sentence]:
         yield Sentence("It has too few words to be compared: only equal texts are told.", "warning")
     elif found.expected_recall is None:
         yield Sentence("by the similarity index, which misses much: without --method si more is found", "quiet")
-    elif found.verdict in ("new", "contained", "contains") and not found.n_crowded_keys:
+    elif found.verdict in ("new", "contained", "contains") and not found.n_hot_keys:
         part, threshold = found.expected_recall, found.options.threshold
         alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
         yield Sentence(f"of {alike}, {part:.1%} are found; of those more alike, more", "quiet")
-    if found.n_crowded_keys and found.verdict != "exact":
+    if found.n_hot_keys and found.verdict != "exact":
         yield Sentence(
-            f"{found.n_crowded_keys:,} of its keys are shared by more texts than are looked at for one key: "
+            f"{found.n_hot_keys:,} of its keys are shared by more texts than are looked at for one key: "
             "the wording of many documents; something like it may have been missed",
             "warning",
         )

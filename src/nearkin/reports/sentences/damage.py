@@ -8,14 +8,14 @@ from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 def damage_sentences(damaged: Sequence[DamagedFile], who: str) -> Iterator[Sentence]:
     """Name the damaged files; ``who`` says what lacks the rest, such as "The results have"."""
-    for one in damaged[:_MOST_NAMED]:
+    for one in damaged[:_MAX_NAMED]:
         place = "" if one.line is None else f", line {one.line:,}"
         what = f"Incomplete: {one.path}{place}: {one.problem}. {who} only what comes before."
         yield Sentence("", "damage", strong=what)
-    if len(damaged) > _MOST_NAMED:
-        yield Sentence("", "damage", strong=f"Incomplete: {counted(len(damaged) - _MOST_NAMED, 'more damaged file')}.")
+    if len(damaged) > _MAX_NAMED:
+        yield Sentence("", "damage", strong=f"Incomplete: {counted(len(damaged) - _MAX_NAMED, 'more damaged file')}.")

@@ -10,7 +10,7 @@ from nearkin.reports.criterion import criterion_text
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
-from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
+from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 
 _MEANINGS = {
     "unique": "no match, or chosen from its group",
@@ -124,6 +124,6 @@ def _beyond_the_limit(memory: MemoryUse | None) -> str:
     if memory.peak_bytes <= limit + before:
         return f" ({told})"
     longest = memory.longest_document_characters
-    if longest * MOST_BYTES_PER_CHARACTER > limit:
+    if longest * MAX_BYTES_PER_CHARACTER > limit:
         return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
     return f" ({told}; compiled code, mapped files and what each thread holds come on top)"

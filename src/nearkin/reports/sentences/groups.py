@@ -8,7 +8,7 @@ from nearkin.collection.groups import CollectionGroups, GroupChange
 from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
 
-_MOST_CHANGES = 20
+_MAX_CHANGES = 20
 _SMALL = 10
 
 
@@ -54,10 +54,10 @@ def _on_changes(found: CollectionGroups) -> Iterator[Sentence]:
     telling = sorted(
         found.changes, key=lambda one: (not (one.merged or one.split_from or one.principal_was), one.is_new)
     )
-    for one in telling[:_MOST_CHANGES]:
+    for one in telling[:_MAX_CHANGES]:
         yield Sentence(f"  group {one.number}: {_in_words(one)}")
-    if len(telling) > _MOST_CHANGES:
-        yield Sentence(f"  … {len(telling) - _MOST_CHANGES:,} more: --json")
+    if len(telling) > _MAX_CHANGES:
+        yield Sentence(f"  … {len(telling) - _MAX_CHANGES:,} more: --json")
 
 
 def _in_words(change: GroupChange) -> str:

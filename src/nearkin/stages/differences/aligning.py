@@ -17,14 +17,14 @@ from itertools import islice
 
 from nearkin.stages.differences.wording import Word, Wording
 
-MOST_WORDS = 400_000
+MAX_WORDS = 400_000
 """Words of each text that are compared, beside the lines that are the same in both."""
-MOST_CELLS = 8_000_000
+MAX_CELLS = 8_000_000
 """Pairs of words of two texts that are compared one by one."""
 
 _CELLS_AT_ONCE = 40_000
 _RUNS = (8, 4, 2, 1)
-_LEAST_WORDS_OF_A_LINE = 4  # a line of fewer, a page number say, may be the same by chance
+_MIN_WORDS_OF_A_LINE = 4  # a line of fewer, a page number say, may be the same by chance
 _Block = tuple[int, int, int, int]
 
 
@@ -76,8 +76,8 @@ class Alignment:
 class _Work:
     """What is left to spend on two texts."""
 
-    n_words: list[int] = field(default_factory=lambda: [MOST_WORDS, MOST_WORDS])
-    n_cells: int = field(default_factory=lambda: MOST_CELLS)
+    n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
+    n_cells: int = field(default_factory=lambda: MAX_CELLS)
     is_whole: bool = True
 
 
@@ -110,7 +110,7 @@ def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
     keys_a, keys_b = [a[i] for i in rows_a], [b[i] for i in rows_b]
 
     def is_telling(line: Hashable) -> bool:
-        return str(line).count(" ") + 1 >= _LEAST_WORDS_OF_A_LINE
+        return str(line).count(" ") + 1 >= _MIN_WORDS_OF_A_LINE
 
     def place(rows: Sequence[int], lines: Sequence[str], i: int) -> int:
         return rows[i] if i < len(rows) else len(lines)

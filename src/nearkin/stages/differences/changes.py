@@ -16,8 +16,8 @@ from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
 
 _LONGEST_SIGNS = 3  # characters between two changes that are told as one, if they are signs
-_LEAST_SHARED_LINES = 0.3
-_MOST_COUNTED = 1_000_000  # characters of a change whose words are compared once more, to be counted
+_MIN_SHARED_LINES = 0.3
+_MAX_COUNTED = 1_000_000  # characters of a change whose words are compared once more, to be counted
 _LONG_CHUNK = 200  # characters; of a longer one only what differs inside is told
 
 
@@ -77,7 +77,7 @@ def find_changes(a: Wording, b: Wording) -> Changes:
 def _share_lines(a: Wording, b: Wording) -> bool:
     """Whether lines may hold the texts together: in texts wrapped differently few are the same, and those by chance."""
     lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
-    return len(lines_a & lines_b) >= _LEAST_SHARED_LINES * min(len(lines_a), len(lines_b))
+    return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
@@ -140,7 +140,7 @@ def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], hea
 
 def _counted(a: Wording, b: Wording, span: Span) -> Change:
     """The change with the words that differ; of those at its ends only the spelling may."""
-    if max(span[1] - span[0], span[3] - span[2]) > _MOST_COUNTED:
+    if max(span[1] - span[0], span[3] - span[2]) > _MAX_COUNTED:
         return _change(span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
     cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])
     head = sum(1 for _ in _while_same(cores_a, cores_b))

@@ -14,7 +14,7 @@ from typing import Literal
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece
-from nearkin.stages.differences.passages import LEAST_HIDDEN
+from nearkin.stages.differences.passages import MIN_HIDDEN
 from nearkin.stages.differences.spelling import shared_beginning
 from nearkin.stages.differences.words import (
     as_compared,
@@ -214,7 +214,7 @@ def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> 
 def _with_gap(piece: Piece, first: int, last: int, what: str) -> Iterator[Piece]:
     """A piece whole, or its first and last words around a gap that counts the rest."""
     hidden = count_words(piece.text) - first - last
-    if hidden < LEAST_HIDDEN:
+    if hidden < MIN_HIDDEN:
         yield piece
         return
     if first:

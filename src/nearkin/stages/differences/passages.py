@@ -9,7 +9,7 @@ from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
-LEAST_HIDDEN = 8
+MIN_HIDDEN = 8
 """Words: a gap that hides fewer takes more room than they do."""
 _LONGEST_WORD = 20  # characters that a word is given on average; a huge one is cut
 _LINES_AROUND = 2
@@ -29,7 +29,7 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
     if low == high:
         return [Piece("equal", text)]
     n_hidden = count_words(text[low:high])
-    is_many = n_hidden >= LEAST_HIDDEN
+    is_many = n_hidden >= MIN_HIDDEN
     hidden = counted(n_hidden, "equal word") if is_many else counted(high - low, "equal character")
     ends = [Piece("equal", text[:low]), Piece("gap", hidden), Piece("equal", text[high:])]
     return [piece for piece in ends if piece.text]
@@ -37,7 +37,7 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
 
 def _cut(text: str, first: int, last: int) -> tuple[int, int]:
     """What lies between the first and the last words, or an empty stretch where it is not worth a gap."""
-    n_least = first + last + LEAST_HIDDEN
+    n_least = first + last + MIN_HIDDEN
     if len(text) <= n_least:
         return 0, 0
     n_words = count_words(text)
@@ -60,13 +60,13 @@ def _start_of_last(text: str, n: int, n_words: int) -> int:
     return max(whole, len(text) - _LONGEST_WORD * n)
 
 
-def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piece, ...]:
+def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
     """The first difference in words, or else in spelling, with what stands around it, as a passage of one line.
 
     Parameters
     ----------
     comparison : Comparison
-    most_words : int, default 30
+    max_words : int, default 30
         Words shown, about: a long difference is cut, and so is what stands around it. A gap without a text stands where
         words are left out.
 
@@ -78,7 +78,7 @@ def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piec
     Raises
     ------
     ParameterError
-        ``most_words`` is less than 3.
+        ``max_words`` is less than 3.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piec
     >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
     '…payable in 30 45 days from…'
     """
-    if not isinstance(most_words, int) or isinstance(most_words, bool) or most_words < 3:
-        raise ParameterError.of("most_words", "first_difference", "an int >= 3", most_words)
+    if not isinstance(max_words, int) or isinstance(max_words, bool) or max_words < 3:
+        raise ParameterError.of("max_words", "first_difference", "an int >= 3", max_words)
     if not comparison.differences:
         return ()
     number = next((one.number for one in comparison.differences if not one.has_same_words), 1)
@@ -97,17 +97,17 @@ def first_difference(comparison: Comparison, most_words: int = 30) -> tuple[Piec
     marked: list[Piece] = []
     for kind in _SIDES:
         text = "".join(piece.text for piece in pieces if piece.kind == kind and piece.difference == number)
-        marked += _shortened(kind, text, most_words // 3, number)
+        marked += _shortened(kind, text, max_words // 3, number)
     shared, is_more_before = _shared(pieces[: places[0]][::-1])
     before = "".join(piece.text for piece in shared[::-1])
     shared, is_more_after = _shared(pieces[places[-1] + 1 :])
     after = "".join(piece.text for piece in shared)
-    n_left = max(2, most_words - sum(count_words(piece.text) for piece in marked))
+    n_left = max(2, max_words - sum(count_words(piece.text) for piece in marked))
     n_before, n_after = count_words(before), count_words(after)
-    most_before = max(n_left // 2, n_left - n_after)
-    most_after = n_left - min(most_before, n_before)
-    start = max(0, _start_of_last(before, most_before, n_before))
-    end = _end_of_first(after, most_after, n_after)
+    max_before = max(n_left // 2, n_left - n_after)
+    max_after = n_left - min(max_before, n_before)
+    start = max(0, _start_of_last(before, max_before, n_before))
+    end = _end_of_first(after, max_after, n_after)
     shown = [
         *[_GAP] * (start > 0 or is_more_before),
         Piece("equal", before[start:]),

@@ -13,7 +13,7 @@ CHUNK = re.compile(r"\S+")
 Span = tuple[int, int, int, int]
 """Where a stretch begins and ends in the one text, then in the other."""
 
-_MOST_UNSURE = 20_000  # characters of what may not have been compared that are looked at word by word
+_MAX_UNSURE = 20_000  # characters of what may not have been compared that are looked at word by word
 
 
 def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) -> Iterator[Span]:
@@ -36,7 +36,7 @@ def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) 
     if is_same(a.text[start_a:end_a], b.text[start_b:end_b]):
         return
     start_a, end_a, start_b, end_b = block = _narrowed(a.text, b.text, block)
-    if not is_whole and max(end_a - start_a, end_b - start_b) > _MOST_UNSURE:
+    if not is_whole and max(end_a - start_a, end_b - start_b) > _MAX_UNSURE:
         yield block  # a bound was hit, and this may be what was not compared at all
         return
     for one, other in _pairs(a.text, b.text, block):

@@ -24,7 +24,7 @@ from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
 _END_OF_STREAM = ARROW_STREAM + bytes(4)
-_MOST_ROWS = 1 << 16
+_MAX_ROWS = 1 << 16
 _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
 
 
@@ -64,8 +64,8 @@ class ArrowTable:
         n_told = 0
         for batch in self._every():
             chosen = batch.select(wanted.names)
-            for start in range(0, len(batch), _MOST_ROWS):
-                yield _checked(chosen.slice(start, _MOST_ROWS))
+            for start in range(0, len(batch), _MAX_ROWS):
+                yield _checked(chosen.slice(start, _MAX_ROWS))
             n_read = self._reader.n_bytes_read()
             progress(n_read - n_told)
             n_told = n_read
@@ -86,8 +86,8 @@ class ArrowTable:
         with new(file, self.schema, options=options) as writer:
             try:
                 for batch in self._every():
-                    for start in range(0, len(batch), _MOST_ROWS):
-                        part = batch.slice(start, _MOST_ROWS)
+                    for start in range(0, len(batch), _MAX_ROWS):
+                        part = batch.slice(start, _MAX_ROWS)
                         _checked(part)
                         kept = is_kept(np.arange(row, row + len(part)))
                         if kept.any():

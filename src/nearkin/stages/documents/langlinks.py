@@ -12,7 +12,7 @@ from nearkin.errors import SourceError
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _READ_BYTES = 1 << 20
-_MOST_OF_A_ROW = 1 << 16
+_MAX_OF_A_ROW = 1 << 16
 """A row has a number, a code and a title of at most 255 bytes."""
 _INSERT = re.compile(rb"INSERT INTO `langlinks`(?: \([^)]{0,200}\))? VALUES\s")
 _LONGEST_INSERT = 512
@@ -150,7 +150,7 @@ class _Text:
             if row is not None:
                 self._place = row.end()
                 return row
-            if len(self._data) - self._place >= _MOST_OF_A_ROW:
+            if len(self._data) - self._place >= _MAX_OF_A_ROW:
                 came = self._data[self._place : self._place + 40].decode("utf-8", "replace")
                 raise self._error(f"a row must be (page,'language','title'). Got {came!r}")
             if not self._more():

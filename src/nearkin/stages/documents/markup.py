@@ -12,8 +12,8 @@ Markup = tuple[str, str]
 """A kind with its article, and what to do."""
 _EXTRACT = "extract its text first"
 _CONVERT = "convert it to JSON Lines first"
-_LEAST_TAGS = 3
-_LEAST_ELEMENTS = 3
+_MIN_TAGS = 3
+_MIN_ELEMENTS = 3
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
 _RTF = re.compile(rb"\{\\rtf\d?")
 # The comments are matched once and for all, (?>…): each way to split many of them would be tried where no page follows.
@@ -32,7 +32,7 @@ _MBOX = re.compile(
 )
 _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"from", b"to", b"date", b"subject", b"message-id", b"received", b"mime-version", b"return-path"))
-_LEAST_FIELDS = 3
+_MIN_FIELDS = 3
 _ENCODED = re.compile(
     rb"^content-transfer-encoding:\s*(?:base64|quoted-printable)|^content-type:\s*multipart/",
     re.IGNORECASE | re.MULTILINE,
@@ -90,14 +90,14 @@ def _mail(text: bytes) -> Markup | None:
     while (field := _FIELD.match(text, place)) is not None:
         names.add(field[1].lower())
         place = field.end()
-    if len(names & _OF_MAIL) >= _LEAST_FIELDS and _ENCODED.search(text[:place]):
+    if len(names & _OF_MAIL) >= _MIN_FIELDS and _ENCODED.search(text[:place]):
         return "a mail message with an encoded body", _EXTRACT
     return None
 
 
 def _angled(text: bytes) -> Markup | None:
     """HTML, XML, and documents between tags."""
-    if _HTML.match(text) and len(_TAG.findall(text)) >= _LEAST_TAGS:
+    if _HTML.match(text) and len(_TAG.findall(text)) >= _MIN_TAGS:
         return "an HTML page", _EXTRACT
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
         return "a file of <doc> elements", _CONVERT
@@ -120,4 +120,4 @@ def _is_xml(text: bytes) -> bool:
         parser.Parse(text, False)
     except (expat.ExpatError, ValueError):
         return False
-    return len(names) >= _LEAST_ELEMENTS
+    return len(names) >= _MIN_ELEMENTS

@@ -18,7 +18,7 @@ from nearkin.stages.documents.parquet_levels import codecs_of, levels_of
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
-_MOST_ROWS = 1 << 16
+_MAX_ROWS = 1 << 16
 _COPIED_BYTES = 8 << 20
 _ROW_GROUP_BYTES = 64 << 20
 # Below this many bytes a row, texts may be many references to few long ones: they are then unfolded in slices.
@@ -71,7 +71,7 @@ class ParquetTable:
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
             text_bytes = max(_text_bytes(group, wanted.text), 1)
-            n_rows = min(max(batch_bytes * group.num_rows // text_bytes, 1), _MOST_ROWS)
+            n_rows = min(max(batch_bytes * group.num_rows // text_bytes, 1), _MAX_ROWS)
             is_folded = text_bytes < _FOLDED_BYTES * group.num_rows
             folded = [wanted.text] if is_folded else None
             try:

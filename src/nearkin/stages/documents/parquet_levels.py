@@ -24,7 +24,7 @@ _SLOW = (11, 12, 15, 19, 22)
 _TOLERATED = 1.01
 _SAMPLE_BYTES = 8 << 20
 _SMALL_SAMPLE_BYTES = 1 << 20  # for the slow levels, which take a second for each megabyte
-_MOST_ROWS = 1 << 16
+_MAX_ROWS = 1 << 16
 
 
 def codecs_of(metadata: pq.FileMetaData) -> dict[str, str]:
@@ -78,7 +78,7 @@ def _level(file: pq.ParquetFile, codec: str, columns: list[str]) -> int:
 def _first_rows(file: pq.ParquetFile, names: list[str]) -> pa.Table:
     """Rows of the first group, as many as a sample takes."""
     group = file.metadata.row_group(0)
-    n_rows = max(1, min(_SAMPLE_BYTES * group.num_rows // max(group.total_byte_size, 1), group.num_rows, _MOST_ROWS))
+    n_rows = max(1, min(_SAMPLE_BYTES * group.num_rows // max(group.total_byte_size, 1), group.num_rows, _MAX_ROWS))
     batch = next(file.iter_batches(n_rows, row_groups=[0], columns=names), None)
     return pa.table({}) if batch is None else pa.Table.from_batches([batch])
 

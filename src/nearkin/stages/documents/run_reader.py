@@ -12,7 +12,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _READ_BYTES = 1 << 20
 _PREFIX_BYTES = 1 << 16
-_MOST_LINES = 200
+_MAX_LINES = 200
 _SHARE_OF_RECORDS = 0.8
 
 
@@ -130,7 +130,7 @@ def _up_to_too_long(runs: list[Run], max_record_bytes: int) -> tuple[list[Run], 
 
 def _looks_like_records(prefix: bytes, scanner: Scanner, n_fields: int) -> bool:
     """Whether the lines after the first have as many fields as the header: a quote astray has swallowed them."""
-    lines = prefix.split(b"\n")[1:-1][:_MOST_LINES]
+    lines = prefix.split(b"\n")[1:-1][:_MAX_LINES]
     if n_fields < 2 or not lines:
         return False
     n_alike = 0

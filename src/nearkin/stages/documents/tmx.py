@@ -16,7 +16,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
 _BATCH_ROWS = 1 << 14
-_MOST_CHARACTERS = 1 << 20
+_MAX_CHARACTERS = 1 << 20
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
 """Elements inside a text that hold the markup of the program it came from, not words."""
 
@@ -115,7 +115,7 @@ class TmxReader:
             self._unit = None
         elif name == "seg" and self._text is not None:
             if self._unit is not None:
-                is_too_long = self._n_characters > _MOST_CHARACTERS
+                is_too_long = self._n_characters > _MAX_CHARACTERS
                 self._unit.texts.append((self._language, None if is_too_long else "".join(self._text)))
             self._text = None
         elif self._depth_in_code:
@@ -124,7 +124,7 @@ class TmxReader:
     def _characters(self, text: str) -> None:
         if self._text is not None and not self._depth_in_code:
             self._n_characters += len(text)
-            if self._n_characters <= _MOST_CHARACTERS:
+            if self._n_characters <= _MAX_CHARACTERS:
                 self._text.append(text)
 
     def _close(self) -> None:
@@ -138,7 +138,7 @@ class TmxReader:
         if found[0] is None or found[1] is None:
             return
         texts = found[0][1], found[1][1]
-        problem = f"a text is longer than {_MOST_CHARACTERS:,} characters" if None in texts else unit.problem
+        problem = f"a text is longer than {_MAX_CHARACTERS:,} characters" if None in texts else unit.problem
         for side, text in zip(self._sides, texts, strict=True):
             side.add(unit.line, None, None if problem or text is None else text.encode(), problem)
 

@@ -13,7 +13,7 @@ from nearkin.errors import SourceError
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _READ_BYTES = 1 << 18
-_MOST_MARKUP_BYTES = 16 << 20
+_MAX_MARKUP_BYTES = 16 << 20
 """Of one tag or comment: expat holds it until its end comes."""
 _CUT_SHORT = frozenset((expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN))
 
@@ -60,9 +60,9 @@ def parse(parser: expat.XMLParserType, stream: ByteStream) -> Iterator[bytes]:
             parser.Parse(piece, is_done)
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise StreamFault(_why(error)) from error
-        if not is_done and n_fed - parser.CurrentByteIndex > _MOST_MARKUP_BYTES:
+        if not is_done and n_fed - parser.CurrentByteIndex > _MAX_MARKUP_BYTES:
             line = parser.CurrentLineNumber
-            raise StreamFault(f"it has a tag or a comment longer than {_MOST_MARKUP_BYTES >> 20} MiB in line {line}")
+            raise StreamFault(f"it has a tag or a comment longer than {_MAX_MARKUP_BYTES >> 20} MiB in line {line}")
         yield piece
 
 

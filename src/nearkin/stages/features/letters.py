@@ -17,9 +17,9 @@ from nearkin.kernels.letters import N_BUCKETS, N_LATIN, count_letters
 from nearkin.records import LetterVectors
 
 Alphabet = Literal["latin", "universal"]
-LEAST_LETTERS = 20
+MIN_LETTERS = 20
 """A document with fewer counted letters and digits says too little: any two of its kind would be alike."""
-LEAST_SHARE = 0.5
+MIN_SHARE = 0.5
 """So does one of whose letters and digits, of all scripts, fewer than this part are counted."""
 _BUCKETS: dict[str, int] = {"latin": 0, "universal": N_BUCKETS}
 
@@ -58,7 +58,7 @@ class LetterCounts:
     @property
     def fingerprint(self) -> str:
         """What decides the result of `count`."""
-        return f"letters={self.alphabet};dimensions={self.n_dimensions};least={LEAST_LETTERS};unicode=14.0"
+        return f"letters={self.alphabet};dimensions={self.n_dimensions};least={MIN_LETTERS};unicode=14.0"
 
     def count(self, texts: pa.LargeStringArray) -> LetterVectors:
         """The vector of each text.
@@ -73,5 +73,5 @@ class LetterCounts:
         """
         data, offsets = text_buffers(texts)
         counts, n_counted, n_others = count_letters(data, offsets, n_buckets=_BUCKETS[self.alphabet])
-        is_counted = (n_counted >= LEAST_LETTERS) & (n_counted >= LEAST_SHARE * (n_counted + n_others))
+        is_counted = (n_counted >= MIN_LETTERS) & (n_counted >= MIN_SHARE * (n_counted + n_others))
         return LetterVectors(counts, is_counted, n_counted, n_others, self.fingerprint)

@@ -15,9 +15,9 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.shingles import shingle_sets
 from nearkin.records import ShingleSets
 
-_MOST_UNITS = 64
+_MAX_UNITS = 64
 
-MOST_BYTES_PER_CHARACTER = 40
+MAX_BYTES_PER_CHARACTER = 40
 """What shingling takes at most while it works on a text: 8 for a shingle, up to 32 in the table of the distinct ones.
 
 Texts in which shingles recur, as in all prose, take far less: both grow with the distinct shingles.
@@ -38,8 +38,8 @@ class Shingling:
     unit: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= _MOST_UNITS:
-            raise ParameterError.of("length", type(self).__name__, f"an int from 1 to {_MOST_UNITS}", self.length)
+        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= _MAX_UNITS:
+            raise ParameterError.of("length", type(self).__name__, f"an int from 1 to {_MAX_UNITS}", self.length)
 
     def __str__(self) -> str:
         return f"{self.unit}:{self.length}"
@@ -102,7 +102,7 @@ def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedu
     unit, _, length = text.partition(":")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters}
     is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses thousands of digits
-    if unit not in kinds or not is_number or not 1 <= int(length) <= _MOST_UNITS:
-        rule = f"words:N or chars:N with N from 1 to {_MOST_UNITS}, such as words:5"
+    if unit not in kinds or not is_number or not 1 <= int(length) <= _MAX_UNITS:
+        rule = f"words:N or chars:N with N from 1 to {_MAX_UNITS}, such as words:5"
         raise ParameterError.of(parameter, owner, rule, text)
     return kinds[unit](int(length))

@@ -23,7 +23,7 @@ from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
 from nearkin.stages.search.linking import sorted_distinct
 
 _BITS_OF_A_KEY = 16
-_FEWEST_BITS, _MOST_BITS = 16, 32
+_FEWEST_BITS, _MAX_BITS = 16, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def bits_of(keys: U64, n_keys: int) -> U32:
 
 def _shift_for(n_keys: int) -> int:
     """How many bits of a hash do not count: so many keys set a sixteenth of the bits at most."""
-    return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MOST_BITS)
+    return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MAX_BITS)
 
 
 def _bitmap_for(n_keys: int) -> U8:

@@ -52,9 +52,9 @@ def common_counts(sets: ShingleSets) -> I64:
             every,
             any_side,
             start=start,
-            least_size_ratio=0.0,
-            most_pivots=n_sets,
-            most_pairs=len(pairs),
+            min_size_ratio=0.0,
+            max_pivots=n_sets,
+            max_pairs=len(pairs),
             pairs=pairs,
         )
         left, right = pairs[:n_pairs] >> np.uint64(32), pairs[:n_pairs] & np.uint64(0xFFFFFFFF)

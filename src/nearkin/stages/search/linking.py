@@ -10,9 +10,9 @@ import numpy as np
 from nearkin.kernels.linking import link_runs, sort_by_key
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates
 
-LEAST_PIVOTS = 64
+MIN_PIVOTS = 64
 """Rows of a run that all others of it are compared with, however many entries there are."""
-MOST_PAIRS = 1 << 23
+MAX_PAIRS = 1 << 23
 """Pairs that one run may make; a run of over 4,096 rows is not compared in full."""
 FOLLOWS = np.uint8(4)
 """Among the sides of an entry: it only meets entries that lead, those without this bit."""
@@ -31,16 +31,16 @@ class Linking:
     sides : uint8 array, shape (n_rows,)
         A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair. Rows with `FOLLOWS` are paired
         with rows that lack it, never with one another.
-    least_size_ratio : float
+    min_size_ratio : float
         Pairs whose smaller set is smaller than this part of the larger one cannot match: the Jaccard threshold, or 0.
-    most_pivots : int
+    max_pivots : int
         Rows of a run that all others of it are compared with; up to so many, a run is compared in full.
     """
 
     sizes: U32
     sides: U8
-    least_size_ratio: float
-    most_pivots: int = LEAST_PIVOTS
+    min_size_ratio: float
+    max_pivots: int = MIN_PIVOTS
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
         """Sorted runs of distinct pairs, and how many pairs that could match by their sides were not compared.
@@ -59,7 +59,7 @@ class Linking:
 
     def link_sorted(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
         """The same for entries that `sort_entries` has put in order."""
-        room, start = min(_ROOM, self.most_pivots * max(len(keys), self.most_pivots)), 0
+        room, start = min(_ROOM, self.max_pivots * max(len(keys), self.max_pivots)), 0
         while start < len(keys):
             pairs = np.empty(room, np.uint64)
             n_pairs, after, n_not_compared = link_runs(
@@ -68,9 +68,9 @@ class Linking:
                 self.sizes,
                 self.sides,
                 start=start,
-                least_size_ratio=self.least_size_ratio * (1 - _ROUNDING),
-                most_pivots=self.most_pivots,
-                most_pairs=MOST_PAIRS,
+                min_size_ratio=self.min_size_ratio * (1 - _ROUNDING),
+                max_pivots=self.max_pivots,
+                max_pairs=MAX_PAIRS,
                 pairs=pairs,
             )
             if after == start:  # one run larger than the room
@@ -86,7 +86,7 @@ def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdedRuns:
+class SkewedRuns:
     """The keys that more rows share than are always compared with each other.
 
     Parameters
@@ -99,7 +99,7 @@ class CrowdedRuns:
     n_leads: I64
 
     @classmethod
-    def of(cls, keys: U64, follows: Bool | None = None) -> CrowdedRuns:
+    def of(cls, keys: U64, follows: Bool | None = None) -> SkewedRuns:
         """Count the rows of each key.
 
         Parameters
@@ -111,7 +111,7 @@ class CrowdedRuns:
 
         Examples
         --------
-        >>> CrowdedRuns.of(np.array([7] * 100 + [8] * 3, np.uint64)).lengths.tolist()
+        >>> SkewedRuns.of(np.array([7] * 100 + [8] * 3, np.uint64)).lengths.tolist()
         [100]
         """
         bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
@@ -120,11 +120,11 @@ class CrowdedRuns:
         n_leads = lengths
         if follows is not None:
             n_leads = lengths - np.diff(np.concatenate([[0], np.cumsum(follows)])[bounds]).astype(np.int64)
-        is_crowded = (lengths > LEAST_PIVOTS) & (n_leads > 0)
-        return cls(lengths[is_crowded], n_leads[is_crowded])
+        is_skewed = (lengths > MIN_PIVOTS) & (n_leads > 0)
+        return cls(lengths[is_skewed], n_leads[is_skewed])
 
     @classmethod
-    def joined(cls, parts: Sequence[CrowdedRuns]) -> CrowdedRuns:
+    def joined(cls, parts: Sequence[SkewedRuns]) -> SkewedRuns:
         """Those of several stretches of keys."""
         none = np.zeros(0, np.int64)
         return cls(
@@ -132,26 +132,26 @@ class CrowdedRuns:
             np.concatenate([none, *(part.n_leads for part in parts)]),
         )
 
-    def pivots(self, most_pivots: int | I64) -> I64:
+    def pivots(self, max_pivots: int | I64) -> I64:
         """How many rows of each run all others are compared with, as `link_runs` decides it."""
-        affordable = np.maximum(1, MOST_PAIRS // np.maximum(self.lengths, 1))
-        pivots: I64 = np.minimum(np.minimum(self.n_leads, most_pivots), affordable)
+        affordable = np.maximum(1, MAX_PAIRS // np.maximum(self.lengths, 1))
+        pivots: I64 = np.minimum(np.minimum(self.n_leads, max_pivots), affordable)
         return pivots
 
-    def affordable_pivots(self, most_pairs: int) -> int:
-        """The most pivots with which the runs make at most so many pairs; at least `LEAST_PIVOTS`.
+    def affordable_pivots(self, max_pairs: int) -> int:
+        """The most pivots with which the runs make at most so many pairs; at least `MIN_PIVOTS`.
 
         Examples
         --------
-        >>> runs = CrowdedRuns(np.array([100, 1000]), np.array([100, 1000]))
+        >>> runs = SkewedRuns(np.array([100, 1000]), np.array([100, 1000]))
         >>> runs.affordable_pivots(1_000_000), runs.affordable_pivots(100_000)
         (1000, 100)
         """
-        low, high = LEAST_PIVOTS, max(LEAST_PIVOTS, int(self.lengths.max(initial=0)))
+        low, high = MIN_PIVOTS, max(MIN_PIVOTS, int(self.lengths.max(initial=0)))
         while low < high:
             middle = (low + high + 1) // 2
             n_pairs = int(_n_pairs_with(self.pivots(middle), self.lengths).sum())
-            low, high = (middle, high) if n_pairs <= most_pairs else (low, middle - 1)
+            low, high = (middle, high) if n_pairs <= max_pairs else (low, middle - 1)
         return low
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U8, U32, BitSignatures, FeatureCounts
 
-MOST_BITS = 1024
+MAX_BITS = 1024
 
 
 class BitMethod(Protocol):
@@ -30,8 +30,8 @@ class BitMethod(Protocol):
 
 def check_bits(bits: int, name: str) -> None:
     """Refuse a length that is no multiple of 8 from 8 to 1024."""
-    if not isinstance(bits, int) or isinstance(bits, bool) or not 8 <= bits <= MOST_BITS or bits % 8:
-        raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MOST_BITS}", bits)
+    if not isinstance(bits, int) or isinstance(bits, bool) or not 8 <= bits <= MAX_BITS or bits % 8:
+        raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MAX_BITS}", bits)
 
 
 def check_seed(seed: int, name: str) -> None:

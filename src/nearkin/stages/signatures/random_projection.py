@@ -16,8 +16,8 @@ from nearkin.records import F64, I64, U64, BitSignatures
 from nearkin.stages.signatures.bits import check_seed, packed_words
 
 _UNIT = float(1 << 20)
-_MOST_WEIGHT = float(1 << 20)
-MOST_BITS = 65_528
+_MAX_WEIGHT = float(1 << 20)
+MAX_BITS = 65_528
 """A Hamming distance is told in 16 bits."""
 
 
@@ -75,8 +75,8 @@ class RandomProjection:
 
     def __post_init__(self) -> None:
         is_int = isinstance(self.bits, int) and not isinstance(self.bits, bool)
-        if not is_int or not 8 <= self.bits <= MOST_BITS or self.bits % 8:
-            raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MOST_BITS}", self.bits)
+        if not is_int or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
+            raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
         check_seed(self.seed, "RandomProjection")
 
     @property
@@ -92,8 +92,8 @@ class RandomProjection:
         ParameterError
             If a weight is not finite or too large.
         """
-        if len(vectors.weights) and not float(np.abs(vectors.weights).max()) <= _MOST_WEIGHT:
-            worst = vectors.weights[np.argmax(~(np.abs(vectors.weights) <= _MOST_WEIGHT))]
+        if len(vectors.weights) and not float(np.abs(vectors.weights).max()) <= _MAX_WEIGHT:
+            worst = vectors.weights[np.argmax(~(np.abs(vectors.weights) <= _MAX_WEIGHT))]
             raise ParameterError.of("vectors", "RandomProjection.sign", "weights from -2**20 to 2**20", float(worst))
         weights = _votes(vectors)
         words = project_hashes(vectors.hashes, weights, vectors.offsets, n_words=-(-self.bits // 32), seed=self.seed)

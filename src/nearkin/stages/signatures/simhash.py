@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.keccak import MOST_MESSAGE_BYTES, shake256
+from nearkin.kernels.keccak import MAX_MESSAGE_BYTES, shake256
 from nearkin.kernels.projections import project_hashes, project_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words, signatures, votes
@@ -88,7 +88,7 @@ class Simhash:
         """SHAKE-256 of some features."""
         data, starts, ends = spell(counted, chosen)
         n_bytes = 4 * self._n_words
-        is_long = ends - starts > MOST_MESSAGE_BYTES
+        is_long = ends - starts > MAX_MESSAGE_BYTES
         digests = shake256(data, np.where(is_long, ends, starts), ends, n_bytes=n_bytes)
         for i in np.flatnonzero(is_long).tolist():  # n-grams of 34 and more characters
             message = data[starts[i] : ends[i]].tobytes()

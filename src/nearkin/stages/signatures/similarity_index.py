@@ -24,7 +24,7 @@ from nearkin.stages.signatures.text_streams import STREAMS, StreamName, TextStre
 TOLERANCE = 0.3
 """The paper's."""
 DIVISOR, EXTREMES, FREQUENT_WORDS = 25, 400, 200
-MOST_SUPER_SHINGLED = 1 << 18
+MAX_SUPER_SHINGLED = 1 << 18
 """Shingles that method 14 takes: its time grows with their square, and is a few seconds then."""
 METHODS = {
     1: "the sum of all shingles",
@@ -215,7 +215,7 @@ class SimilarityIndex:
         """
         if self.method == 14:
             sizes = np.diff(offsets)
-            has_value = (sizes > 0) & (sizes <= MOST_SUPER_SHINGLED)
+            has_value = (sizes > 0) & (sizes <= MAX_SUPER_SHINGLED)
             shingles, offsets = _where(shingles, offsets, has_value)
             values = fingerprint_sketches.super_shingles(shingles, offsets, length=max(2, self.k))
         else:

@@ -28,7 +28,7 @@ Variation = Literal["A", "B", "C", "D"]
 STREAMS: tuple[StreamName, ...] = ("characters", "words", "soundex")
 VARIATIONS: tuple[Variation, ...] = ("A", "B", "C", "D")
 _LOWER = Normalisation(nfkc=False, case=True, space=True)
-_MOST_CODES = 1 << 20
+_MAX_CODES = 1 << 20
 _codes: dict[bytes, str] = {}
 
 
@@ -234,7 +234,7 @@ def _code(word: bytes) -> str:
     """See `soundex`; codes are kept, as words come again and again."""
     code = _codes.get(word)
     if code is None:
-        if len(_codes) >= _MOST_CODES:
+        if len(_codes) >= _MAX_CODES:
             _codes.clear()
         code = _codes[word] = soundex(word.decode())
     return code

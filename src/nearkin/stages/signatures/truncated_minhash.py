@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearkin.kernels.projections import least_rows
+from nearkin.kernels.projections import min_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
 from nearkin.stages.signatures.vectors import FeatureVectors, spell
@@ -56,7 +56,7 @@ class TruncatedMinHash:
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """One signature a document; 0 for documents without features."""
         rows, row_of = self._vectors.rows_of(counted)
-        least = least_rows(rows.view(np.uint64), row_of, counted.offsets, n_parts=len(HASHES))
+        least = min_rows(rows.view(np.uint64), row_of, counted.offsets, n_parts=len(HASHES))
         parts = least.astype(">u8").view(np.uint8).reshape(len(counted), len(HASHES), _PART_BYTES)
         bits = np.unpackbits(parts, axis=2)[:, :, : self.bits // len(HASHES)]
         return signatures(np.packbits(bits.reshape(len(counted), -1), axis=1), counted, self)

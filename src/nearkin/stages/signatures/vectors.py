@@ -12,7 +12,7 @@ from nearkin.kernels.features import locate_characters
 from nearkin.records import I64, U8, U32, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
-MOST_FEATURES = 1 << 22
+MAX_FEATURES = 1 << 22
 """Kept at most; with 1,024 bits each they take about 640 MB. When there are more, all are forgotten."""
 
 Hashing = Callable[[FeatureCounts, I64], U8]
@@ -31,13 +31,13 @@ class FeatureVectors:
         Makes the rows of features that were not seen before.
     row_bytes : int
         Of each row.
-    most_features : int
+    max_features : int
     """
 
-    def __init__(self, hashing: Hashing, row_bytes: int, most_features: int = MOST_FEATURES) -> None:
+    def __init__(self, hashing: Hashing, row_bytes: int, max_features: int = MAX_FEATURES) -> None:
         self._hashing = hashing
         self._row_bytes = row_bytes
-        self._most_features = most_features
+        self._max_features = max_features
         self._lock = Lock()
         self._forget()
 
@@ -58,7 +58,7 @@ class FeatureVectors:
             try:
                 known = len(self._numbers)
                 row_of = self._numbers.add(counted.hashes)
-                if len(self._numbers) > self._most_features and known:
+                if len(self._numbers) > self._max_features and known:
                     self._forget()
                     known, row_of = 0, self._numbers.add(counted.hashes)
                 self._fill(known, counted, row_of)

@@ -18,7 +18,7 @@ LINKS = {
     "fi": ("", "n"),
 }
 """Languages that write compounds as one word, and what they put between the parts."""
-_LEAST_PART = 4
+_MIN_PART = 4
 _LONGEST = 60
 
 
@@ -50,14 +50,14 @@ class CompoundSplitter:
 
     def parts(self, word: str) -> tuple[str, ...]:
         """Two parts or more, which are known; nothing if there is no such way to cut it."""
-        if not 2 * _LEAST_PART <= len(word) <= _LONGEST or not word.isalpha():
+        if not 2 * _MIN_PART <= len(word) <= _LONGEST or not word.isalpha():
             return ()
         best: tuple[float, tuple[str, ...]] = (0.0, ())
         # of each end, for each number of parts, the best way to cut what comes before: (product, parts)
         ways: list[dict[int, tuple[float, tuple[str, ...]]]] = [{} for _ in range(len(word) + 1)]
         ways[0][0] = (1.0, ())
-        for end in range(_LEAST_PART, len(word) + 1):
-            for start in range(end - _LEAST_PART + 1):
+        for end in range(_MIN_PART, len(word) + 1):
+            for start in range(end - _MIN_PART + 1):
                 if ways[start] and (frequency := self.frequencies.get(word[start:end], 0.0)):
                     self._extend(ways, word, start, end, frequency)
         for n, (product, parts) in ways[len(word)].items():

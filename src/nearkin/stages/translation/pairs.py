@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearkin.kernels.buffers import strings
 from nearkin.records import I32, I64, Bool, TextWords
 
-MOST_WORDS = 200
+MAX_WORDS = 200
 """A longer sentence is left out: it would be most of the work, and its words could be translations of anything."""
 Sentences = tuple[I32, I64]
 """The words of all sentences, and where each begins, shape (n_sentences + 1,)."""
@@ -27,7 +27,7 @@ class SentencePairs:
     source_words, target_words : LargeStringArray
         The word of each number.
     n_read, n_empty, n_too_long : int
-        Pairs that came; those left out because a side had no word, or more than `MOST_WORDS`.
+        Pairs that came; those left out because a side had no word, or more than `MAX_WORDS`.
     """
 
     source: Sentences
@@ -74,7 +74,7 @@ class GrowingPairs:
         """Sentences and their translations, as many of the ones as of the others."""
         lengths = np.diff(source.offsets), np.diff(target.offsets)
         is_empty = np.minimum(*lengths) == 0
-        is_too_long = ~is_empty & (np.maximum(*lengths) > MOST_WORDS)
+        is_too_long = ~is_empty & (np.maximum(*lengths) > MAX_WORDS)
         is_kept = ~is_empty & ~is_too_long
         self._n_read += len(source)
         self._n_empty += int(is_empty.sum())

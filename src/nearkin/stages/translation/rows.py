@@ -50,9 +50,9 @@ class Pruning:
         """
         is_kept: Bool = (probabilities >= self.min_probability) & (probabilities > 0)
         n_candidates = np.bincount(given[is_kept], minlength=int(given.max(initial=0)) + 1)
-        is_crowded = n_candidates > self.max_translations  # the others keep all their candidates: nothing to sort
-        crowded = np.flatnonzero(is_kept & is_crowded[given])
-        order = crowded[np.lexsort((other[crowded], -probabilities[crowded], given[crowded]))]
+        is_skewed = n_candidates > self.max_translations  # the others keep all their candidates: nothing to sort
+        skewed = np.flatnonzero(is_kept & is_skewed[given])
+        order = skewed[np.lexsort((other[skewed], -probabilities[skewed], given[skewed]))]
         ordered = given[order]
         rank = np.arange(len(order)) - np.searchsorted(ordered, ordered, "left")
         is_kept[order[rank >= self.max_translations]] = False

@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("The edit similarity", "collection") from error
 
-MOST_WORK = 5_000_000_000
+MAX_WORK = 5_000_000_000
 """Pairs of characters looked at for two texts: 70,000 times 70,000."""
 
 _FIRST_HINT = 64  # edits tried first; doubled while there are more
@@ -34,7 +34,7 @@ class EditSimilarity:
         Characters (code points) to insert, to delete or to replace, the fewest possible.
     length_a, length_b : int
         Characters of each text.
-    least_distance : int
+    min_distance : int
         The distance, or, where that is not known, what it is at least.
     """
 
@@ -42,14 +42,14 @@ class EditSimilarity:
     distance: int | None
     length_a: int
     length_b: int
-    least_distance: int
+    min_distance: int
 
 
-def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> EditSimilarity:
+def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> EditSimilarity:
     """1 - Levenshtein distance / length of the longer text, in characters.
 
     Exact whenever it is given. What both texts begin and end with costs nothing. If the lengths of what is left
-    between, multiplied, are at most ``most_work``, the similarity is always found: with the default for any two texts
+    between, multiplied, are at most ``max_work``, the similarity is always found: with the default for any two texts
     of up to 70,000 characters. Longer ones are compared as far as that work goes: two texts of 600,000 characters have
     a similarity if 4,000 edits or fewer lie between them, two of 200,000 with up to 12,500. In scripts beyond Latin-1 a
     character costs three times as much, and 40,000 takes the place of 70,000.
@@ -57,7 +57,7 @@ def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> 
     Parameters
     ----------
     text_a, text_b : str
-    most_work : int, default 5000000000
+    max_work : int, default 5000000000
         A pair costs half a second at most, about; near-equal texts much less.
 
     Returns
@@ -68,15 +68,15 @@ def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> 
     Raises
     ------
     ParameterError
-        ``most_work`` is not an int of at least 0.
+        ``max_work`` is not an int of at least 0.
 
     Examples
     --------
     >>> edit_similarity("in 30 days", "in 45 days").similarity
     0.8
     """
-    if not isinstance(most_work, int) or isinstance(most_work, bool) or most_work < 0:
-        raise ParameterError.of("most_work", "edit_similarity", "an int >= 0", most_work)
+    if not isinstance(max_work, int) or isinstance(max_work, bool) or max_work < 0:
+        raise ParameterError.of("max_work", "edit_similarity", "an int >= 0", max_work)
     length_a, length_b = len(text_a), len(text_b)
     start = int(Prefix.similarity(text_a, text_b))
     rest_a, rest_b = text_a[start:], text_b[start:]
@@ -84,14 +84,14 @@ def edit_similarity(text_a: str, text_b: str, *, most_work: int = MOST_WORK) -> 
     rest_a, rest_b = rest_a[: len(rest_a) - end], rest_b[: len(rest_b) - end]
     longer = max(len(rest_a), len(rest_b))
     cost = max(_cost_of_character(rest_a), _cost_of_character(rest_b))
-    if cost * len(rest_a) * len(rest_b) <= most_work:
-        most_edits = longer
+    if cost * len(rest_a) * len(rest_b) <= max_work:
+        max_edits = longer
     else:
-        most_edits = most_work // (2 * cost * longer)  # so wide a band around the diagonal is looked at
-    hint = min(_FIRST_HINT, most_edits)
-    distance = Levenshtein.distance(rest_a, rest_b, score_cutoff=most_edits, score_hint=hint)
-    if distance > most_edits:
-        least = max(most_edits + 1, abs(length_a - length_b))
+        max_edits = max_work // (2 * cost * longer)  # so wide a band around the diagonal is looked at
+    hint = min(_FIRST_HINT, max_edits)
+    distance = Levenshtein.distance(rest_a, rest_b, score_cutoff=max_edits, score_hint=hint)
+    if distance > max_edits:
+        least = max(max_edits + 1, abs(length_a - length_b))
         return EditSimilarity(None, None, length_a, length_b, least)
     length = max(length_a, length_b)
     return EditSimilarity(1 - distance / length if length else 1.0, distance, length_a, length_b, distance)

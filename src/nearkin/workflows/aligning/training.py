@@ -22,7 +22,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault
 from nearkin.stages.translation.eflomal import Eflomal, is_installed
 from nearkin.stages.translation.model_1 import Learned, Model1, needed_bytes
-from nearkin.stages.translation.pairs import MOST_WORDS, GrowingPairs, SentencePairs
+from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import Origin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
@@ -104,7 +104,7 @@ class Aligned:
             **table_summary(self.table),
             "pairs_read": self.n_pairs,
             "pairs_with_an_empty_side": self.n_empty,
-            f"pairs_over_{MOST_WORDS}_words": self.n_too_long,
+            f"pairs_over_{MAX_WORDS}_words": self.n_too_long,
             "pairs_unreadable": self.n_unreadable,
             "damaged_files": [one.as_stored() for one in self.damaged_files],
             "word_pairs": self.n_word_pairs,

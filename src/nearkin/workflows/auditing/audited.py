@@ -16,7 +16,7 @@ from nearkin.planning.audit_sample import ProposedSample
 from nearkin.records import I64
 
 SAMPLE = 500
-MOST_MISSED = 1_000_000
+MAX_MISSED = 1_000_000
 """Pairs that are named; how many there are is told in any case."""
 MISSED_SCHEMA = pa.schema(
     [
@@ -139,7 +139,7 @@ class MissedPairs:
         The ids are of two collections; in one, two sampled documents find each other, and the pair is told once.
     """
 
-    def __init__(self, most: int = MOST_MISSED, *, is_across: bool = False) -> None:
+    def __init__(self, most: int = MAX_MISSED, *, is_across: bool = False) -> None:
         self._most, self._is_across = most, is_across
         self._held = dict[frozenset[str] | tuple[str, str], Pair]()
         self.is_truncated = False

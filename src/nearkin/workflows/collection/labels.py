@@ -24,7 +24,7 @@ _ID_NAMES = (
 _LABEL_NAMES = (
     *("label", "labels", "class", "category", "code", "coding", "tag", "designation", "responsive", "privilege"),
 )
-_MOST_OF_A_FIELD = 1 << 24
+_MAX_OF_A_FIELD = 1 << 24
 _READ_BYTES = 1 << 20
 
 
@@ -151,7 +151,7 @@ def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], boo
 @contextmanager
 def _long_fields() -> Iterator[None]:
     """Longer fields than usual; the limit is one for the whole process, so it is put back."""
-    was = csv.field_size_limit(_MOST_OF_A_FIELD)
+    was = csv.field_size_limit(_MAX_OF_A_FIELD)
     try:
         yield
     finally:

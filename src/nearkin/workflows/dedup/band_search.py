@@ -36,7 +36,7 @@ class BandKeys:
         self.bands = Bands(plan.bands, plan.rows)
         self.minhash = MinHash(plan.size, options.seed)
         self.prefixes = Prefixes(options.threshold)
-        self.most_for_prefix = plan.exact_up_to(options.threshold)
+        self.max_for_prefix = plan.exact_up_to(options.threshold)
 
     def is_long(self, sets: ShingleSets) -> Bool:
         """Which texts are found by bands, shape (n_texts,)."""
@@ -44,7 +44,7 @@ class BandKeys:
 
     def is_small(self, sets: ShingleSets) -> Bool:
         """Which texts contribute rare shingles, shape (n_texts,)."""
-        return sets.sizes <= self.most_for_prefix
+        return sets.sizes <= self.max_for_prefix
 
     def of_bands(self, sets: ShingleSets) -> U64:
         """The key of each band of long texts, shape (n_bands, n_texts)."""

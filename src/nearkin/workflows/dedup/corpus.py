@@ -18,7 +18,7 @@ from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
 
-MOST_DOCUMENTS = 2**32 - 2
+MAX_DOCUMENTS = 2**32 - 2
 """Rows are numbered in 32 bits, of which the last number stands for none."""
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE = 0, 1, 2
@@ -101,8 +101,8 @@ def check_not_too_many(n_documents: int) -> None:
     ...
     nearkin.errors.SourceError: A run takes at most 4,294,967,294 documents. Got 5,000,000,000 instead.
     """
-    if n_documents > MOST_DOCUMENTS:
-        raise SourceError(f"A run takes at most {MOST_DOCUMENTS:,} documents. Got {n_documents:,} instead.")
+    if n_documents > MAX_DOCUMENTS:
+        raise SourceError(f"A run takes at most {MAX_DOCUMENTS:,} documents. Got {n_documents:,} instead.")
 
 
 def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:

@@ -13,7 +13,7 @@ from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
 
-MOST_FOR_ALL_PAIRS = 50
+MAX_FOR_ALL_PAIRS = 50
 """Groups of up to so many distinct texts have every pair inside verified for their lowest similarity."""
 _BLOCK_PAIRS = 1 << 12
 
@@ -91,7 +91,7 @@ class Inside:
         self.learn(matches)
         self._n_members = np.bincount(principal, minlength=len(order))
         self.is_incomplete = self._n_inside < self._n_members * (self._n_members - 1) // 2
-        self.can_be_looked_at = self.is_incomplete & (self._n_members <= MOST_FOR_ALL_PAIRS)
+        self.can_be_looked_at = self.is_incomplete & (self._n_members <= MAX_FOR_ALL_PAIRS)
 
     def learn(self, known: Matches) -> None:
         """Take note of pairs whose similarity is known."""

@@ -27,7 +27,7 @@ from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
 
-_MOST_NAMED = 100
+_MAX_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
-        if len(sources) <= _MOST_NAMED:
+        if len(sources) <= _MAX_NAMED:
             moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
             files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}"
     return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}

@@ -17,12 +17,12 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.features.shingles import MOST_BYTES_PER_CHARACTER
+from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
-from nearkin.workflows.dedup.not_compared import most_not_compared
+from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_in_words, plan_search
@@ -46,7 +46,7 @@ class Result:
     corpus, places, sizes, plan, verified, judged
         What the steps gave.
     n_not_compared : int
-        See `not_compared.most_not_compared`.
+        See `not_compared.max_not_compared`.
     estimated_missed : float
         See `planning.curve.missed`.
     """
@@ -121,7 +121,7 @@ def find(
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
-    n_not_compared = most_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
+    n_not_compared = max_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
     return Result(
         corpus=corpus,
         places=places,
@@ -178,14 +178,14 @@ def collect(
 
 def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
     """A document is shingled whole: one may need more memory than the run has been given."""
-    most_characters = resources.memory_bytes // MOST_BYTES_PER_CHARACTER
-    n_long = int((corpus.n_characters > most_characters).sum())
+    max_characters = resources.memory_bytes // MAX_BYTES_PER_CHARACTER
+    n_long = int((corpus.n_characters > max_characters).sum())
     if n_long:
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
             f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
-            f"which alone may take more than --memory: up to {MOST_BYTES_PER_CHARACTER} bytes per character, mostly "
+            f"which alone may take more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, mostly "
             "far less"
         )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
 
 
-def most_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
+def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
     """An upper limit of the pairs of texts that share a key and were not compared.
 
     Parameters
     ----------
     n_counted : int
-        Pairs left out of crowded keys: a pair counts once for each key that it shares.
+        Pairs left out of skewed keys: a pair counts once for each key that it shares.
     corpus : Corpus
     n_candidates : int
         Different pairs that were compared.

@@ -32,7 +32,7 @@ def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[floa
         n_keys = plan.rate * float(sizes[~is_small].sum()) + KEYS_OF_A_LEAD * int(n_leading)
         return 0.0, n_keys / max(len(sizes), 1)
     keys = BandKeys(plan, options)
-    n_other = keys.prefixes.lengths(sizes[sizes <= keys.most_for_prefix]).sum()
+    n_other = keys.prefixes.lengths(sizes[sizes <= keys.max_for_prefix]).sum()
     n = max(len(sizes), 1)
     return plan.bands * int((sizes >= plan.exact_below).sum()) / n, int(n_other) / n
 

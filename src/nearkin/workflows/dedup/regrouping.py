@@ -27,7 +27,7 @@ from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
-from nearkin.workflows.dedup.not_compared import most_not_compared
+from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
@@ -284,7 +284,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     """As of the run, but for what another cut changes."""
     of_run = run.manifest
     # a run of an earlier version may have counted a pair once for each of its keys
-    n_not_compared = most_not_compared(
+    n_not_compared = max_not_compared(
         of_run.count("pairs_not_compared"), run.corpus, n_candidates=of_run.count("candidates")
     )
     n_missed = missed(found_probability(matches, run.plan, run.options.threshold))

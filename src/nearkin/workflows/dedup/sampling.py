@@ -17,14 +17,14 @@ from nearkin.stages.search.exhaustive import common_counts
 from nearkin.workflows.dedup.corpus import Corpus
 
 _LEAST, _MOST = 300, 2_000
-_MOST_CHARACTERS = 32 << 20
+_MAX_CHARACTERS = 32 << 20
 
 
 def look(corpus: Corpus, shingle: Shingling) -> Sample:
     """Compare some texts with one another, exactly.
 
     They are spread evenly over the reading order, and the same in every run. A larger collection has more pairs of
-    strangers, so more of them are looked at. Of two collections both have their share, and pairs go across.
+    unrelated pairs, so more of them are looked at. Of two collections both have their share, and pairs go across.
     """
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
@@ -49,7 +49,7 @@ def chosen_nodes(n_mine: int, n_others: int) -> U64:
 
 def compared(nodes: U64, n_characters: I64) -> U64:
     """Those of the chosen texts that are compared: of long documents fewer are enough."""
-    return nodes[:: 1 + int(n_characters.sum()) // _MOST_CHARACTERS]
+    return nodes[:: 1 + int(n_characters.sum()) // _MAX_CHARACTERS]
 
 
 def sample_of(

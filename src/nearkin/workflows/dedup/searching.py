@@ -19,7 +19,7 @@ from nearkin.runs.files import published, read_checked_json, sealed, write_check
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns, Linking, sort_entries, sorted_distinct
+from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sort_entries, sorted_distinct
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.resources import Resources
@@ -81,12 +81,12 @@ class KeyRange:
     n_ranges: int
 
     @property
-    def most_pairs(self) -> int:
-        """Up to which crowded runs are compared in full.
+    def max_pairs(self) -> int:
+        """Up to which skewed runs are compared in full.
 
         What one band does not compare another may; what loose entries do not compare is lost.
         """
-        return most_pairs_of(self.band)
+        return max_pairs_of(self.band)
 
     def holds(self, keys: U64) -> Bool:
         """Which keys lie in the range."""
@@ -111,16 +111,16 @@ class Entries:
     nodes: U32
     follows: Bool | None = None
 
-    def crowded_runs(self) -> CrowdedRuns:
+    def skewed_runs(self) -> SkewedRuns:
         """How many texts share a key, where they are many."""
         if self.follows is None:
-            return CrowdedRuns.of(np.sort(self.keys))
+            return SkewedRuns.of(np.sort(self.keys))
         keys, order = sort_entries(self.keys, np.arange(len(self.keys), dtype=np.uint32))
-        return CrowdedRuns.of(keys, self.follows[order])
+        return SkewedRuns.of(keys, self.follows[order])
 
 
-def most_pairs_of(band: int | None) -> int:
-    """See `KeyRange.most_pairs`."""
+def max_pairs_of(band: int | None) -> int:
+    """See `KeyRange.max_pairs`."""
     return _PAIRS_OF_A_BAND if band is not None else _PAIRS_OF_LOOSE_ENTRIES
 
 
@@ -166,15 +166,15 @@ class Search(ABC):
                 ratio = self.options.measure.min_size_ratio(self.options.threshold)
                 sides = self.corpus.sides
 
-                most_pivots = self._most_pivots([part for part in parts if part.n_ranges > 1], sizes, order)
+                max_pivots = self._max_pivots([part for part in parts if part.n_ranges > 1], sizes, order)
 
                 def link(numbered: tuple[int, KeyRange]) -> tuple[list[Path], int]:
                     number, part = numbered
                     entries = self._entries(part, sizes, order)
                     pivots = (
-                        most_pivots[part.band]
+                        max_pivots[part.band]
                         if part.n_ranges > 1
-                        else entries.crowded_runs().affordable_pivots(part.most_pairs)
+                        else entries.skewed_runs().affordable_pivots(part.max_pairs)
                     )
                     linking = Linking(sizes.n_shingles, sides, ratio, pivots)
                     return _link(entries, linking, self.work / f"run-{number:09d}")
@@ -190,17 +190,17 @@ class Search(ABC):
         stored = read_checked_json(mark)
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
-    def _most_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
-        """How far the crowded runs of a band are compared that lies in several ranges: decided over all of them."""
-        crowded: dict[int | None, list[CrowdedRuns]] = {part.band: [] for part in parts}
-        budgets = {part.band: part.most_pairs for part in parts}
+    def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
+        """How far the skewed runs of a band are compared that lies in several ranges: decided over all of them."""
+        skewed: dict[int | None, list[SkewedRuns]] = {part.band: [] for part in parts}
+        budgets = {part.band: part.max_pairs for part in parts}
 
-        def look(part: KeyRange) -> tuple[int | None, CrowdedRuns]:
-            return part.band, self._entries(part, sizes, order).crowded_runs()
+        def look(part: KeyRange) -> tuple[int | None, SkewedRuns]:
+            return part.band, self._entries(part, sizes, order).skewed_runs()
 
         for band, runs in map_ordered(look, parts, threads=self.resources.n_threads):
-            crowded[band].append(runs)
-        return {band: CrowdedRuns.joined(found).affordable_pivots(budgets[band]) for band, found in crowded.items()}
+            skewed[band].append(runs)
+        return {band: SkewedRuns.joined(found).affordable_pivots(budgets[band]) for band, found in skewed.items()}
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:

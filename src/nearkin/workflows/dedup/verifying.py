@@ -26,7 +26,7 @@ from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # the sets of both texts bring their neighbours along: Linux maps 64 KiB around a page
-_MOST_PAIRS = 1 << 18
+_MAX_PAIRS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def verify_all(
     folder.mkdir(exist_ok=True)
     arrays = runs.arrays()
     mean_shingles = int(sizes.n_shingles.mean()) if corpus.n_nodes else 0
-    block_pairs = min(_MOST_PAIRS, resources.memory_bytes // 8 // (16 * mean_shingles + _PAGES_OF_A_PAIR))
+    block_pairs = min(_MAX_PAIRS, resources.memory_bytes // 8 // (16 * mean_shingles + _PAGES_OF_A_PAIR))
     store = store_sets(
         corpus,
         options,

@@ -46,7 +46,7 @@ TURNING = _list("not no nor never none neither cannot without unless except only
 
 Kind = Literal["name", "number", "date", "joining", "other"]
 
-_MOST_READ = 4_000_000  # characters in which it is seen how words are written
+_MAX_READ = 4_000_000  # characters in which it is seen how words are written
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _WITHIN_SENTENCE = re.compile(r"(?<=[\w,] )[^\W\d_]+")
 _TAGS = ("<PAGE>", "<page>")
@@ -78,7 +78,7 @@ class Spelling:
         >>> sorted(spelling.within), sorted(spelling.small)
         (['ada', 'kern'], ['due', 'is', 'pays', 'tenant'])
         """
-        text = text[:_MOST_READ]
+        text = text[:_MAX_READ]
         found = set(_ANY_WORD.findall(text))
         return cls(
             frozenset(word for word in found if word[0].islower()),

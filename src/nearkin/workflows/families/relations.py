@@ -20,19 +20,19 @@ Relation = Literal[
 ]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
-MOST_FILLED_IN = 25
+MAX_FILLED_IN = 25
 """Words that one blank is filled in with."""
-MOST_OF_A_FORM = 20
+MAX_OF_A_FORM = 20
 """Words of a difference between two copies of a form, if they are not nearly all names, numbers and dates."""
-LEAST_SHARED = 0.7
+MIN_SHARED = 0.7
 """Share of the longer text's words that two copies of a form have in common."""
-LEAST_PARTICULARS = 0.75
+MIN_PARTICULARS = 0.75
 """Share of names, numbers and dates among the words that differ between two copies of a form."""
-LEAST_CONTAINED = 0.95
+MIN_CONTAINED = 0.95
 """Share of the shorter version's shingles that the longer one has."""
-LEAST_LONGER = 0.05
+MIN_LONGER = 0.05
 """By how much the two containments of a longer and a shorter version differ."""
-MOST_TURNING = 5
+MAX_TURNING = 5
 """Up to so many words a difference is a change of a sentence, not a passage that was left out."""
 
 
@@ -42,29 +42,29 @@ RULES: dict[str, str] = {
         "the same but for the length of blanks and of drawn lines."
     ),
     "signature or date filled in": (
-        f"At every difference one document has up to {MOST_FILLED_IN} words where the other has a blank (underscores, "
+        f"At every difference one document has up to {MAX_FILLED_IN} words where the other has a blank (underscores, "
         'dots, brackets), or has words of a signature ("/s/", By, Name, Title), a name with them, or a date where the '
         "other has nothing."
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (
-        f"Blanks filled in aside, what differs is at most {1 - LEAST_SHARED:.0%} of the longer document's words; at "
-        f"least {LEAST_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
+        f"Blanks filled in aside, what differs is at most {1 - MIN_SHARED:.0%} of the longer document's words; at "
+        f"least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
         "words are replaced, not put in or left out, and none that turns a sentence (not, may, shall, only, unless) is "
-        f"among them; no difference is longer than {MOST_OF_A_FORM} words unless nine tenths of it are names, numbers "
+        f"among them; no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, numbers "
         "or dates; and somewhere one name stands for another."
     ),
     "longer version": (
-        f"The document has at least {LEAST_CONTAINED:.0%} of the principal's shingles, and the principal a share of "
-        f"the document's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
+        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal a share of "
+        f"the document's that is lower by {MIN_LONGER:.2f} or more; at most {1 - MIN_CONTAINED:.0%} of the "
         f"principal's words are in other places or not there, none of them a name, a number or a date; and no "
-        f"difference of up to {MOST_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
+        f"difference of up to {MAX_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
     ),
     "shorter version or excerpt": (
-        f"The principal has at least {LEAST_CONTAINED:.0%} of the document's shingles, and the document a share of "
-        f"the principal's that is lower by {LEAST_LONGER:.2f} or more; at most {1 - LEAST_CONTAINED:.0%} of the "
+        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles, and the document a share of "
+        f"the principal's that is lower by {MIN_LONGER:.2f} or more; at most {1 - MIN_CONTAINED:.0%} of the "
         f"document's words are in other places or not there, none of them a name, a number or a date; and no "
-        f"difference of up to {MOST_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
+        f"difference of up to {MAX_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
     ),
     "revised": "None of the above is certain: read the differences.",
 }
@@ -151,12 +151,12 @@ def judge_relation(
         if _is_same_form(telling, principal, member):
             return Judgement("same form, other parties", "", measured)
     gap = containment_of_principal - containment_in_principal
-    if max(containment_in_principal, containment_of_principal) >= LEAST_CONTAINED and abs(gap) >= LEAST_LONGER:
+    if max(containment_in_principal, containment_of_principal) >= MIN_CONTAINED and abs(gap) >= MIN_LONGER:
         shorter, n_only = (
             (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
         )
         own = [a if gap > 0 else b for a, b in sides]
-        is_few = not alignment.is_whole or n_only <= (1 - LEAST_CONTAINED) * shorter.n_words
+        is_few = not alignment.is_whole or n_only <= (1 - MIN_CONTAINED) * shorter.n_words
         if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
             return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
     return Judgement("revised", "", measured)
@@ -164,7 +164,7 @@ def judge_relation(
 
 def _is_filled_in(full: Side, blank: Side) -> bool:
     """What one side leaves blank the other fills in; where there is no blank, it must be of a signature or a date."""
-    if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MOST_FILLED_IN:
+    if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
         return False
     return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)
 
@@ -182,10 +182,10 @@ def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, membe
     n_other = sum(_n_other(a) + _n_other(b) for a, b in counted)
     longest = sum(max(a.n_words + a.n_joining, b.n_words + b.n_joining) for a, b in counted)
     return (
-        n_other <= (1 - LEAST_PARTICULARS) * n_words
+        n_other <= (1 - MIN_PARTICULARS) * n_words
         and all(_is_short(a) and _is_short(b) and _is_replaced(a, b) for a, b in counted)
         and any(a.n_names and b.n_names for a, b in counted)
-        and longest <= (1 - LEAST_SHARED) * max(principal.n_words, member.n_words)
+        and longest <= (1 - MIN_SHARED) * max(principal.n_words, member.n_words)
     )
 
 
@@ -204,8 +204,8 @@ def _is_replaced(a: Side, b: Side) -> bool:
 def _turns(a: Side, b: Side) -> bool:
     """A short difference with a word that turns a sentence."""
     n_words = max(a.n_words + a.n_joining, b.n_words + b.n_joining)
-    return n_words <= MOST_TURNING and bool(a.n_turning or b.n_turning)
+    return n_words <= MAX_TURNING and bool(a.n_turning or b.n_turning)
 
 
 def _is_short(side: Side) -> bool:
-    return side.n_words + side.n_joining <= MOST_OF_A_FORM or _n_other(side) <= 0.1 * side.n_words
+    return side.n_words + side.n_joining <= MAX_OF_A_FORM or _n_other(side) <= 0.1 * side.n_words

@@ -203,7 +203,7 @@ def in_one_space(
     )
     _say_what_is_odd(left, right, vectors, meter.progress)
     if table is None:
-        _say_if_strangers(left, right, meter.progress)
+        _warn_if_unrelated(left, right, meter.progress)
     return Prepared(left, right, table, translation, vectors)
 
 
@@ -220,7 +220,7 @@ def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress)
     progress.say(f"translating the {side} side from {source} to {target} ({why})")
 
 
-def _say_if_strangers(left: Collected, right: Collected, progress: Progress) -> None:
+def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) -> None:
     """Two languages without a table have little more than names and numbers in common."""
     is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError
 from nearkin.stages.features.bm25 import BM25
-from nearkin.stages.signatures.random_projection import MOST_BITS
+from nearkin.stages.signatures.random_projection import MAX_BITS
 from nearkin.workflows.resources import in_percent
 
 Method = Literal["auto", "vectors", "signatures", "window"]
@@ -81,17 +81,17 @@ class PairOptions:
             raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
         if self.translate not in TRANSLATED:
             raise ParameterError.of("translate", "pairs", f"one of {', '.join(TRANSLATED)}", self.translate)
-        for name, least_int in _COUNTS.items():
+        for name, min_int in _COUNTS.items():
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
             most = _MOST.get(name, 2**31 - 1)
-            if not isinstance(value, int) or isinstance(value, bool) or not least_int <= value <= most:
-                raise ParameterError.of(name, "pairs", f"an int >= {least_int} and <= {most}", value)
+            if not isinstance(value, int) or isinstance(value, bool) or not min_int <= value <= most:
+                raise ParameterError.of(name, "pairs", f"an int >= {min_int} and <= {most}", value)
         if None not in (self.bits, self.distance) and self.distance > self.bits:  # type: ignore[operator]
             raise ParameterError.of("distance", "pairs", f"at most the {self.bits} bits of a signature", self.distance)
-        if self.bits is not None and (self.bits % 8 or self.bits > MOST_BITS):
-            raise ParameterError.of("bits", "pairs", f"a multiple of 8 from 8 to {MOST_BITS}", self.bits)
+        if self.bits is not None and (self.bits % 8 or self.bits > MAX_BITS):
+            raise ParameterError.of("bits", "pairs", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(

@@ -25,12 +25,12 @@ from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import MOST_PAIRS
+from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources
 
 _PROBES = 12
-LEAST_PAIRS = 30
-_MOST_PAIRS = 4_000
+MIN_PAIRS = 30
+_MAX_PAIRS = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +121,17 @@ class Answer:
     Parameters
     ----------
     question : Question
-        With the spread of their cosines, and how they crowd where that was measured; its costs are the default ones.
+        With the spread of their cosines, and how they cluster where that was measured; its costs are the default ones.
     plan : Plan
     sampled : Sampled
-    crowding : Crowding or None
+    clustering : Clustering or None
         None: a window is no choice, or there are too few pairs to tell.
     """
 
     question: Question
     plan: Plan
     sampled: Sampled
-    crowding: Crowding | None
+    clustering: Clustering | None
 
     def told(self, costs: Costs, *, is_capped: bool = True) -> Plan:
         """The plan as a machine of these costs would go through it.
@@ -141,8 +141,10 @@ class Answer:
         plan = self.plan.told(replace(self.question, costs=costs))
         if not is_capped:
             return plan
-        alternatives = tuple((way, _capped(way, told, self.crowding)) for way, told in plan.alternatives)
-        return replace(plan, prediction=_capped(plan.search, plan.prediction, self.crowding), alternatives=alternatives)
+        alternatives = tuple((way, _capped(way, told, self.clustering)) for way, told in plan.alternatives)
+        return replace(
+            plan, prediction=_capped(plan.search, plan.prediction, self.clustering), alternatives=alternatives
+        )
 
 
 def answer_by_sample(
@@ -163,13 +165,13 @@ def answer_by_sample(
     """
     sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
     question = replace(question, spread=sampled.spread, costs=Costs.default())
-    crowding: Crowding | None = None
+    clustering: Clustering | None = None
     plan = _choose(question, options)
-    if plan.search.method == "window" and len(sampled.keys) >= LEAST_PAIRS:
-        crowding = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
-        question = replace(question, prefix=crowding.prefix)
+    if plan.search.method == "window" and len(sampled.keys) >= MIN_PAIRS:
+        clustering = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
+        question = replace(question, prefix=clustering.prefix)
         plan = _choose(question, options)
-    return Answer(question, plan, sampled, crowding)
+    return Answer(question, plan, sampled, clustering)
 
 
 def plan_without_documents(question: Question, options: PairOptions) -> Plan:
@@ -184,7 +186,7 @@ def costs_here(sampled: Sampled) -> Costs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowding:
+class Clustering:
     """How near the pairs of a sample stand to each other.
 
     Parameters
@@ -198,7 +200,7 @@ class Crowding:
     prefix: Prefix
     gaps: NDArray[np.int64]
 
-    def most_found(self, way: PairSearch) -> float:
+    def max_found(self, way: PairSearch) -> float:
         """No more than this share of the pairs meets in a window, however they differ in how often they do."""
         share = float((self.gaps <= way.window).mean())
         return 1.0 - (1.0 - share) ** way.permutations
@@ -206,25 +208,25 @@ class Crowding:
 
 def calibrate(
     vectors: PairVectors, sampled: Sampled, bits: int, seed: int, *, resources: Resources, meter: Meter
-) -> Crowding:
+) -> Clustering:
     """How near the sample's pairs stand to each other."""
     signatures = vectors.signed(bits, seed, threads=resources.n_threads, meter=meter)
     n_documents = sum(int(one.has_features.sum()) for one in signatures)
-    step = -(-len(sampled.keys) // _MOST_PAIRS)
+    step = -(-len(sampled.keys) // _MAX_PAIRS)
     left, right = rows_of(sampled.keys[::step])
     with meter.stage("calibrate", _PROBES, "steps") as progress:
         gaps = np.empty((len(left), _PROBES), np.int64)
         for number, places in enumerate(_probes(signatures, seed)):
             gaps[:, number] = np.abs(places[0][left] - places[1][right])
             progress.advance(1)
-    return Crowding(calibrated(sampled.cosines[::step], gaps, n_documents), gaps)
+    return Clustering(calibrated(sampled.cosines[::step], gaps, n_documents), gaps)
 
 
-def _capped(way: PairSearch, told: Prediction, crowding: Crowding | None) -> Prediction:
+def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
     """No more than what was seen of the sample allows: of equal documents the model knows nothing."""
-    if way.method != "window" or crowding is None:
+    if way.method != "window" or clustering is None:
         return told
-    most = crowding.most_found(way)
+    most = clustering.max_found(way)
     names = ("recall_low", "recall", "recall_high")
     return replace(told, **{name: min(getattr(told, name), most) for name in names})
 
@@ -260,9 +262,9 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
     say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
     if not planned.reaches:
         say(f"a recall of {options.recall:.1%} was asked for: with what is fixed, this is as near as it comes")
-    if options.top is None and prediction.n_pairs > MOST_PAIRS:
+    if options.top is None and prediction.n_pairs > MAX_PAIRS:
         say(
-            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MOST_PAIRS:,} are "
+            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MAX_PAIRS:,} are "
             "refused: raise --threshold, or keep the best of each document with --top"
         )
     return planned

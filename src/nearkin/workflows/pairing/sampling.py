@@ -13,13 +13,13 @@ from nearkin.planning.pairs.cosines import CosineSpread
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
-from nearkin.workflows.pairing.searching import BLOCK, least_sum, some_vectors
+from nearkin.workflows.pairing.searching import BLOCK, min_sum, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of, reaches
 from nearkin.workflows.resources import Resources
 
 _SAMPLE = 400
-_MOST_SAMPLE_PAIRS = 400_000_000
+_MAX_SAMPLE_PAIRS = 400_000_000
 _BINS = 100
 _TIMED = 20_000
 
@@ -61,7 +61,7 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
     """
     right = vectors.right
     rows = np.flatnonzero(vectors.left.sizes)
-    n = min(_SAMPLE, len(rows), max(50, _MOST_SAMPLE_PAIRS // max(1, len(right))))
+    n = min(_SAMPLE, len(rows), max(50, _MAX_SAMPLE_PAIRS // max(1, len(right))))
     rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
     own, firsts = some_vectors(vectors.left, rows), range(0, len(right), BLOCK)
     counts, found = np.zeros(_BINS, np.int64), [np.zeros(0, np.uint64)]
@@ -97,7 +97,7 @@ def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tu
     end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
     counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
-    return counts, near_in_block(own, (0, n), block, least=least_sum(threshold))
+    return counts, near_in_block(own, (0, n), block, least=min_sum(threshold))
 
 
 def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:

@@ -113,7 +113,7 @@ def candidates_by_vectors(
     for first in range(begin, len(right), BLOCK):
         end = min(first + BLOCK, len(right))
         block = block_by_terms(right.sparse, first, end, vectors.n_terms)
-        work = partial(near_in_block, own, block=block, least=least_sum(threshold))
+        work = partial(near_in_block, own, block=block, least=min_sum(threshold))
         for (start, stop), found in zip(pieces, map_ordered(work, pieces, threads=threads)):
             places, others = rows_of(found)
             yield keys_of(rows[places], others + first)
@@ -121,7 +121,7 @@ def candidates_by_vectors(
         done(end)
 
 
-def least_sum(threshold: float) -> float:
+def min_sum(threshold: float) -> float:
     """Of a candidate: sums of 32-bit numbers are no further than this from the true cosine."""
     return threshold - _ROUNDING
 

@@ -17,7 +17,7 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
 
-_LEAST_KNOWN = 0.1
+_MIN_KNOWN = 0.1
 _MARGIN = 0.15
 """By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of the
 German words of NTREX 81 % stand in a table as German and 17 % as English, of its English ones 43 % and 87 %."""
@@ -60,7 +60,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
     for i, (collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
             raise SourceError(f"{collected.asked_by} should be {own_name} and looks like {other_name}: {told[i]}.")
-        if _share_known(collected, own) < _LEAST_KNOWN:
+        if _share_known(collected, own) < _MIN_KNOWN:
             raise SourceError(
                 f"{collected.asked_by} should be {own_name}, and this table hardly knows its words: {told[i]}."
             )
@@ -122,11 +122,11 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
     """
     if options.translate != "auto":
         return options.translate
-    most_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
+    max_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
         "left": (-len(table.source_words), table.origin.source),
         "right": (-len(table.target_words), table.origin.target),
     }
-    return min(most_words, key=most_words.__getitem__)
+    return min(max_words, key=max_words.__getitem__)
 
 
 def translation_of(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> SideTranslation:

@@ -17,7 +17,7 @@ _AT_ONCE = 1 << 16
 _ROUNDING = 1e-6
 _HELD = 1 << 24
 """Candidates that are held before they are verified; the answer does not depend on it."""
-MOST_PAIRS = 100_000_000
+MAX_PAIRS = 100_000_000
 """That are reported at most."""
 
 
@@ -151,9 +151,9 @@ def check_not_too_many(n_pairs: int, threshold: float) -> None:
     ------
     ParameterError
     """
-    if n_pairs > MOST_PAIRS:
+    if n_pairs > MAX_PAIRS:
         raise ParameterError(
-            f"More than {MOST_PAIRS:,} pairs have a cosine of {threshold} or more. Raise --threshold, or "
+            f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise --threshold, or "
             "keep the best of each document with --top."
         )
 

@@ -18,7 +18,7 @@ from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
 
-_LEAST_TRANSLATED = 0.01
+_MIN_TRANSLATED = 0.01
 """Of an occurrence: a translation that comes to less is left out."""
 
 
@@ -119,7 +119,7 @@ class Weighing:
         """Some documents, counted in the side's own words."""
         counts = _only(counts, self.is_kept)
         if self.projection is not None:
-            counts = self.projection.project(counts, least=_LEAST_TRANSLATED)
+            counts = self.projection.project(counts, least=_MIN_TRANSLATED)
         elif self.numbers is not None:
             counts = TermCounts(self.numbers[counts.terms].astype(np.int32), counts.counts, counts.offsets)
         return self.bm25.weigh(

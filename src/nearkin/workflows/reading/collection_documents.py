@@ -20,7 +20,7 @@ from nearkin.errors import CollectionError, SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.progress import Progress
-from nearkin.store.bulk import MOST_NAMED
+from nearkin.store.bulk import MAX_NAMED
 from nearkin.store.place import Place
 from nearkin.store.schema import contents, documents
 from nearkin.store.store import Store
@@ -115,7 +115,7 @@ class CollectionDocuments:
         while start < len(self):
             before = int(running[start - 1]) if start else 0
             end = int(np.searchsorted(running, before + BATCH_BYTES, side="right"))
-            end = min(max(end, start + 1), start + MOST_NAMED)
+            end = min(max(end, start + 1), start + MAX_NAMED)
             yield slice(start, end)
             start = end
 

@@ -12,7 +12,7 @@ from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.search.hamming.neighbours import MOST_PAIRS, Nearest, nearest
+from nearkin.stages.search.hamming.neighbours import MAX_PAIRS, Nearest, nearest
 from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
@@ -56,7 +56,7 @@ def neighbours_across(
     say_expected(mine, expected, meter.progress)
     found = nearest(
         mine.signatures, theirs.signatures, distance, threads=resources.n_threads, progress=meter.progress,
-        most_pairs=MOST_PAIRS,
+        max_pairs=MAX_PAIRS,
     )  # fmt: skip
     verifier = None
     if verification is not None:

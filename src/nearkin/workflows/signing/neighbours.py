@@ -25,7 +25,7 @@ from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.tables import write_pairs
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
-MOST_PAIRS = 100_000_000
+MAX_PAIRS = 100_000_000
 Equal = Literal["all", "first"]
 
 
@@ -134,10 +134,10 @@ def neighbours_of_file(
 
 
 def _check_n_pairs(pairs: HammingPairs, distance: int, path: Path) -> None:
-    if pairs.n_document_pairs > MOST_PAIRS:
+    if pairs.n_document_pairs > MAX_PAIRS:
         raise ParameterError(
             f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
-            f"them with equal signatures; more than {MOST_PAIRS:,} are not written. Add --equal first, which pairs "
+            f"them with equal signatures; more than {MAX_PAIRS:,} are not written. Add --equal first, which pairs "
             "each document with the first of its signature only, or take a shorter distance or longer signatures."
         )
 

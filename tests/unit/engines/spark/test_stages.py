@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
-from nearkin.engines.spark.layout import MOST_BLOCK_BYTES, Block, Layout
+from nearkin.engines.spark.layout import MAX_BLOCK_BYTES, Block, Layout
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.runs.meter import Meter
@@ -22,7 +22,7 @@ N_BLOCKS = 200
 
 
 def many_blocks(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    yield from NUMBERS.packed(target, np.arange(N_BLOCKS * MOST_BLOCK_BYTES // 8, dtype=np.uint64))
+    yield from NUMBERS.packed(target, np.arange(N_BLOCKS * MAX_BLOCK_BYTES // 8, dtype=np.uint64))
 
 
 def test_large_blocks_are_kept_in_small_groups_of_rows(tmp_path: Path, spark) -> None:
@@ -34,7 +34,7 @@ def test_large_blocks_are_kept_in_small_groups_of_rows(tmp_path: Path, spark) ->
     assert groups.num_rows == N_BLOCKS
     assert max(groups.row_group(i).total_byte_size for i in range(groups.num_row_groups)) < 16 << 20
     (numbers,) = NUMBERS.joined(found.collected())
-    assert (np.sort(numbers) == np.arange(N_BLOCKS * MOST_BLOCK_BYTES // 8)).all()
+    assert (np.sort(numbers) == np.arange(N_BLOCKS * MAX_BLOCK_BYTES // 8)).all()
 
 
 def test_a_bit_that_changed_in_what_is_kept_is_noticed(tmp_path: Path) -> None:

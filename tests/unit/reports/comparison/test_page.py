@@ -59,7 +59,7 @@ def test_the_headline_says_what_there_is(a: str, b: str, headline: str) -> None:
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison_page, "_MOST_LINES", 10)
+    monkeypatch.setattr(comparison_page, "_MAX_LINES", 10)
     a = "\n".join(f"line {i} of the contract" for i in range(1000))
     html = page(a, a.replace("00 of", "00 in"))
     assert "The first 2 of 9 differences are on this page" in html

@@ -60,14 +60,14 @@ def test_long_texts_are_held_together_by_their_runs_of_words() -> None:
 
 
 def test_what_is_over_the_bounds_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligning, "MOST_WORDS", 50)
+    monkeypatch.setattr(aligning, "MAX_WORDS", 50)
     found = align(Wording("a " + "b " * 100), Wording("c " + "d " * 100))
     assert not found.is_whole
     assert all(len(one.a) <= 50 and len(one.b) <= 50 for one in found.differences)
 
 
 def test_strangers_of_many_repeated_words_are_not_compared_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligning, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(aligning, "MAX_CELLS", 10_000)
     found = align(Wording("a b " * 500), Wording("b c " * 500 + "a"))
     assert not found.is_whole
 

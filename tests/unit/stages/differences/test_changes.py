@@ -67,8 +67,8 @@ def test_capitals_are_seen_and_are_no_words(text: str) -> None:
 @given(texts, st.integers(0, 400))
 def test_bounds_hide_nothing(text: str, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aligning, "MOST_WORDS", most % 7)
-        patch.setattr(aligning, "MOST_CELLS", most)
+        patch.setattr(aligning, "MAX_WORDS", most % 7)
+        patch.setattr(aligning, "MAX_CELLS", most)
         assert_sound(text, text[::-1])
         assert_sound(text, re.sub("e", "x", text))
 
@@ -108,7 +108,7 @@ def test_texts_that_are_wrapped_differently_are_not_held_together_by_their_lines
 
 
 def test_what_follows_a_bound_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligning, "MOST_WORDS", 1000)
+    monkeypatch.setattr(aligning, "MAX_WORDS", 1000)
     a, b = (" ".join(f"{side}{i}" for i in range(9000)) for side in "ab")
     found = find_changes(Wording(a), Wording(b))
     assert not found.is_whole

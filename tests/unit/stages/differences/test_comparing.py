@@ -228,7 +228,7 @@ def test_parameters_out_of_range_are_refused(bad: dict[str, int]) -> None:
 
 
 def test_a_passage_of_no_words_is_refused() -> None:
-    with pytest.raises(ParameterError, match="most_words"):
+    with pytest.raises(ParameterError, match="max_words"):
         first_difference(compare_texts("a", "b"), 2)
 
 

@@ -129,7 +129,7 @@ def test_other_xml_is_refused(read: Read) -> None:
 
 
 def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikipedia_pages, "MOST_CHARACTERS", 5000)
+    monkeypatch.setattr(wikipedia_pages, "MAX_CHARACTERS", 5000)
     told: list[str] = []
     rows = read(dump(page("a", "b " * 9000), page("c", PROSE), page("d" * 5000, PROSE)), "wikipedia", note=told.append)
     assert [(row[0], row[3]) for row in rows] == [

@@ -29,8 +29,8 @@ def plan_sentences(
     *,
     speed: float | None,
     is_fixed: bool,
-    least_pairs: int,
-    most_pairs: int,
+    min_pairs: int,
+    max_pairs: int,
 ) -> Iterator[Sentence]:
     """Say which way was chosen and why, what that rests on, and what it does not reach.
 
@@ -44,9 +44,9 @@ def plan_sentences(
         Times as fast as the machine on which costs were measured. None: costs were measured on the present one.
     is_fixed : bool
         The way was not free.
-    least_pairs : int
+    min_pairs : int
         That show how signatures cluster.
-    most_pairs : int
+    max_pairs : int
         That are reported.
     """
     yield Sentence(f": {planned.search.describe()}.", strong=planned.search.method)
@@ -54,16 +54,16 @@ def plan_sentences(
     faster = "" if speed in (1, None) else f", {speed:g} times as fast"
     measured = "as measured here" if speed is None else f"of an AMD EPYC of 2.6 GHz{faster}"
     yield Sentence(
-        f"Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled, least_pairs)}", "quiet"
+        f"Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled, min_pairs)}", "quiet"
     )
     if not planned.reaches:
         low = rough_share_text(planned.prediction.recall_low)
         yield Sentence(
             f"With what is fixed, {question.recall:.3g} is not reached: {low} is as near as can be.", "warning"
         )
-    if planned.prediction.n_pairs > most_pairs:
+    if planned.prediction.n_pairs > max_pairs:
         yield Sentence(
-            f"More than {counted(most_pairs, 'pair')} are not reported: raise --threshold, or keep the best of each "
+            f"More than {counted(max_pairs, 'pair')} are not reported: raise --threshold, or keep the best of each "
             "document, with --top of nearkin pairs.",
             "warning",
         )
@@ -75,18 +75,18 @@ def predicted_recall_text(told: Prediction) -> str:
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _told_by(question: Question, sampled: PairForecast | None, least_pairs: int) -> str:
+def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -> str:
     """Where the spread of cosines comes from."""
     if sampled is None:
         return (
             "Without documents the spread of cosines is assumed, and so are uniformly spread signatures; real ones "
             "cluster, so windows find fewer pairs than predicted."
         )
-    crowding = "The clustering of signatures is measured too."
+    clustering = "The clustering of signatures is measured too."
     if not question.prefix.is_measured:
-        crowding = (
+        clustering = (
             "They are too few to measure the clustering of signatures; none is assumed."
-            if sampled.n_pairs < least_pairs
+            if sampled.n_pairs < min_pairs
             else "The clustering of signatures is not measured: even without any, a window is not the quickest."
         )
     grows = ""
@@ -97,7 +97,7 @@ def _told_by(question: Question, sampled: PairForecast | None, least_pairs: int)
         )
     return (
         f"The spread of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
-        f"{sampled.n_right:,}: {counted(sampled.n_pairs, 'pair')}. {crowding}{grows}"
+        f"{sampled.n_right:,}: {counted(sampled.n_pairs, 'pair')}. {clustering}{grows}"
     )
 
 

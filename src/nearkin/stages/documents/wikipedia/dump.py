@@ -6,7 +6,7 @@ Left out, and counted, are
 - redirects
 - disambiguation pages, told by a template of that name in English or German or by ``__DISAMBIG__``
 - stubs: pages that call a template "stub" or "…-stub", as all editions after the English one name them, or whose text
-  has fewer words than `LEAST_WORDS`. In writing without spaces two characters are a word.
+  has fewer words than `MIN_WORDS`. In writing without spaces two characters are a word.
 
 "Redirect pages and stub articles" are what the published experiments on pairs of languages leave out (Ture, Elsayed
 and Lin, "No Free Lunch: Brute Force vs. Locality-Sensitive Hashing for Cross-lingual Pairwise Similarity", SIGIR 2011);
@@ -28,7 +28,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia.pages import Page, PageReader
 from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names
 
-LEAST_WORDS = 50
+MIN_WORDS = 50
 _DISAMBIGUATION = """
     begriffsklärung dab disam disamb disambig disambiguation geodis hndis letter-number-combdisambig mathdab numberdis
     schooldis
@@ -46,7 +46,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     stream : ByteStream
     opened : OpenedSource
         ``batch_bytes`` is about how much wikitext a batch stands for. The longest document is counted in characters
-        here; of an article at most `pages.MOST_CHARACTERS` are read. ``note`` is told at the end what was
+        here; of an article at most `pages.MAX_CHARACTERS` are read. ``note`` is told at the end what was
         left out.
 
     Yields
@@ -113,13 +113,13 @@ def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
 
 
 def _is_short(text: str) -> bool:
-    n_words = len(text.split(None, LEAST_WORDS))
-    return n_words < LEAST_WORDS and n_words + len(_WITHOUT_SPACES.findall(text)) // 2 < LEAST_WORDS
+    n_words = len(text.split(None, MIN_WORDS))
+    return n_words < MIN_WORDS and n_words + len(_WITHOUT_SPACES.findall(text)) // 2 < MIN_WORDS
 
 
 def _told(name: str, counts: Counter[str]) -> str:
     """One sentence on what came of the pages."""
-    stubs = f"stubs (fewer than {LEAST_WORDS} words of text, or marked as a stub)"
+    stubs = f"stubs (fewer than {MIN_WORDS} words of text, or marked as a stub)"
     parts = {
         "redirect": "redirects", "disambiguation": "disambiguation pages", "stub": stubs,
         "other": "of other namespaces",

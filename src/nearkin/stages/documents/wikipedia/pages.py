@@ -16,10 +16,10 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia.wikitext import HIDDEN
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
-MOST_CHARACTERS = 1 << 24
+MAX_CHARACTERS = 1 << 24
 """Of the text of a page; by its defaults MediaWiki lets one have 2 MiB."""
-_MOST_OF_A_NAME = 1 << 12
-_MOST_NAMESPACES = 1 << 12
+_MAX_OF_A_NAME = 1 << 12
+_MAX_NAMESPACES = 1 << 12
 _FILES, _CATEGORIES = 6, 14
 _ROOT = "mediawiki"
 # "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it.
@@ -76,7 +76,7 @@ class PageReader:
     stream : ByteStream
     name : str
         For messages.
-    most_characters : int
+    max_characters : int
         Of the text of a page; a longer one is a problem.
 
     Attributes
@@ -85,8 +85,8 @@ class PageReader:
         What links begin with that are not shown, in the language of this wiki too (see :func:`.wikitext.plain_text`).
     """
 
-    def __init__(self, stream: ByteStream, name: str, most_characters: int = MOST_CHARACTERS) -> None:
-        self._most_characters = min(most_characters, MOST_CHARACTERS)
+    def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
+        self._max_characters = min(max_characters, MAX_CHARACTERS)
         self._stream = stream
         self._name = name
         self._parser = guarded_parser(stream, name)
@@ -140,17 +140,17 @@ class PageReader:
         if self._page is None:
             if name == "page" and self._depth == 2:
                 self._page = Page(self.line)
-            elif name == "namespace" and len(self._namespaces) < _MOST_NAMESPACES:
+            elif name == "namespace" and len(self._namespaces) < _MAX_NAMESPACES:
                 key = attributes.get("key", "")
                 self._namespace = int(key) if re.fullmatch(r"-?[0-9]{1,9}", key) else 0
-                self._wanted = _Characters(_MOST_OF_A_NAME)
+                self._wanted = _Characters(_MAX_OF_A_NAME)
         elif self._depth == 3:
             if name == "redirect":
                 self._page.is_redirect = True
             elif name in ("title", "ns", "id"):
-                self._wanted = _Characters(_MOST_OF_A_NAME)
+                self._wanted = _Characters(_MAX_OF_A_NAME)
         elif name == "text" and self._depth == 4 and not self._page.is_redirect and not self._page.namespace:
-            self._wanted = _Characters(self._most_characters)
+            self._wanted = _Characters(self._max_characters)
 
     def _characters(self, text: str) -> None:
         if (wanted := self._wanted) is not None:

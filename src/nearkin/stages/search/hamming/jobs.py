@@ -19,7 +19,7 @@ from nearkin.records import U32, U64
 from nearkin.stages.search.hamming.pairs import U16, columns_of
 from nearkin.stages.search.hamming.plan import HammingPlan
 
-_MOST_ROWS_OF_A_JOB = 1 << 14
+_MAX_ROWS_OF_A_JOB = 1 << 14
 _TWO_PASSES = 22  # key bits that two passes of sorting cover
 _MANY_ENTRIES = 1 << 24
 Found = tuple[U64, U16]
@@ -53,18 +53,18 @@ class HammingSearch:
     plan: HammingPlan
     lefts: U64
     words: U64
-    most_pairs: int
+    max_pairs: int
     owner: str
 
     @classmethod
-    def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, most_pairs: int, owner: str) -> HammingSearch:
+    def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, max_pairs: int, owner: str) -> HammingSearch:
         """With the bits in the order of the plan."""
         lefts = signatures if queries is None else queries
         words = np.concatenate([lefts, signatures]) if plan.method == "tables" and queries is not None else signatures
         if plan.order is not None:
             words = move_bits(words, plan.order)
             lefts = words if queries is None else move_bits(lefts, plan.order)
-        return cls(plan, lefts, words, most_pairs, owner)
+        return cls(plan, lefts, words, max_pairs, owner)
 
     @property
     def n_queries(self) -> int:
@@ -83,7 +83,7 @@ class HammingSearch:
             for parts in pool.map(self._collect, jobs):
                 found += parts
                 n_found += sum(len(pairs) for pairs, _ in parts)
-                self._refuse_above_most(n_found)
+                self._refuse_above_max(n_found)
                 if progress is not None:
                     progress.advance(1)
         if progress is not None:
@@ -97,15 +97,15 @@ class HammingSearch:
         for part in job():
             parts.append(part)
             n_found += len(part[0])
-            self._refuse_above_most(n_found)
+            self._refuse_above_max(n_found)
         return parts
 
-    def _refuse_above_most(self, n_found: int) -> None:
-        if n_found > self.most_pairs:
+    def _refuse_above_max(self, n_found: int) -> None:
+        if n_found > self.max_pairs:
             raise ParameterError.of(
                 "distance",
                 self.owner,
-                f"short enough for at most {counted(self.most_pairs, 'pair')} of signatures ('most_pairs')",
+                f"short enough for at most {counted(self.max_pairs, 'pair')} of signatures ('max_pairs')",
                 self.plan.distance,
             )
 
@@ -120,7 +120,7 @@ class HammingSearch:
         is_one_set = self.plan.n_queries is None
         n_left = n_rows if self.plan.n_queries is None else self.plan.n_queries
         # enough jobs for all threads, and blocks that stay beside the core
-        side = min(_MOST_ROWS_OF_A_JOB, max(lanes, -(-n_rows // (8 * lanes)) * lanes))
+        side = min(_MAX_ROWS_OF_A_JOB, max(lanes, -(-n_rows // (8 * lanes)) * lanes))
         return [
             partial(self._scan, (left, min(left + side, n_left)), (right, min(right + side, n_rows)))
             for left in range(0, n_left, side)
@@ -155,7 +155,7 @@ class HammingSearch:
 
 
 def _key_bits(n_entries: int) -> int:
-    """So many that few strangers share a key by chance, and no more than sorting has passes for.
+    """So many that few unrelated documents share a key by chance, and no more than sorting has passes for.
 
     1,000 -> 13, 1,000,000 -> 22, 100,000,000 -> 30.
     """

@@ -16,7 +16,7 @@ from nearkin.stages.search.hamming.jobs import HammingSearch, Watcher
 from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPairs, sort_together
 from nearkin.stages.search.hamming.plan import HammingPlan, Method, plan_hamming
 
-MOST_PAIRS = 1 << 27
+MAX_PAIRS = 1 << 27
 """Pairs of distinct signatures that a search may find: about 3 GiB at the end of it."""
 
 
@@ -49,7 +49,7 @@ def neighbour_pairs(
     *,
     threads: int = 1,
     method: Method | None = None,
-    most_pairs: int = MOST_PAIRS,
+    max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> HammingPairs:
     """All pairs of documents whose signatures differ in at most ``distance`` bits: none is missed, each is found once.
@@ -64,7 +64,7 @@ def neighbour_pairs(
         At least 1; the answer does not depend on it.
     method : {"tables", "brute force"}, optional
         The cheaper one if not given; the answer is the same.
-    most_pairs : int
+    max_pairs : int
         Pairs of distinct signatures that memory is to be spent on.
     progress : Watcher, optional
         Hears the plan in words, and about every step.
@@ -72,7 +72,7 @@ def neighbour_pairs(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or there are more than ``most_pairs`` pairs of distinct signatures.
+        If a parameter breaks its rule, or there are more than ``max_pairs`` pairs of distinct signatures.
 
     Notes
     -----
@@ -86,13 +86,13 @@ def neighbour_pairs(
     >>> found.left.tolist(), found.right.tolist(), found.distance.tolist(), found.n_document_pairs
     ([0], [1], [1], 3)
     """
-    _check("neighbour_pairs", signatures, distance, threads, method, most_pairs)
+    _check("neighbour_pairs", signatures, distance, threads, method, max_pairs)
     classes = EqualSignatures.of(signatures)
     words = signatures.words[classes.firsts]
     if distance == 0:  # equal signatures are all there is to find: one signature has no distinct equal
         words = words[:0]
     plan = plan_hamming(words, None, n_bits=signatures.n_bits, distance=distance, method=method)
-    search = HammingSearch.of(plan, words, None, most_pairs, "neighbour_pairs")
+    search = HammingSearch.of(plan, words, None, max_pairs, "neighbour_pairs")
     left, right, distances = search.run(threads, progress)
     sort_together(left, right, distances)
     return HammingPairs(
@@ -107,7 +107,7 @@ def nearest(
     *,
     threads: int = 1,
     method: Method | None = None,
-    most_pairs: int = MOST_PAIRS,
+    max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> Nearest:
     """All signatures within the distance of each query, with their rows and distances: none is missed.
@@ -116,7 +116,7 @@ def nearest(
     ----------
     queries, signatures : BitSignatures
         Of one method; documents without features are never neighbours.
-    distance, threads, method, most_pairs, progress
+    distance, threads, method, max_pairs, progress
         See `neighbour_pairs`. Here every document counts, also those with equal signatures.
 
     Raises
@@ -124,7 +124,7 @@ def nearest(
     FingerprintError
         If queries and signatures were made by different methods.
     ParameterError
-        If a parameter breaks its rule, or there are more than ``most_pairs`` neighbours.
+        If a parameter breaks its rule, or there are more than ``max_pairs`` neighbours.
 
     Examples
     --------
@@ -139,10 +139,10 @@ def nearest(
         both = [(name, f"{one.fingerprint};bits={one.n_bits}") for name, one in
                 (("queries", queries), ("signatures", signatures))]  # fmt: skip
         raise FingerprintError.of("Signatures", "be compared", *both)
-    _check("nearest", signatures, distance, threads, method, most_pairs)
+    _check("nearest", signatures, distance, threads, method, max_pairs)
     asked, words = _words_with_features(queries), _words_with_features(signatures)
     plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)
-    query, row, distances = HammingSearch.of(plan, words, asked, most_pairs, "nearest").run(threads, progress)
+    query, row, distances = HammingSearch.of(plan, words, asked, max_pairs, "nearest").run(threads, progress)
     query, row = _rows_with_features(queries, query), _rows_with_features(signatures, row)
     sort_together(query, distances, row)
     return Nearest(query, row, distances, plan)
@@ -161,7 +161,7 @@ def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
 
 
 def _check(
-    owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, most_pairs: int
+    owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int
 ) -> None:
     """Refuse what breaks its rule."""
     if not _is_int(distance) or not 0 <= distance < signatures.n_bits:
@@ -171,8 +171,8 @@ def _check(
         raise ParameterError.of("threads", owner, "an int >= 1", threads)
     if method not in (None, "tables", "brute force"):
         raise ParameterError.of("method", owner, "'tables', 'brute force' or None", method)
-    if not _is_int(most_pairs) or most_pairs < 1:
-        raise ParameterError.of("most_pairs", owner, "an int >= 1", most_pairs)
+    if not _is_int(max_pairs) or max_pairs < 1:
+        raise ParameterError.of("max_pairs", owner, "an int >= 1", max_pairs)
 
 
 def _is_int(value: object) -> bool:

@@ -193,9 +193,9 @@ class HammingPairs:
         neighbours, distances, offsets = self._neighbour_classes()
         n_rows, start = len(self.classes.class_of_row), 0
         sizes = np.concatenate([[0], np.cumsum(self.classes.sizes[neighbours])])
-        most_of_a_row = int((sizes[offsets[1:]] - sizes[offsets[:-1]]).max(initial=0))
+        max_per_row = int((sizes[offsets[1:]] - sizes[offsets[:-1]]).max(initial=0))
         # every pair from both of its sides, and every document with itself: what the kernel makes room for
-        room = max(most_of_a_row, min(block_pairs, 2 * self.n_document_pairs + len(self.classes.members)))
+        room = max(max_per_row, min(block_pairs, 2 * self.n_document_pairs + len(self.classes.members)))
         while start < n_rows:
             pairs, of_pairs = np.empty(room, np.uint64), np.empty(room, np.uint16)
             n_pairs, start = expand_classes(

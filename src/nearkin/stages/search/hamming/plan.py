@@ -1,10 +1,10 @@
 """Tables or brute force: how to find the signatures within a Hamming distance, from their number and a sample of them.
 
 Cut the bits into b blocks: two signatures that differ in at most k bits agree in b - k blocks at least. One table for
-every choice of b - k blocks brings them together; more blocks make longer keys, so fewer strangers meet, and more
-tables to sort. Against that stands a look at every pair, which long distances leave no way around. Signatures of real
-texts are far from uniform, so bits are dealt to the blocks by their entropy, and how many strangers will meet is
-counted on a sample.
+every choice of b - k blocks brings them together; more blocks make longer keys, so fewer unrelated documents meet, and
+more tables to sort. Against that stands a look at every pair, which long distances leave no way around. Signatures of
+real texts are far from uniform, so bits are dealt to the blocks by their entropy, and how many unrelated ones will
+meet is counted on a sample.
 
 Source: Gurmeet Singh Manku, Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007, and
 Mohammad Norouzi, Ali Punjani, David J. Fleet, "Fast search in Hamming space with multi-index hashing", 2012.
@@ -26,12 +26,12 @@ from nearkin.records import F64, I64, U64
 
 Method = Literal["tables", "brute force"]
 
-MOST_TABLES = 2048
+MAX_TABLES = 2048
 _SAMPLE = 4096
 _SAMPLED_PAIRS = 1 << 16
 _SAMPLED_TABLES = 16
 _TILE_WORDS = 4096
-_LEAST_LANES, _MOST_LANES = 256, 1024
+_MIN_LANES, _MAX_LANES = 256, 1024
 _MOVES_PAY = 2048  # strings that each string must meet before putting its bits in order costs less than it saves
 
 # Nanoseconds on one core, measured once by benchmarks/hamming.py. They are constants, not measured in the run, so that
@@ -108,7 +108,7 @@ class HammingPlan:
     def n_lanes(self) -> int:
         """Signatures of a tile of brute force, chosen so that a tile stays beside the core."""
         n_words = -(-self.n_bits // 64)
-        return min(_MOST_LANES, max(_LEAST_LANES, _TILE_WORDS // n_words))
+        return min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
 
     def describe(self) -> str:
         """The choice in words.
@@ -177,8 +177,8 @@ def plan_hamming(
         tables_s=math.inf,
         brute_force_s=at_most_s,
     )
-    least_tables_s = 1e-9 * (distance + 1) * n_entries * NS_ENTRY
-    if not n_pairs or (method is None and at_most_s < least_tables_s):  # no sample is needed to know
+    min_tables_s = 1e-9 * (distance + 1) * n_entries * NS_ENTRY
+    if not n_pairs or (method is None and at_most_s < min_tables_s):  # no sample is needed to know
         return brute_force
     sample = _Sample.of(signatures, queries)
     order = np.argsort(-sample.entropies(), kind="stable")
@@ -224,7 +224,7 @@ class _Sample:
         return _Sample(move_bits(self.words, order), self.n_queries)
 
     def prefix_shares(self, distance: int) -> F64:
-        """The share of pairs of strangers that are still within the distance after each word, shape (n_words,)."""
+        """The share of unrelated pairs that are still within the distance after each word, shape (n_words,)."""
         chance = np.random.default_rng(1)
         n = len(self.words)
         left = chance.integers(0, self.n_queries or n, _SAMPLED_PAIRS)
@@ -267,7 +267,7 @@ def _best_tables(
     for n_blocks in range(distance + 1, n_bits + 1):
         n_tables = math.comb(n_blocks, distance)
         sorting_s = n_tables * n_entries * entry_s
-        if n_blocks > distance + 1 and (n_tables > MOST_TABLES or sorting_s >= min(best[2], limit_s)):
+        if n_blocks > distance + 1 and (n_tables > MAX_TABLES or sorting_s >= min(best[2], limit_s)):
             break
         blocks = _deal(ranks, n_blocks, n_words)
         some = islice(
@@ -300,7 +300,7 @@ def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
 def _scan_cost(shares: F64, n_pairs: int) -> tuple[int, float]:
     """The best number of first words to ask, and the seconds that brute force then takes."""
     n_words = len(shares)
-    lanes = min(_MOST_LANES, max(_LEAST_LANES, _TILE_WORDS // n_words))
+    lanes = min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
     groups = np.arange(_SCAN_GROUP, n_words, _SCAN_GROUP)
     n_more = int((shares[groups - 1] * lanes > _FEW_LANES).sum())
     rest = NS_SCAN + NS_SCAN_GROUP * n_more

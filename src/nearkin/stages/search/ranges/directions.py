@@ -19,8 +19,8 @@ N_DIRECTIONS = 11
 """With the column for all other directions, 12 columns a document: 48 bytes."""
 SCALE = 1 << 20
 """Directions are integers: unit vectors times this, rounded. So the sums that make a point have no rounding at all."""
-MOST_DIMENSIONS = 256
-MOST_COUNT = 2**27 - 1
+MAX_DIMENSIONS = 256
+MAX_COUNT = 2**27 - 1
 _SAMPLE = 1 << 16
 _ROWS_AT_A_TIME = 1 << 14
 _ROUNDING = 2.0**-23  # of a stored value, relative: twice what one rounding to float32 does

@@ -15,7 +15,7 @@ import numpy as np
 
 from nearkin.records import I64, LetterVectors
 from nearkin.stages.search.ranges.matches import (
-    MOST_MATCHES,
+    MAX_MATCHES,
     Found,
     Gamma,
     MatchBudget,
@@ -67,7 +67,7 @@ class RangeIndex:
         return sum(map(len, self.segments))
 
     def search(
-        self, queries: LetterVectors, gamma: Gamma, *, threads: int = 1, most_matches: int = MOST_MATCHES
+        self, queries: LetterVectors, gamma: Gamma, *, threads: int = 1, max_matches: int = MAX_MATCHES
     ) -> RangeMatches:
         """Every document at a distance of at most ``gamma`` times the query's length, without exception.
 
@@ -79,7 +79,7 @@ class RangeIndex:
             At least 0, finite. It means the decimal number that it is written as: 0.3 is three tenths.
         threads : int
             At least 1; the answer does not depend on it.
-        most_matches : int
+        max_matches : int
             That memory is to be spent on.
 
         Raises
@@ -87,12 +87,12 @@ class RangeIndex:
         FingerprintError
             If queries and documents were counted in different ways.
         ParameterError
-            If a parameter breaks its rule, or there are more than ``most_matches`` matches.
+            If a parameter breaks its rule, or there are more than ``max_matches`` matches.
         """
         check_threads(_OWNER, threads)
         check_counts(_OWNER, queries.counts)
         asked = RangeQueries.of(_OWNER, self.fingerprint, queries, gamma)
-        budget = MatchBudget(_OWNER, most_matches)
+        budget = MatchBudget(_OWNER, max_matches)
         survivors = np.zeros((len(queries), len(self.stages)), np.int64)
         survivors[queries.is_counted, 0] = sum(len(segment.rows) for segment in self.segments)
         starts = range(0, len(queries), _QUERIES_OF_A_JOB)

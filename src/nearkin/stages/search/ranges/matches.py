@@ -14,9 +14,9 @@ from nearkin.nouns import counted
 from nearkin.records import F64, I64, Bool, LetterVectors
 from nearkin.stages.search.ranges.directions import squared_lengths
 
-MOST_MATCHES = 1 << 27
+MAX_MATCHES = 1 << 27
 """That a search may find: about 6 GiB at the end of it."""
-_MOST_LIMIT = 2**63 - 1  # no two vectors are farther apart, squared
+_MAX_LIMIT = 2**63 - 1  # no two vectors are farther apart, squared
 Gamma = float | Sequence[float] | F64
 """The tolerance, as a part of the query's length: one for all queries, or one for each."""
 Found = tuple[I64, I64, I64]
@@ -124,7 +124,7 @@ class RangeQueries:
         squares = {value: Fraction(repr(value)) ** 2 for value in np.unique(gammas).tolist()}
         for i in np.flatnonzero(vectors.is_counted):
             square = squares[float(gammas[i])]
-            limits[i] = min(_MOST_LIMIT, square.numerator * int(lengths[i]) // square.denominator)
+            limits[i] = min(_MAX_LIMIT, square.numerator * int(lengths[i]) // square.denominator)
         return cls(vectors, gammas, lengths, limits)
 
     def __len__(self) -> int:
@@ -134,17 +134,17 @@ class RangeQueries:
 class MatchBudget:
     """How many matches a search may still find, for threads together."""
 
-    def __init__(self, owner: str, most_matches: int) -> None:
-        if not _is_int(most_matches) or most_matches < 1:
-            raise ParameterError.of("most_matches", owner, "an int >= 1", most_matches)
-        self._owner, self._most, self._n_found, self._lock = owner, most_matches, 0, Lock()
+    def __init__(self, owner: str, max_matches: int) -> None:
+        if not _is_int(max_matches) or max_matches < 1:
+            raise ParameterError.of("max_matches", owner, "an int >= 1", max_matches)
+        self._owner, self._most, self._n_found, self._lock = owner, max_matches, 0, Lock()
 
     def spend(self, n_matches: int, gammas: F64) -> None:
         """Refuse tolerances that find too much before memory is gone."""
         with self._lock:
             self._n_found += n_matches
             if self._n_found > self._most:
-                rule = f"small enough for at most {counted(self._most, 'match', 'matches')} ('most_matches')"
+                rule = f"small enough for at most {counted(self._most, 'match', 'matches')} ('max_matches')"
                 raise ParameterError.of("gamma", self._owner, rule, float(gammas.max()))
 
 

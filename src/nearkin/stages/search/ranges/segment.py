@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.range_blocks import FAN_OUT, fill_blocks, order_points
 from nearkin.kernels.range_scan import scan_blocks
 from nearkin.records import F64, I64, U32, LetterVectors
-from nearkin.stages.search.ranges.directions import F32, MOST_COUNT, MOST_DIMENSIONS, Directions
+from nearkin.stages.search.ranges.directions import F32, MAX_COUNT, MAX_DIMENSIONS, Directions
 
 BLOCK_SIZE = 32
 ROOM = 1 << 13
@@ -166,11 +166,11 @@ def groups_of_levels(n_blocks: int) -> I64:
 
 def check_counts(owner: str, counts: U32) -> None:
     """Refuse vectors of which the squared lengths may not fit into 62 bits."""
-    if counts.ndim != 2 or not 1 <= counts.shape[1] <= MOST_DIMENSIONS:
-        raise ParameterError.of("counts", owner, f"of 1 to {MOST_DIMENSIONS} dimensions", counts.shape)
+    if counts.ndim != 2 or not 1 <= counts.shape[1] <= MAX_DIMENSIONS:
+        raise ParameterError.of("counts", owner, f"of 1 to {MAX_DIMENSIONS} dimensions", counts.shape)
     largest = int(counts.max(initial=0))
-    if largest > MOST_COUNT:
-        raise ParameterError.of("counts", owner, f"at most {MOST_COUNT:,}, one less than 2**27", largest)
+    if largest > MAX_COUNT:
+        raise ParameterError.of("counts", owner, f"at most {MAX_COUNT:,}, one less than 2**27", largest)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

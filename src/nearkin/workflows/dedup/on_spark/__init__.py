@@ -2,7 +2,7 @@
 
 ::
 
-    inputs → reading: spool files, several of them a home
+    inputs → reading: spool files, several of them a partition
            → texts (exact copies meet by their digests) → plan (a sample, on the driver)
            → linking (keys of a band meet) → verifying (shingle sets travel to one text of each pair)
            → grouping (matches of a component meet) → job: the result, as one machine has it

@@ -16,8 +16,8 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, facts_of
 from nearkin.workflows.dedup.on_spark.frames import rows_of_chunk
-from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.names import Names
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import ROW_PAIRS, VERDICTS
 from nearkin.workflows.dedup.outcome import EMPTY_TEXT, NO_ROW, UNREADABLE_TEXT
 
@@ -33,11 +33,11 @@ _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateRowsTask:
-    """Give the rows of a home, in their order, with their annotations.
+    """Give the rows of a partition, in their order, with their annotations.
 
     Parameters
     ----------
-    homes : Homes
+    partitions : Partitions
     rows : Path
         Where the rows stand.
     id_type : str
@@ -46,19 +46,19 @@ class AnnotateRowsTask:
         Of the names of what is added.
     """
 
-    homes: Homes
+    partitions: Partitions
     rows: Path
     id_type: str
     prefix: str
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
-        """A batch for each chunk of the home."""
-        names = Names.at_home(self.homes, target, blocks, has_ids=self.has_ids)
+        """A batch for each chunk of the partition."""
+        names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
         rows, *columns = VERDICTS.joined(blocks)
         order = np.argsort(rows)
         rows, columns = rows[order], [column[order] for column in columns]
-        for chunk in self.homes.chunks(target):
+        for chunk in self.partitions.chunks(target):
             here = slice(*np.searchsorted(rows, [chunk.start, chunk.end]).tolist())
             added = self._told(chunk, rows[here], [column[here] for column in columns], names)
             whole = rows_of_chunk(self.rows, chunk)
@@ -91,15 +91,15 @@ def _without_text(chunk: Chunk) -> U8:
 
 @dataclass(frozen=True, slots=True)
 class ListPairsTask:
-    """Give the pairs whose left document is at home here, sorted."""
+    """Give the pairs whose left document is in the partition here, sorted."""
 
-    homes: Homes
+    partitions: Partitions
     id_type: str
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
         """One batch."""
-        names = Names.at_home(self.homes, target, blocks, has_ids=self.has_ids)
+        names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
         left, right, n_common, n_left, n_right = ROW_PAIRS.joined(blocks)
         order = np.lexsort((right, left))
         left, right, n_common, n_left, n_right = (column[order] for column in (left, right, n_common, n_left, n_right))

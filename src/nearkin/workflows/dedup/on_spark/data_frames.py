@@ -21,9 +21,9 @@ from nearkin.workflows.dedup.not_compared import within_what_there_is
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, AnnotateRowsTask, ListPairsTask
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
-from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
 from nearkin.workflows.dedup.on_spark.matching import match_texts
 from nearkin.workflows.dedup.on_spark.names import SendIdsTask
+from nearkin.workflows.dedup.on_spark.partitions import Partitions, each_partition
 from nearkin.workflows.dedup.on_spark.streams import (
     COPIES,
     COUNTED,
@@ -80,34 +80,44 @@ def dedup_frame(
         How many documents may be unreadable.
     """
     rows, texts, keys = work / "rows", work / "texts", work / "keys"
-    homes, found = _read_texts(frame, columns, options, work, stages, rules)
-    has_ids, id_type, n = columns.doc_id is not None, _id_type(frame, columns), max(len(homes), 1)
-    counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
+    partitions, found = _read_texts(frame, columns, options, work, stages, rules)
+    has_ids, id_type, n = columns.doc_id is not None, _id_type(frame, columns), max(len(partitions), 1)
+    counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(partitions))
     matched = match_texts(
-        stages, homes, counted, (texts, keys), options, is_against=False, planning=nullcontext(stages.meter.progress)
+        stages,
+        partitions,
+        counted,
+        (texts, keys),
+        options,
+        is_against=False,
+        planning=nullcontext(stages.meter.progress),
     )
     matches, copies = matched.blocks.of(MATCHES.stream), found.of(COPIES.stream)
-    groups = group_all(stages, matches, matched.n_candidates, homes, texts, options)
-    told = stages.parts(len(homes), at_home).and_those_of(copies).and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
-    list_verdicts = ListVerdictsTask(homes, texts, keys, options, has_ids)
-    verdicts = stages.kept("verdicts", lambda: told.exchanged(n, list_verdicts).exchanged(n, SendIdsTask(homes)))
+    groups = group_all(stages, matches, matched.n_candidates, partitions, texts, options)
+    told = (
+        stages.parts(len(partitions), each_partition)
+        .and_those_of(copies)
+        .and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
+    )
+    list_verdicts = ListVerdictsTask(partitions, texts, keys, options, has_ids)
+    verdicts = stages.kept("verdicts", lambda: told.shuffled(n, list_verdicts).shuffled(n, SendIdsTask(partitions)))
     pairs = stages.kept(
         "pairs",
         lambda: (
             matches.and_those_of(copies)
-            .exchanged(n, PairDocumentsTask(homes, texts))
-            .exchanged(n, AskIdsTask(homes))
-            .exchanged(n, SendIdsTask(homes))
+            .shuffled(n, PairDocumentsTask(partitions, texts))
+            .shuffled(n, AskIdsTask(partitions))
+            .shuffled(n, SendIdsTask(partitions))
         ),
     )
     added = [(prefix + name, id_type if kind == ID else kind) for name, kind in ANNOTATIONS]
     with engine_errors():
         return Frames(
-            _annotated(frame, stages.parts(len(homes), at_home).and_those_of(verdicts), added,
-                       AnnotateRowsTask(homes, rows, id_type, prefix, has_ids), n),
-            gathered(pairs, n, ListPairsTask(homes, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
+            _annotated(frame, stages.parts(len(partitions), each_partition).and_those_of(verdicts), added,
+                       AnnotateRowsTask(partitions, rows, id_type, prefix, has_ids), n),
+            gathered(pairs, n, ListPairsTask(partitions, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
             matched.plan,
-            homes.n_documents,
+            partitions.n_documents,
             within_what_there_is(
                 matched.n_not_compared, int(counted[0].sum()), n_candidates=matched.n_candidates
             ),
@@ -116,19 +126,19 @@ def dedup_frame(
 
 def _read_texts(
     frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
-) -> tuple[Homes, Blocks]:
-    """Where each row is at home, and what is known of the texts; rows are refused here, before anything is compared."""
+) -> tuple[Partitions, Blocks]:
+    """Where each row lies, and what is known of the texts; rows are refused here, before anything is compared."""
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
     read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
-    homes = Homes.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
+    partitions = Partitions.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
     has_ids = columns.doc_id is not None
-    found = find_texts(stages, homes, options.keep, work / "texts", is_against=False, has_ids=has_ids)
+    found = find_texts(stages, partitions, options.keep, work / "texts", is_against=False, has_ids=has_ids)
     if has_ids:
-        _check_ids(homes, found, str(columns.doc_id))
-    _check_readable(homes, found, rules)
-    return homes, found
+        _check_ids(partitions, found, str(columns.doc_id))
+    _check_readable(partitions, found, rules)
+    return partitions, found
 
 
 def _annotated(
@@ -159,7 +169,7 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
     return "long" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
 
 
-def _check_readable(homes: Homes, found: Blocks, rules: ReadingRules) -> None:
+def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) -> None:
     """That there is something to work on, and that not too much is left out.
 
     Raises
@@ -170,15 +180,15 @@ def _check_readable(homes: Homes, found: Blocks, rules: ReadingRules) -> None:
     n, first = UNREADABLE.joined(found.of(UNREADABLE.stream).collected())
     if len(n):
         row = int(first.min())
-        chunk = next(chunk for chunk in homes.chunks() if chunk.start <= row < chunk.end)
+        chunk = next(chunk for chunk in partitions.chunks() if chunk.start <= row < chunk.end)
         where = f"row {row + 1:,}: {chunk.column('problem')[row - chunk.start]}"
-        rules.check_readable(int(n.sum()), homes.n_documents, where)
+        rules.check_readable(int(n.sum()), partitions.n_documents, where)
 
 
-def _check_ids(homes: Homes, found: Blocks, column: str) -> None:
+def _check_ids(partitions: Partitions, found: Blocks, column: str) -> None:
     """Groups are told by ids: two documents must not have the same."""
     (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
     suspects.sort()
-    repeated = repeated_among(homes.chunks(), suspects)
+    repeated = repeated_among(partitions.chunks(), suspects)
     if repeated:
         raise repeated_ids(column, repeated)

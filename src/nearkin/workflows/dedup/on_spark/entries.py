@@ -1,4 +1,4 @@
-"""Entries (key, text) of a home, and which task they meet in."""
+"""Entries (key, text) of a partition, and which task they meet in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.checkpoint import load_arrays, save_arrays
-from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, sort_entries
+from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, MARKS, PAIRS
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
+from nearkin.workflows.dedup.on_spark.streams import ENTRIES, MARKS, PAIRS, SKEWED
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 
@@ -70,11 +70,11 @@ def _ranges(keys: U64, n_ranges: int) -> I64:
     return ((keys >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
-class HomeEntries:
-    """The entries of a home, band by band.
+class PartitionEntries:
+    """The entries of a partition, band by band.
 
-    A key that many texts of one home have is crowded, however many there are elsewhere: its entries do not travel, so
-    that no task is flooded by one key of very many documents. Where the others of it meet it is told how many stayed.
+    A key that many texts of one partition have is skewed, however many there are elsewhere: its entries do not travel,
+    so that no task is flooded by one key of very many documents. Where its other entries meet, their number is known.
     """
 
     def __init__(self, meetings: EntryMeetings) -> None:
@@ -90,58 +90,58 @@ class HomeEntries:
         self.add(self._meetings.n_bands, keys, nodes, sizes, sides)
 
     def sent(self, place: Path) -> Iterator[Block]:
-        """The entries, for where they meet; crowded ones are written to ``place``."""
+        """The entries, for where they meet; skewed ones are written to ``place``."""
         stay: list[tuple[Column, ...]] = []
         for band, parts in enumerate(self._of_band):
             if not parts:
                 continue
             keys, nodes, sizes, sides = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-            is_crowded = crowded_entries(keys)
-            if is_crowded.any():
-                here = keys[is_crowded], nodes[is_crowded], sizes[is_crowded], sides[is_crowded]
+            is_skewed = skewed_entries(keys)
+            if is_skewed.any():
+                here = keys[is_skewed], nodes[is_skewed], sizes[is_skewed], sides[is_skewed]
                 stay.append((np.full(len(here[0]), band, np.uint32), *here))
                 marked, of_mark, n = np.unique(here[0], return_inverse=True, return_counts=True)
                 n_leads = np.bincount(of_mark, (here[3] & FOLLOWS) == 0, len(marked)).astype(np.int64)
                 yield from MARKS.of(band).scattered(self._meetings.at(band, marked), marked, n, n_leads)
-                keys, nodes, sizes, sides = (column[~is_crowded] for column in (keys, nodes, sizes, sides))
+                keys, nodes, sizes, sides = (column[~is_skewed] for column in (keys, nodes, sizes, sides))
             yield from ENTRIES.of(band).scattered(self._meetings.at(band, keys), keys, nodes, sizes, sides)
         if stay:
-            names = [name for name, _ in CROWDED.columns]
+            names = [name for name, _ in SKEWED.columns]
             save_arrays(place, dict(zip(names, map(np.concatenate, zip(*stay, strict=True)), strict=True)))
 
 
-def crowded_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which entries have a key that more than `LEAST_PIVOTS` of them have.
+def skewed_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which entries have a key that more than `MIN_PIVOTS` of them have.
 
     Examples
     --------
-    >>> int(crowded_entries(np.array([1, 2] * 60 + [1] * 10, np.uint64)).sum())
+    >>> int(skewed_entries(np.array([1, 2] * 60 + [1] * 10, np.uint64)).sum())
     70
     """
     ordered, places = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
     bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
     lengths = np.diff(bounds)
-    is_crowded = np.zeros(len(keys), np.bool_)
-    is_crowded[places] = np.repeat(lengths > LEAST_PIVOTS, lengths)
-    return is_crowded
+    is_skewed = np.zeros(len(keys), np.bool_)
+    is_skewed[places] = np.repeat(lengths > MIN_PIVOTS, lengths)
+    return is_skewed
 
 
-CROWDED_KINDS = ("bands", "prefixes", "samples")
+SKEWED_KINDS = ("bands", "prefixes", "samples")
 
 
-def crowded_place(folder: Path, kind: str, home: int) -> Path:
-    """Where the crowded entries of a home stand, if there are any; for each of `CROWDED_KINDS`."""
-    return folder / f"crowded-{kind}-{home:09d}.npz"
+def skewed_place(folder: Path, kind: str, partition: int) -> Path:
+    """Where the skewed entries of a partition stand, if there are any; for each of `SKEWED_KINDS`."""
+    return folder / f"crowded-{kind}-{partition:09d}.npz"
 
 
-def load_crowded(folder: Path, home: int) -> tuple[Column, ...]:
-    """The columns of `CROWDED` of the entries that stayed at a home."""
-    parts = [[np.zeros(0, kind)] for _, kind in CROWDED.columns]
-    for kind in CROWDED_KINDS:
-        place = crowded_place(folder, kind, home)
+def load_skewed(folder: Path, partition: int) -> tuple[Column, ...]:
+    """The columns of `SKEWED` of the entries that stayed in a partition."""
+    parts = [[np.zeros(0, kind)] for _, kind in SKEWED.columns]
+    for kind in SKEWED_KINDS:
+        place = skewed_place(folder, kind, partition)
         if place.exists():
             stored = load_arrays(place)
-            for part, (name, _) in zip(parts, CROWDED.columns, strict=True):
+            for part, (name, _) in zip(parts, SKEWED.columns, strict=True):
                 part.append(stored[name])
     return tuple(map(np.concatenate, parts))
 
@@ -153,6 +153,6 @@ def texts_of_entries(nodes: U32, pairs: U64) -> tuple[U32, U32]:
     return np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
 
 
-def pairs_at_home(homes: Homes, left: U32, right: U32) -> Iterator[Block]:
-    """Pairs of texts, at the home of the left one."""
-    yield from PAIRS.scattered(homes.at(left), left, right, np.zeros(len(left), np.uint32))
+def pairs_in_partition(partitions: Partitions, left: U32, right: U32) -> Iterator[Block]:
+    """Pairs of texts, in the partition of the left one."""
+    yield from PAIRS.scattered(partitions.at(left), left, right, np.zeros(len(left), np.uint32))

@@ -9,7 +9,7 @@ from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings
-from nearkin.workflows.dedup.on_spark.homes import home_bytes_of
+from nearkin.workflows.dedup.on_spark.partitions import partition_bytes_of
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.streams import (
     ASKS,
@@ -34,15 +34,15 @@ _KEPT_BYTES = 300
 def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
     """What a run takes on a cluster of so many cores, without what pairs of near-duplicates add.
 
-    Candidates are those that the sample shows: pairs of strangers. They are told by their profiles, so that no shingle
+    Candidates are those that the sample shows: unrelated pairs. They are told by their profiles, so that no shingle
     set of theirs travels. Each pair that is found adds `ClusterNeeds.pair_bytes`.
     """
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
     meetings = EntryMeetings.of(plan, told.sample, options, n_cores)
     total_bytes = n * told.document_bytes
-    home_bytes = min(home_bytes_of(total_bytes, n_cores), total_bytes)
-    n_homes = max(1, round(total_bytes / home_bytes))
-    candidates, away = plan.expected_candidates, 1 - 1 / n_homes
+    partition_bytes = min(partition_bytes_of(total_bytes, n_cores), total_bytes)
+    n_partitions = max(1, round(total_bytes / partition_bytes))
+    candidates, away = plan.expected_candidates, 1 - 1 / n_partitions
     profile_bytes = PROFILES.rows.row_bytes + n_bins_for(told.sample.mean_size)
     sampled = "sampled shingles" if told.is_sampling else "rare shingles of short texts"
     counted = "how often shingles occur" if told.is_sampling else "how often shingles of short texts occur"
@@ -50,39 +50,39 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
         ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
         ("texts", "distinct texts, and copies", n_texts * TEXTS.row_bytes + (n - n_texts) * COPIES.row_bytes),
         ("bands", "keys of bands", n_texts * told.n_band_keys * ENTRIES.row_bytes),
-        ("bands", counted, _counted_bytes(told, options, n_homes)),
+        ("bands", counted, _counted_bytes(told, options, n_partitions)),
         ("samples" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
         ("matches", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
         ("matches", "profiles of one text of each", candidates * away * profile_bytes),
     )
     return ClusterNeeds(
         shuffles=tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
-        n_tasks=max(n_homes, meetings.n_targets),
-        core_bytes=int(_core_bytes(told, home_bytes, candidates / n_homes, profile_bytes)),
+        n_tasks=max(n_partitions, meetings.n_targets),
+        core_bytes=int(_core_bytes(told, partition_bytes, candidates / n_partitions, profile_bytes)),
         driver_bytes=PYTHON_BYTES + n * DRIVER_BYTES,
         folder_bytes=int(total_bytes) + n * _KEPT_BYTES,
         pair_bytes=int(_pair_bytes(told, profile_bytes)),
     )
 
 
-def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_homes: int) -> float:
-    """Each home tells a number for each bucket that a shingle is in which counts; none is taken to be in two."""
+def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_partitions: int) -> float:
+    """Each partition tells a number for each bucket that a shingle is in which counts; none is taken to be in two."""
     sizes = told.sample.sizes
     if isinstance(told.plan, BandPlan):
         sizes = sizes[sizes <= told.plan.exact_up_to(options.threshold)]
     n_counted = int(sizes.sum()) / max(len(told.sample.sizes), 1)
     n_buckets = 1 << COUNT_BITS
-    n_filled = n_buckets * -math.expm1(-n_counted * told.n_texts / n_homes / n_buckets)
-    return n_homes * n_filled * OCCURRENCES.row_bytes
+    n_filled = n_buckets * -math.expm1(-n_counted * told.n_texts / n_partitions / n_buckets)
+    return n_partitions * n_filled * OCCURRENCES.row_bytes
 
 
-def _core_bytes(told: CorpusForecast, home_bytes: float, candidates: float, profile_bytes: int) -> float:
-    """Of one task: a home with the keys of its texts, with the shingles of all of them, or with profiles of others."""
-    n_texts = home_bytes / told.document_bytes
+def _core_bytes(told: CorpusForecast, partition_bytes: float, candidates: float, profile_bytes: int) -> float:
+    """Memory of one task: a partition with the keys or the shingles of its texts, or with profiles of others."""
+    n_texts = partition_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
     sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
     profiles = 2 * profile_bytes * (n_texts + candidates) + 2 * PAIRS.row_bytes * candidates
-    return PYTHON_BYTES + home_bytes + max(keys, sets, profiles)
+    return PYTHON_BYTES + partition_bytes + max(keys, sets, profiles)
 
 
 def _pair_bytes(told: CorpusForecast, profile_bytes: int) -> float:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
-from nearkin.engines.spark.components import EDGES, LABELS, MOST_EDGES, components_of, find_components
+from nearkin.engines.spark.components import EDGES, LABELS, MAX_EDGES, components_of, find_components
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32, Matches
 from nearkin.workflows.dedup.grouping import Inside
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import GROUPS, MATCHES, MEMBERS, PAIRS
 from nearkin.workflows.dedup.on_spark.verifying import compare_all
 from nearkin.workflows.dedup.options import DedupOptions
@@ -27,7 +27,7 @@ def group_all(
     stages: Stages,
     matches: Blocks,
     n_matches: int,
-    homes: Homes,
+    partitions: Partitions,
     texts: Path,
     options: DedupOptions,
 ) -> Blocks:
@@ -42,26 +42,26 @@ def group_all(
     Returns
     -------
     Blocks
-        `MEMBERS`, at the homes of their texts, and `GROUPS`, at those of their principals.
+        `MEMBERS`, at the partitions of their texts, and `GROUPS`, at those of their principals.
     """
     n = 1 + n_matches // _MATCHES_A_TASK
     by_text = SendLabelsTask(n)
     components = stages.kept(
         "components",
         lambda: (
-            find_components(stages, matches.mapped(contracted), n_matches, most_edges=MOST_EDGES)
+            find_components(stages, matches.mapped(contracted), n_matches, max_edges=MAX_EDGES)
             .mapped(by_text)
             .and_those_of(matches.mapped(by_text))
-            .exchanged(n, LabelMatchesTask(n))
-            .exchanged(n, AskInsidePairsTask(homes, options))
+            .shuffled(n, LabelMatchesTask(n))
+            .shuffled(n, AskInsidePairsTask(partitions, options))
         ),
     )
     known = components.of(MATCHES.stream)
     asked = components.of(PAIRS.stream)
     if not asked.is_empty():
-        looked_at = compare_all(stages, "inside", asked, homes, texts, options)
+        looked_at = compare_all(stages, "inside", asked, partitions, texts, options)
         known = known.and_those_of(looked_at.of(MATCHES.stream).mapped(SendAnswersTask(n)))
-    return stages.kept("groups", lambda: known.exchanged(n, GroupTextsTask(homes, options)))
+    return stages.kept("groups", lambda: known.shuffled(n, GroupTextsTask(partitions, options)))
 
 
 def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -155,7 +155,7 @@ class Connected:
 class AskInsidePairsTask:
     """Ask for the pairs inside groups that no match tells about; the matches stay."""
 
-    homes: Homes
+    partitions: Partitions
     options: DedupOptions
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -165,14 +165,14 @@ class AskInsidePairsTask:
         inside = Inside(connected.matches, connected.order, self.options)
         for pairs in inside.unknown():
             left, right = connected.nodes[pairs.left], connected.nodes[pairs.right]
-            yield from PAIRS.scattered(self.homes.at(left), left, right, connected.component[pairs.left])
+            yield from PAIRS.scattered(self.partitions.at(left), left, right, connected.component[pairs.left])
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTextsTask:
     """Group the texts of the components that are here."""
 
-    homes: Homes
+    partitions: Partitions
     options: DedupOptions
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -183,11 +183,11 @@ class GroupTextsTask:
         found = inside.grouping(is_looked_at=True)
         nodes, principal = connected.nodes, found.groups.principal
         of_member = nodes[principal], connected.best[principal], found.to_principal
-        yield from MEMBERS.scattered(self.homes.at(nodes), nodes, *of_member)
+        yield from MEMBERS.scattered(self.partitions.at(nodes), nodes, *of_member)
         heads = np.flatnonzero(principal == np.arange(len(nodes)))
         n_texts = np.bincount(principal, minlength=len(nodes))
         told: tuple[Column, ...] = n_texts, found.lowest, found.is_lowest_exact, found.groups.n_bridges_refused
-        yield from GROUPS.scattered(self.homes.at(nodes[heads]), nodes[heads], *(column[heads] for column in told))
+        yield from GROUPS.scattered(self.partitions.at(nodes[heads]), nodes[heads], *(column[heads] for column in told))
 
 
 def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:

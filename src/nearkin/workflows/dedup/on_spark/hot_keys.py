@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.records import I64, U8, U32, U64
-from nearkin.stages.search.linking import FOLLOWS, CrowdedRuns
+from nearkin.stages.search.linking import FOLLOWS, SkewedRuns
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
 from nearkin.workflows.dedup.on_spark.streams import HOT, HOT_RESTS, RANKED
 
@@ -24,7 +24,7 @@ class HotKeys:
     ----------
     bands, keys : uint32 and uint64 arrays, shape (n_keys,)
         In the order of `_codes`.
-    runs : CrowdedRuns
+    runs : SkewedRuns
         How many texts have each key.
     n_pivots : int64 array, shape (n_keys,)
         How many of them all others are compared with.
@@ -34,17 +34,17 @@ class HotKeys:
 
     bands: U32
     keys: U64
-    runs: CrowdedRuns
+    runs: SkewedRuns
     n_pivots: I64
     pivots: tuple[Column, ...] = ()
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], most_pivots: Mapping[int, int]) -> HotKeys:
-        """From blocks of `HOT`; ``most_pivots`` by band."""
+    def of(cls, blocks: Sequence[Block], max_pivots: Mapping[int, int]) -> HotKeys:
+        """From blocks of `HOT`; ``max_pivots`` by band."""
         bands, keys, lengths, n_leads = HOT.joined(blocks)
         order = np.argsort(_codes(bands, keys))
-        bands, keys, runs = bands[order], keys[order], CrowdedRuns(lengths[order], n_leads[order])
-        most = np.array([most_pivots[band] for band in bands.tolist()], np.int64)
+        bands, keys, runs = bands[order], keys[order], SkewedRuns(lengths[order], n_leads[order])
+        most = np.array([max_pivots[band] for band in bands.tolist()], np.int64)
         return cls(bands, keys, runs, runs.pivots(most))
 
     def rest(self, target: int, i: int, sides: U8) -> Iterator[Block]:

@@ -21,11 +21,11 @@ from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import GroupedTexts, prefer
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
-from nearkin.workflows.dedup.not_compared import most_not_compared
+from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
-from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.reading import read_all
 from nearkin.workflows.dedup.on_spark.streams import (
     COPIES,
@@ -36,7 +36,7 @@ from nearkin.workflows.dedup.on_spark.streams import (
     MEMBERS,
     SUSPECTS,
 )
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts, find_texts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import found_probability
@@ -84,11 +84,11 @@ def find(
     parts, other_parts = split(inputs), split(others or ())
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, spool, options.normalise, rules=rules, progress=meter.progress)
-    homes = Homes.of(work, read, len(parts), stages.n_at_a_time)
-    found = find_texts(stages, homes, options.keep, texts, is_against=others is not None)
+    partitions = Partitions.of(work, read, len(parts), stages.n_at_a_time)
+    found = find_texts(stages, partitions, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):
-        counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(homes))
-        corpus = _corpus(homes, found, texts, is_against=others is not None)
+        counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(partitions))
+        corpus = _corpus(partitions, found, texts, is_against=others is not None)
         names = [printable(name) for one in everything for name in one.names]
         of_inputs = [block for block in read if block.stream == INPUTS.stream]
         kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
@@ -97,17 +97,17 @@ def find(
     check_readable(corpus, places, rules)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     matched = match_texts(
-        stages, homes, counted, (texts, work / "keys"), options, is_against=corpus.is_against,
+        stages, partitions, counted, (texts, work / "keys"), options, is_against=corpus.is_against,
         planning=meter.stage("plan", 0, "steps"),
     )  # fmt: skip
-    told, sizes = _verified(matched, corpus), _sizes(work / "keys", homes)
+    told, sizes = _verified(matched, corpus), _sizes(work / "keys", partitions)
     if corpus.is_against:
         judged = judge_across(corpus, options, sizes, told.matches)
     else:
-        groups = group_all(stages, matched.blocks.of(MATCHES.stream), len(told.matches), homes, texts, options)
+        groups = group_all(stages, matched.blocks.of(MATCHES.stream), len(told.matches), partitions, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
     estimated_missed = missed(found_probability(told.matches, matched.plan, options.threshold))
-    n_not_compared = most_not_compared(matched.n_not_compared, corpus, n_candidates=told.n_candidates)
+    n_not_compared = max_not_compared(matched.n_not_compared, corpus, n_candidates=told.n_candidates)
     return Result(
         corpus=corpus,
         places=places,
@@ -120,26 +120,28 @@ def find(
     )
 
 
-def _corpus(homes: Homes, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
-    """What one machine knows of all documents, gathered from the homes."""
-    chunks = homes.chunks()
+def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
+    """What one machine knows of all documents, gathered from the partitions."""
+    chunks = partitions.chunks()
     facts = [facts_of(chunk) for chunk in chunks]
     status, n_characters, keep_value = (
         np.concatenate([np.zeros(0, kind), *(getattr(one, name) for one in facts)])
         for name, kind in (("status", np.uint8), ("n_characters", np.int64), ("keep_value", np.float64))
     )
-    first = np.concatenate([np.zeros(0, np.uint32), *(HomeTexts.load(texts, i).first for i in range(len(homes)))])
+    first = np.concatenate(
+        [np.zeros(0, np.uint32), *(PartitionTexts.load(texts, i).first for i in range(len(partitions)))]
+    )
     rows, firsts = COPIES.joined(found.of(COPIES.stream).collected())
-    node = np.full(homes.n_documents, NO_NODE, np.uint32)
+    node = np.full(partitions.n_documents, NO_NODE, np.uint32)
     node[first] = np.arange(len(first), dtype=np.uint32)
     node[rows] = node[firsts]
     (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
     suspects = np.sort(suspects)
-    is_mine = suspects < homes.n_inputs
+    is_mine = suspects < partitions.n_inputs
     repeated = repeated_among(chunks, suspects[is_mine]) + repeated_among(chunks, suspects[~is_mine])
     return Corpus(
         chunks=chunks,
-        n_inputs=homes.n_inputs,
+        n_inputs=partitions.n_inputs,
         status=status,
         n_characters=n_characters,
         keep_value=keep_value,
@@ -160,9 +162,9 @@ def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
     return VerifiedMatches(matches, found.n_candidates)
 
 
-def _sizes(folder: Path, homes: Homes) -> Sizes:
+def _sizes(folder: Path, partitions: Partitions) -> Sizes:
     """Of all texts."""
-    parts = [load_sizes(folder, home) for home in range(len(homes))]
+    parts = [load_sizes(folder, partition) for partition in range(len(partitions))]
     none = np.zeros(0, np.uint32)
     return Sizes(
         np.concatenate([none, *(part.n_shingles for part in parts)]),

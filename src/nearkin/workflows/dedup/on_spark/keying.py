@@ -17,11 +17,11 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.prefixes import Occurrences, Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, HomeEntries, crowded_place
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, PartitionEntries, skewed_place
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.profiles import profiles_of
 from nearkin.workflows.dedup.on_spark.streams import OCCURRENCES
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sample_search import SampleKeys
@@ -29,8 +29,8 @@ from nearkin.workflows.dedup.searching import Sizes
 
 
 @dataclass(frozen=True, slots=True)
-class HomeSizes:
-    """What shingling found of the texts of a home.
+class PartitionSizes:
+    """What shingling found of the texts of a partition.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class HomeSizes:
     profiles: U8
 
     @classmethod
-    def load(cls, folder: Path, home: int) -> HomeSizes:
+    def load(cls, folder: Path, partition: int) -> PartitionSizes:
         """As `SendBandKeysTask` wrote them."""
-        return cls(**load_arrays(_sizes_place(folder, home)))
+        return cls(**load_arrays(_sizes_place(folder, partition)))
 
 
-def load_sizes(folder: Path, home: int) -> Sizes:
-    """Those of the texts of a home, without their profiles, which are many times as large."""
-    return Sizes(**load_arrays(_sizes_place(folder, home), ("n_shingles", "n_units")))
+def load_sizes(folder: Path, partition: int) -> Sizes:
+    """Those of the texts of a partition, without their profiles, which are many times as large."""
+    return Sizes(**load_arrays(_sizes_place(folder, partition), ("n_shingles", "n_units")))
 
 
 def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
@@ -67,12 +67,12 @@ def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendBandKeysTask:
-    """Shingle the texts of a home, sketch them, and send their bands to where equal ones meet.
+    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
 
     Sizes and short texts stay here, in ``folder``. Where shingles are sampled, `sampling` sends the keys.
     """
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     folder: Path
     options: DedupOptions
@@ -82,13 +82,13 @@ class SendBandKeysTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        texts = HomeTexts.load(self.texts, target)
+        texts = PartitionTexts.load(self.texts, target)
         counted: list[Occurrences] = []
         small: list[tuple[U32, U8, ShingleSets]] = []
-        entries = HomeEntries(self.meetings)
+        entries = PartitionEntries(self.meetings)
         n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
         profiles = np.zeros((len(texts.first), self.n_bins), np.uint8)
-        for chunk in self.homes.chunks(target):
+        for chunk in self.partitions.chunks(target):
             here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
             nodes, sides = texts.first[here], texts.sides[here]
             if not len(nodes):
@@ -102,15 +102,15 @@ class SendBandKeysTask:
                 counted.append(Occurrences.of(sets.hashes))
             else:
                 self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counted, small)
-        self._save(target, HomeSizes(n_shingles, n_units, profiles), small)
-        yield from entries.sent(crowded_place(self.folder, "bands", target))
+        self._save(target, PartitionSizes(n_shingles, n_units, profiles), small)
+        yield from entries.sent(skewed_place(self.folder, "bands", target))
         if counted:
             found = Occurrences.joined(counted)
             yield from OCCURRENCES.scattered(self.meetings.of_shingles(found.buckets), found.buckets, found.n)
 
     def _add_bands(
         self,
-        entries: HomeEntries,
+        entries: PartitionEntries,
         keys: BandKeys,
         nodes: U32,
         sides: U8,
@@ -129,9 +129,9 @@ class SendBandKeysTask:
             for band, of_band in enumerate(keys.of_bands(sets.where(is_long))):
                 entries.add(band, of_band, *long)
 
-    def _save(self, home: int, sizes: HomeSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
+    def _save(self, partition: int, sizes: PartitionSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
         arrays = {name: getattr(sizes, name) for name in ("n_shingles", "n_units", "profiles")}
-        save_arrays(_sizes_place(self.folder, home), arrays)
+        save_arrays(_sizes_place(self.folder, partition), arrays)
         if small:
             arrays = {
                 "nodes": np.concatenate([nodes for nodes, _, _ in small]),
@@ -139,12 +139,12 @@ class SendBandKeysTask:
                 "sizes": np.concatenate([sets.sizes for _, _, sets in small]),
                 "hashes": np.concatenate([sets.hashes for _, _, sets in small]),
             }
-            save_arrays(_small_place(self.folder, home), arrays)
+            save_arrays(_small_place(self.folder, partition), arrays)
 
 
 @dataclass(frozen=True, slots=True)
 class SendPrefixesTask:
-    """Send the rarest shingles of the short texts of a home to where equal ones meet."""
+    """Send the rarest shingles of the short texts of a partition to where equal ones meet."""
 
     folder: Path
     keys: BandKeys
@@ -152,14 +152,14 @@ class SendPrefixesTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        entries = HomeEntries(self.meetings)
+        entries = PartitionEntries(self.meetings)
         entries.add_loose(*leading(self.folder, target, self.keys.prefixes))
-        yield from entries.sent(crowded_place(self.folder, "prefixes", target))
+        yield from entries.sent(skewed_place(self.folder, "prefixes", target))
 
 
-def leading(folder: Path, home: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8]:
-    """The rarest shingles of the small texts of a home; of each its text, the size of it, and its sides."""
-    place = _small_place(folder, home)
+def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8]:
+    """The rarest shingles of the small texts of a partition; of each its text, the size of it, and its sides."""
+    place = _small_place(folder, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
         return none.astype(np.uint64), none, none, none.astype(np.uint8)
@@ -170,10 +170,10 @@ def leading(folder: Path, home: int, prefixes: Prefixes) -> tuple[U64, U32, U32,
     return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key]
 
 
-def n_leading(folder: Path, n_homes: int, prefixes: Prefixes) -> int:
-    """How many rare shingles `leading` gives of all homes."""
+def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:
+    """How many rare shingles `leading` gives of all partitions."""
     n = 0
-    for place in filter(Path.exists, (_small_place(folder, home) for home in range(n_homes))):
+    for place in filter(Path.exists, (_small_place(folder, partition) for partition in range(n_partitions))):
         n += int(prefixes.lengths(load_arrays(place, ["sizes"])["sizes"]).sum())
     return n
 
@@ -183,9 +183,9 @@ def counts_place(folder: Path) -> Path:
     return folder / "counts.npy"
 
 
-def _sizes_place(folder: Path, home: int) -> Path:
-    return folder / f"sizes-{home:09d}.npz"
+def _sizes_place(folder: Path, partition: int) -> Path:
+    return folder / f"sizes-{partition:09d}.npz"
 
 
-def _small_place(folder: Path, home: int) -> Path:
-    return folder / f"small-{home:09d}.npz"
+def _small_place(folder: Path, partition: int) -> Path:
+    return folder / f"small-{partition:09d}.npz"

@@ -1,4 +1,4 @@
-"""Keys → candidates: the texts that have a key in common meet, and those of a crowded key meet its first ones."""
+"""Keys → candidates: the texts that have a key in common meet, and those of a skewed key meet its first ones."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.arrays import save_array
-from nearkin.stages.search.linking import FOLLOWS, LEAST_PIVOTS, Linking, sort_entries
+from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import Occurrences
 from nearkin.workflows.dedup.band_search import BandKeys
-from nearkin.workflows.dedup.on_spark.crowds import link_crowds
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, pairs_at_home, texts_of_entries
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, pairs_in_partition, texts_of_entries
 from nearkin.workflows.dedup.on_spark.keying import SendBandKeysTask, SendPrefixesTask, counts_place
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
 from nearkin.workflows.dedup.on_spark.sampling import send_samples
-from nearkin.workflows.dedup.on_spark.streams import CROWDED, ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES
+from nearkin.workflows.dedup.on_spark.skewed import link_skewed
+from nearkin.workflows.dedup.on_spark.streams import ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES, SKEWED
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sample_search import SampleKeys
@@ -50,7 +50,7 @@ class Linked:
 
 def link_all(
     stages: Stages,
-    homes: Homes,
+    partitions: Partitions,
     texts: Path,
     folder: Path,
     options: DedupOptions,
@@ -61,9 +61,9 @@ def link_all(
     folder.mkdir(exist_ok=True)
     meetings = EntryMeetings.of(plan, sample, options, stages.n_at_a_time)
     ratio = options.measure.min_size_ratio(options.threshold)
-    linking = LinkEntriesTask(homes, meetings, ratio)
+    linking = LinkEntriesTask(partitions, meetings, ratio)
     keying = SendBandKeysTask(
-        homes=homes,
+        partitions=partitions,
         texts=texts,
         folder=folder,
         options=options,
@@ -71,18 +71,18 @@ def link_all(
         meetings=meetings,
         n_bins=n_bins_for(sample.mean_size),
     )
-    linked = stages.kept("bands", lambda: stages.parts(len(homes), keying).exchanged(meetings.n_targets, linking))
+    linked = stages.kept("bands", lambda: stages.parts(len(partitions), keying).shuffled(meetings.n_targets, linking))
     has_counts = _save_counts(linked, folder)
     if not isinstance(plan, BandPlan):
         keys = SampleKeys(plan, options)
-        linked = send_samples(stages, homes, texts, folder, options, keys, meetings, linking)
+        linked = send_samples(stages, partitions, texts, folder, options, keys, meetings, linking)
     elif has_counts:
         prefixes = SendPrefixesTask(folder, BandKeys(plan, options), meetings)
         short = stages.kept(
-            "prefixes", lambda: stages.parts(len(homes), prefixes).exchanged(meetings.n_targets, linking)
+            "prefixes", lambda: stages.parts(len(partitions), prefixes).shuffled(meetings.n_targets, linking)
         )
         linked = linked.and_those_of(short)
-    return Linked(*link_crowds(stages, linked, homes, texts, folder, meetings, ratio))
+    return Linked(*link_skewed(stages, linked, partitions, texts, folder, meetings, ratio))
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
@@ -95,11 +95,11 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LinkEntriesTask:
-    """Pair the texts that have a key in common; those of crowded keys are set aside."""
+    """Pair the texts that have a key in common; those of skewed keys are set aside."""
 
-    homes: Homes
+    partitions: Partitions
     meetings: EntryMeetings
-    least_size_ratio: float
+    min_size_ratio: float
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -116,26 +116,26 @@ class LinkEntriesTask:
     def _linked(
         self, band: int, marks: Sequence[Column], keys: U64, nodes: U32, sizes: U32, sides: U8
     ) -> Iterator[Block]:
-        """Pairs of one band, and its crowded keys: those of many entries, and those of which entries stayed at home."""
+        """Pairs of one band, and its skewed keys: those of many entries, and those of which entries did not travel."""
         leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
         keys, order = sort_entries(keys[leads_first], leads_first)
         found, starts, lengths = _runs(keys)
         n_leads = np.add.reduceat((sides[order] & FOLLOWS) == 0, starts, dtype=np.int64) if len(starts) else starts
-        is_crowd = (lengths > LEAST_PIVOTS) | np.isin(found, marks[0])
-        here = found[is_crowd], lengths[is_crowd], n_leads[is_crowd]
+        is_skewed = (lengths > MIN_PIVOTS) | np.isin(found, marks[0])
+        here = found[is_skewed], lengths[is_skewed], n_leads[is_skewed]
         yield from self._told(band, *(np.append(own, there) for own, there in zip(here, marks, strict=True)))
-        is_crowded = np.repeat(is_crowd, lengths)
-        if is_crowded.any():
-            aside = order[is_crowded]
-            columns = np.full(len(aside), band), keys[is_crowded], nodes[aside], sizes[aside], sides[aside]
-            yield from CROWDED.scattered(self.homes.at(nodes[aside]), *columns)
-            keys, order = keys[~is_crowded], order[~is_crowded]
-        linking = Linking(sizes, sides, self.least_size_ratio)
+        is_skewed = np.repeat(is_skewed, lengths)
+        if is_skewed.any():
+            aside = order[is_skewed]
+            columns = np.full(len(aside), band), keys[is_skewed], nodes[aside], sizes[aside], sides[aside]
+            yield from SKEWED.scattered(self.partitions.at(nodes[aside]), *columns)
+            keys, order = keys[~is_skewed], order[~is_skewed]
+        linking = Linking(sizes, sides, self.min_size_ratio)
         for pairs, _ in linking.link_sorted(keys, order):
-            yield from pairs_at_home(self.homes, *texts_of_entries(nodes, pairs))
+            yield from pairs_in_partition(self.partitions, *texts_of_entries(nodes, pairs))
 
     def _told(self, band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
-        """How many texts have each crowded key, and how many of them lead, where any does."""
+        """How many texts have each skewed key, and how many of them lead, where any does."""
         found, of_key = np.unique(keys, return_inverse=True)
         lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
         is_led = n_leads > 0

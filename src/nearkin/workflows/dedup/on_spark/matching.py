@@ -1,4 +1,4 @@
-"""Texts at home → matches: what a run over files and one over a data frame have in common."""
+"""Texts in the partition → matches: what a run over files and one over a data frame have in common."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.session import Voice
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64
-from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.linking import link_all
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.planning import look
 from nearkin.workflows.dedup.on_spark.streams import CANDIDATES
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
@@ -28,7 +28,7 @@ class ClusterMatches:
     ----------
     plan : Plan
     blocks : Blocks
-        `MATCHES`, each at the home of one of its texts, and `CANDIDATES`.
+        `MATCHES`, each in the partition of one of its texts, and `CANDIDATES`.
     n_candidates : int
         Pairs that were verified.
     n_not_compared : int
@@ -43,7 +43,7 @@ class ClusterMatches:
 
 def match_texts(
     stages: Stages,
-    homes: Homes,
+    partitions: Partitions,
     counted: Sequence[I64],
     folders: tuple[Path, Path],
     options: DedupOptions,
@@ -56,11 +56,11 @@ def match_texts(
     Parameters
     ----------
     stages : Stages
-    homes : Homes
-    counted : sequence of two int64 arrays, shape (n_homes,)
+    partitions : Partitions
+    counted : sequence of two int64 arrays, shape (n_partitions,)
         The columns of `COUNTED`.
     folders : tuple of two Paths
-        Where the texts of homes stand, and where their sizes and keys come.
+        Where the texts of partitions stand, and where their sizes and keys come.
     options : DedupOptions
     is_against : bool
         Pairs go across only.
@@ -74,10 +74,10 @@ def match_texts(
     """
     texts, keys = folders
     with planning as progress:
-        sample = look(homes, counted, texts, options, is_against=is_against)
+        sample = look(partitions, counted, texts, options, is_against=is_against)
         plan = plan_search(sample, options)
         progress.say(plan_in_words(plan, options))
-    linked = link_all(stages, homes, texts, keys, options, plan, sample)
-    blocks = verify_all(stages, "matches", linked.pairs, homes, folders, options)
+    linked = link_all(stages, partitions, texts, keys, options, plan, sample)
+    blocks = verify_all(stages, "matches", linked.pairs, partitions, folders, options)
     (n_pairs,) = CANDIDATES.joined(blocks.of(CANDIDATES.stream).collected())
     return ClusterMatches(plan, blocks, int(n_pairs.sum()), linked.n_not_compared)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.records import U32
 from nearkin.workflows.dedup.on_spark.frames import NAME
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import ASKS
 from nearkin.workflows.dedup.outcome import NO_ROW
 
@@ -20,20 +20,20 @@ _NAMES = "names"
 _ROWS_A_BLOCK = 100_000
 
 
-def asked(homes: Homes, rows: Column, reply_to: Column) -> Iterator[Block]:
-    """Ask for the ids of rows that are not at home where they are wanted."""
+def asked(partitions: Partitions, rows: Column, reply_to: Column) -> Iterator[Block]:
+    """Ask for the ids of rows that are not in the partition where they are wanted."""
     is_foreign = rows != NO_ROW
-    is_foreign[is_foreign] = homes.at(rows[is_foreign]) != reply_to[is_foreign]
+    is_foreign[is_foreign] = partitions.at(rows[is_foreign]) != reply_to[is_foreign]
     wanted = np.unique(reply_to[is_foreign].astype(np.uint64) << np.uint64(32) | rows[is_foreign])
     rows = wanted.astype(np.uint32)
-    yield from ASKS.scattered(homes.at(rows), rows, (wanted >> np.uint64(32)).astype(np.uint32))
+    yield from ASKS.scattered(partitions.at(rows), rows, (wanted >> np.uint64(32)).astype(np.uint32))
 
 
 @dataclass(frozen=True, slots=True)
 class SendIdsTask:
     """Send the ids that are asked for; whatever else is here stays."""
 
-    homes: Homes
+    partitions: Partitions
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -41,33 +41,33 @@ class SendIdsTask:
         rows, reply_to = ASKS.joined(blocks)
         if not len(rows):
             return
-        ids = home_ids(self.homes, target)
-        for home in np.unique(reply_to).tolist():
-            wanted = np.sort(rows[reply_to == home])
+        ids = partition_ids(self.partitions, target)
+        for partition in np.unique(reply_to).tolist():
+            wanted = np.sort(rows[reply_to == partition])
             for start in range(0, len(wanted), _ROWS_A_BLOCK):
                 some = wanted[start : start + _ROWS_A_BLOCK]
-                names = ids.take(pa.array(some - np.uint32(self.homes.start(target))))
+                names = ids.take(pa.array(some - np.uint32(self.partitions.start(target))))
                 batch = pa.RecordBatch.from_arrays([pa.array(some), names], ["row", "id"])
                 sink = pa.BufferOutputStream()
                 with pa.ipc.new_stream(sink, batch.schema) as writer:
                     writer.write_batch(batch)
-                yield Block(_NAMES, home, sink.getvalue())
+                yield Block(_NAMES, partition, sink.getvalue())
 
 
-def home_ids(homes: Homes, home: int) -> pa.LargeStringArray:
-    """The ids of all documents of a home."""
-    columns = [chunk.column("doc_id") for chunk in homes.chunks(home)]
+def partition_ids(partitions: Partitions, partition: int) -> pa.LargeStringArray:
+    """The ids of all documents of a partition."""
+    columns = [chunk.column("doc_id") for chunk in partitions.chunks(partition)]
     return pa.chunked_array(columns, pa.large_string()).combine_chunks()
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The ids of the documents of a home, and of those that were asked for.
+    """The ids of the documents of a partition, and of those that were asked for.
 
     Parameters
     ----------
     start, end : int
-        Rows of the home.
+        Rows of the partition.
     rows : uint32 array, shape (n_foreign,)
         Others, in rising order.
     ids : Array, shape (end - start + n_foreign,)
@@ -80,16 +80,18 @@ class Names:
     ids: pa.LargeStringArray | None
 
     @classmethod
-    def at_home(cls, homes: Homes, home: int, blocks: Sequence[Block], *, has_ids: bool) -> Names:
+    def in_partition(cls, partitions: Partitions, partition: int, blocks: Sequence[Block], *, has_ids: bool) -> Names:
         """From what came."""
-        chunks = homes.chunks(home)
+        chunks = partitions.chunks(partition)
         start, end = chunks[0].start, chunks[-1].end
         if not has_ids:
             return cls(start, end, np.zeros(0, np.uint32), None)
         came = [pa.ipc.open_stream(block.data).read_all() for block in blocks if block.stream == _NAMES]
         schema = pa.schema([("row", pa.uint32()), ("id", pa.large_string())])
         table = pa.concat_tables([schema.empty_table(), *came]).sort_by("row")
-        ids = pa.chunked_array([home_ids(homes, home), *table["id"].chunks], pa.large_string()).combine_chunks()
+        ids = pa.chunked_array(
+            [partition_ids(partitions, partition), *table["id"].chunks], pa.large_string()
+        ).combine_chunks()
         return cls(start, end, table["row"].to_numpy(), ids)
 
     def at(self, rows: U32) -> pa.LargeStringArray:

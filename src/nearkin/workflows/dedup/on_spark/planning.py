@@ -10,22 +10,24 @@ import numpy as np
 from nearkin.planning.search import Sample
 from nearkin.records import I64
 from nearkin.runs.spool import texts_of
-from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.sampling import chosen_nodes, compared, sample_of
 
 
-def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool) -> Sample:
+def look(
+    partitions: Partitions, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool
+) -> Sample:
     """Compare some texts with one another; see `workflows.dedup.sampling.look`.
 
     Parameters
     ----------
-    homes : Homes
-    counted : sequence of two int64 arrays, shape (n_homes,)
+    partitions : Partitions
+    counted : sequence of two int64 arrays, shape (n_partitions,)
         The columns of `COUNTED`.
     texts : Path
-        Where the texts of homes stand.
+        Where the texts of partitions stand.
     options : DedupOptions
     is_against : bool
         Pairs go across only.
@@ -34,13 +36,13 @@ def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOption
     n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
     nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)
     ends = np.cumsum(n_texts)
-    home = np.searchsorted(ends, nodes, side="right")
+    partition = np.searchsorted(ends, nodes, side="right")
     rows = np.zeros(len(nodes), np.int64)
-    for one in np.unique(home).tolist():
-        here = home == one
-        rows[here] = HomeTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
-    chunks = homes.chunks()
-    n_characters = np.array([_value_at(homes, "n_characters", row) for row in rows.tolist()], np.int64)
+    for one in np.unique(partition).tolist():
+        here = partition == one
+        rows[here] = PartitionTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
+    chunks = partitions.chunks()
+    n_characters = np.array([_value_at(partitions, "n_characters", row) for row in rows.tolist()], np.int64)
     is_compared = np.isin(nodes, compared(nodes, n_characters))
     nodes, rows = nodes[is_compared], rows[is_compared]
     return sample_of(
@@ -48,7 +50,7 @@ def look(homes: Homes, counted: Sequence[I64], texts: Path, options: DedupOption
     )
 
 
-def _value_at(homes: Homes, column: str, row: int) -> int:
-    i = int(np.searchsorted(homes.starts, row, side="right")) - 1
-    [chunk] = homes.chunks_between(i, i + 1)
+def _value_at(partitions: Partitions, column: str, row: int) -> int:
+    i = int(np.searchsorted(partitions.starts, row, side="right")) - 1
+    [chunk] = partitions.chunks_between(i, i + 1)
     return int(chunk.column(column)[row - chunk.start].as_py())

@@ -1,7 +1,7 @@
 """What is told of a shingle set in a few bytes, from which follows how many shingles two sets can share at most.
 
 The shingles of a set are counted in bins, by the upper bits of their hashes. In no bin can two sets share more than the
-lesser of both counts. Sets of strangers lie in their bins by chance, so that the sum of these is far below what a match
+lesser of both counts. Unrelated sets lie in their bins by chance, so that the sum of these is far below what a match
 must share: most candidates that are none are told by a twelfth of the bytes of a set, and no match is lost.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from nearkin.records import I64, U8, Bool, ShingleSets
 
-_LEAST_BINS, _MOST_BINS = 64, 4096
+_MIN_BINS, _MAX_BINS = 64, 4096
 _FULL = 255
 _PAIRS_AT_A_TIME = 1 << 14
 
@@ -24,8 +24,8 @@ def n_bins_for(mean_shingles: float) -> int:
     >>> n_bins_for(400)
     256
     """
-    n_bins = _LEAST_BINS
-    while n_bins < min(mean_shingles / 2, _MOST_BINS):
+    n_bins = _MIN_BINS
+    while n_bins < min(mean_shingles / 2, _MAX_BINS):
         n_bins *= 2
     return n_bins
 

@@ -40,7 +40,7 @@ def read_all(
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
     reading = ReadInputTask(Spool(spool.path.absolute()), normalisation, rules)
-    read = stages.kept("read", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), reading)).collected()
+    read = stages.kept("read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     tell(read, progress)
     return read
 

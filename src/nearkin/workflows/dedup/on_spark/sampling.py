@@ -15,18 +15,18 @@ from nearkin.records import U8, U32
 from nearkin.runs.arrays import save_array, saved_array
 from nearkin.stages.search.containment import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, HomeEntries, crowded_place
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, PartitionEntries, skewed_place
 from nearkin.workflows.dedup.on_spark.keying import leading, n_leading, sets_at
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import LEADS
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.sample_search import SampleKeys
 
 
 def send_samples(
     stages: Stages,
-    homes: Homes,
+    partitions: Partitions,
     texts: Path,
     folder: Path,
     options: DedupOptions,
@@ -35,14 +35,14 @@ def send_samples(
     linking: Task,
 ) -> Blocks:
     """What ``linking`` makes of the entries of all texts, once the sizes of all are known."""
-    n_keys = n_leading(folder, len(homes), keys.prefixes)
+    n_keys = n_leading(folder, len(partitions), keys.prefixes)
     place = folder / "lead-bits.npy"
     if n_keys:
-        marked = stages.kept("leads", lambda: stages.parts(len(homes), ListLeadingTask(folder, keys, n_keys)))
+        marked = stages.kept("leads", lambda: stages.parts(len(partitions), ListLeadingTask(folder, keys, n_keys)))
         (bits,) = LEADS.joined(marked.collected())
         save_array(place, LeadKeys.of_bits(bits, n_keys).bitmap)
     sending = SendSampledTask(
-        homes=homes,
+        partitions=partitions,
         texts=texts,
         folder=folder,
         options=options,
@@ -50,12 +50,12 @@ def send_samples(
         meetings=meetings,
         leads=place if n_keys else None,
     )
-    return stages.kept("samples", lambda: stages.parts(len(homes), sending).exchanged(meetings.n_targets, linking))
+    return stages.kept("samples", lambda: stages.parts(len(partitions), sending).shuffled(meetings.n_targets, linking))
 
 
 @dataclass(frozen=True, slots=True)
 class ListLeadingTask:
-    """Tell which shingles the small texts of a home lead with."""
+    """Tell which shingles the small texts of a partition lead with."""
 
     folder: Path
     keys: SampleKeys
@@ -69,9 +69,9 @@ class ListLeadingTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendSampledTask:
-    """Send the entries of the texts of a home to where equal keys meet."""
+    """Send the entries of the texts of a partition to where equal keys meet."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     folder: Path
     options: DedupOptions
@@ -81,11 +81,11 @@ class SendSampledTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        texts, entries = HomeTexts.load(self.texts, target), HomeEntries(self.meetings)
+        texts, entries = PartitionTexts.load(self.texts, target), PartitionEntries(self.meetings)
         leads = None if self.leads is None else LeadKeys(saved_array(self.leads))
         own = leading(self.folder, target, self.keys.prefixes)
         entries.add_loose(*own)
-        for chunk in self.homes.chunks(target):
+        for chunk in self.partitions.chunks(target):
             here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
             nodes, sides = texts.first[here], texts.sides[here]
             if not len(nodes):
@@ -98,7 +98,7 @@ class SendSampledTask:
                 is_here = (own[1] >= nodes[0]) & (own[1] <= nodes[-1])
                 following = self.keys.following(nodes, sets, leads, [sampled, (own[0][is_here], own[1][is_here])])
                 entries.add_loose(*following, *_of_texts(nodes, sizes, sides | FOLLOWS, following[1]))
-        yield from entries.sent(crowded_place(self.folder, "samples", target))
+        yield from entries.sent(skewed_place(self.folder, "samples", target))
 
 
 def _of_texts(nodes: U32, sizes: U32, sides: U8, wanted: U32) -> tuple[U32, U8]:

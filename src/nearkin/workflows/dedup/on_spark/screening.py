@@ -10,11 +10,11 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.records import U8, U32, Matches
-from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.keying import HomeSizes
+from nearkin.workflows.dedup.on_spark.keying import PartitionSizes
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.profiles import most_common
 from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, PAIRS, PROFILES
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
 _BYTES_A_BLOCK = 1 << 18
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 class AskProfilesTask:
     """Each pair once; ask for what is to be known of its right text."""
 
-    homes: Homes
+    partitions: Partitions
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -36,7 +36,7 @@ class AskProfilesTask:
         is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
         yield from PAIRS.packed(target, left[is_first], right[is_first], tag[is_first])
         yield from CANDIDATES.packed(target, np.array([is_first.sum()]))
-        yield from _wanted(self.homes, target, right)
+        yield from _wanted(self.partitions, target, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +52,21 @@ class SendProfilesTask:
         nodes, reply_to = ASKS.joined(blocks)
         if not len(nodes):
             return
-        texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
+        texts, sizes = PartitionTexts.load(self.texts, target), PartitionSizes.load(self.sizes, target)
         step = max(1, _BYTES_A_BLOCK // sizes.profiles.shape[1])
-        for home in np.unique(reply_to).tolist():
-            wanted = nodes[reply_to == home]
+        for partition in np.unique(reply_to).tolist():
+            wanted = nodes[reply_to == partition]
             at = texts.at(wanted)
             for start in range(0, len(at), step):
                 some = at[start : start + step]
-                yield PROFILES.block(home, (texts.first[some], sizes.n_shingles[some]), sizes.profiles[some])
+                yield PROFILES.block(partition, (texts.first[some], sizes.n_shingles[some]), sizes.profiles[some])
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenCandidatesTask:
     """Let those candidates pass that may be matches, and ask for the sets of their right texts."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     sizes: Path
     options: DedupOptions
@@ -85,11 +85,11 @@ class ScreenCandidatesTask:
         passes = self.options.measure.similarity(at_most) >= self.options.threshold - _ROUNDING
         passes |= is_unknown
         yield from PAIRS.packed(target, left[passes], right[passes], tag[passes])
-        yield from _wanted(self.homes, target, right[passes])
+        yield from _wanted(self.partitions, target, right[passes])
 
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
         """Of the texts that are here, and those that came: which, how many shingles, profiles."""
-        texts, sizes = HomeTexts.load(self.texts, target), HomeSizes.load(self.sizes, target)
+        texts, sizes = PartitionTexts.load(self.texts, target), PartitionSizes.load(self.sizes, target)
         (nodes, n_shingles), came = PROFILES.joined(blocks, np.uint8)
         n_bins = sizes.profiles.shape[1]
         return (
@@ -99,9 +99,9 @@ class ScreenCandidatesTask:
         )
 
 
-def _wanted(homes: Homes, target: int, right: U32) -> Iterator[Block]:
-    """Ask for texts that are not at home here."""
+def _wanted(partitions: Partitions, target: int, right: U32) -> Iterator[Block]:
+    """Ask for texts that are not in the partition here."""
     wanted = np.unique(right)
-    home = homes.at(wanted)
-    is_elsewhere = home != target
-    yield from ASKS.scattered(home[is_elsewhere], wanted[is_elsewhere], np.full(int(is_elsewhere.sum()), target))
+    partition = partitions.at(wanted)
+    is_elsewhere = partition != target
+    yield from ASKS.scattered(partition[is_elsewhere], wanted[is_elsewhere], np.full(int(is_elsewhere.sum()), target))

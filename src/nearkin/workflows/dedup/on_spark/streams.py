@@ -23,7 +23,7 @@ TEXTS = Layout("texts", (("first", "<u4"), ("best", "<u4"), ("code", "<u8"), ("n
 COPIES = Layout("copies", (("row", "<u4"), ("first", "<u4")))
 """Rows that have the text of an earlier one."""
 COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
-"""Of a home: its distinct texts, and those that occur first among the documents to clean."""
+"""Of a partition: its distinct texts, and those that occur first among the documents to clean."""
 UNREADABLE = Layout("unreadable", (("n", "<i8"), ("first", "<u4")))
 """Of a chunk of documents: how many of them cannot be read, and the row of the first; where there are some."""
 ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
@@ -33,10 +33,10 @@ OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
 LEADS = Layout("leads", (("bit", "<u4"),))
 """Bits of the shingles that small texts lead with; see `stages.search.containment.LeadKeys`."""
 MARKS = Layout("marks", (("key", "<u8"), ("n", "<i8"), ("n_leads", "<i8")))
-"""How many entries of a crowded key stay at a home, and how many of these lead; each band has a stream of its own."""
-CROWDED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
+"""How many entries of a skewed key stay in a partition, and how many of these lead; a stream for each band."""
+SKEWED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
 """Entries of a key that very many texts have."""
-RANKED = Layout("ranked", (*CROWDED.columns, ("code", "<u8"), ("best", "<u4")))
+RANKED = Layout("ranked", (*SKEWED.columns, ("code", "<u8"), ("best", "<u4")))
 """The same, with what tells which of them are preferred."""
 LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n_leads", "<i8"), ("n", "<i8")))
 """How many keys of a band so many texts have, of which so many lead."""
@@ -53,8 +53,8 @@ HOT_RESTS = Layout(
 )
 """Texts of a hot key that are compared with its pivots only; of them, those on one side alone; those that follow."""
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
-"""Candidates, at the home of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
-POPULAR = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
+"""Candidates, in the partition of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
+HUBS = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
 """How many candidates of a task are of a text, if they are more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
 """Whose shingles are wanted where."""

@@ -25,7 +25,7 @@ from nearkin.workflows.dedup.corpus import (
     sharing_a_hash,
 )
 from nearkin.workflows.dedup.corpus import UNREADABLE as STATUS_UNREADABLE
-from nearkin.workflows.dedup.on_spark.homes import Homes
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, DIGESTS, IDS, SUSPECTS, TEXTS, UNREADABLE
 
 _DOCUMENTS_A_TASK = 2_000_000
@@ -33,8 +33,8 @@ _PASSED_ON = (COPIES.stream, SUSPECTS.stream, UNREADABLE.stream)
 
 
 @dataclass(frozen=True, slots=True)
-class HomeTexts:
-    """The distinct texts of a home, by the row at which each occurs first: arrays of shape (n_texts,).
+class PartitionTexts:
+    """The distinct texts of a partition, by the row at which each occurs first: arrays of shape (n_texts,).
 
     ``best`` is the row to be kept of all that have the text, ``code`` its preference; ``n_documents`` have it.
     """
@@ -46,55 +46,55 @@ class HomeTexts:
     sides: U8
 
     @classmethod
-    def load(cls, folder: Path, home: int) -> HomeTexts:
-        """As `WriteTextsTask` wrote them; of a home without a text there is no file."""
-        if not _place(folder, home).exists():
+    def load(cls, folder: Path, partition: int) -> PartitionTexts:
+        """As `WriteTextsTask` wrote them; of a partition without a text there is no file."""
+        if not _place(folder, partition).exists():
             return cls(*(np.zeros(0, dict(TEXTS.columns)[name]) for name in cls.__slots__))
-        stored = load_arrays(_place(folder, home))
+        stored = load_arrays(_place(folder, partition))
         return cls(*(stored[name] for name in cls.__slots__))
 
     def at(self, nodes: U32) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        """Where nodes of this home stand in the arrays."""
+        """Where nodes of this partition stand in the arrays."""
         return np.searchsorted(self.first, nodes)
 
 
-def _place(folder: Path, home: int) -> Path:
-    return folder / f"{home:09d}.npz"
+def _place(folder: Path, partition: int) -> Path:
+    return folder / f"{partition:09d}.npz"
 
 
 def find_texts(
-    stages: Stages, homes: Homes, keep: Keep, folder: Path, *, is_against: bool, has_ids: bool = True
+    stages: Stages, partitions: Partitions, keep: Keep, folder: Path, *, is_against: bool, has_ids: bool = True
 ) -> Blocks:
-    """Write the distinct texts of each home to ``folder``.
+    """Write the distinct texts of each partition to ``folder``.
 
     The streams are `COUNTED`, `COPIES`, `SUSPECTS` and `UNREADABLE`.
 
     Without ids of the user's there are no suspects.
     """
     folder.mkdir(exist_ok=True)
-    n_meetings = max(stages.n_at_a_time, 1 + homes.n_documents // _DOCUMENTS_A_TASK)
+    n_meetings = max(stages.n_at_a_time, 1 + partitions.n_documents // _DOCUMENTS_A_TASK)
     return stages.kept(
         "texts",
         lambda: (
-            stages.parts(len(homes), SendDigestsTask(homes, keep, n_meetings, has_ids))
-            .exchanged(n_meetings, MatchDigestsTask(homes, is_against))
-            .exchanged(max(len(homes), 1), WriteTextsTask(homes, folder))
+            stages.parts(len(partitions), SendDigestsTask(partitions, keep, n_meetings, has_ids))
+            .shuffled(n_meetings, MatchDigestsTask(partitions, is_against))
+            .shuffled(max(len(partitions), 1), WriteTextsTask(partitions, folder))
         ),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SendDigestsTask:
-    """Send the digests of a home's documents, and the hashes of their ids, to where equals meet."""
+    """Send the digests of a partition's documents, and the hashes of their ids, to where equals meet."""
 
-    homes: Homes
+    partitions: Partitions
     keep: Keep
     n_meetings: int
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        for chunk in self.homes.chunks(target):
+        for chunk in self.partitions.chunks(target):
             facts = facts_of(chunk)
             bad = np.flatnonzero(facts.status == STATUS_UNREADABLE)
             if len(bad):
@@ -116,7 +116,7 @@ class SendDigestsTask:
 class MatchDigestsTask:
     """Find equal digests, and equal hashes of ids."""
 
-    homes: Homes
+    partitions: Partitions
     is_against: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -124,7 +124,7 @@ class MatchDigestsTask:
         yield from self._texts(blocks)
         yield from (block for block in blocks if block.stream == UNREADABLE.stream)
         hashes, rows = IDS.joined(blocks)
-        for of_side in (rows < self.homes.n_inputs, rows >= self.homes.n_inputs):
+        for of_side in (rows < self.partitions.n_inputs, rows >= self.partitions.n_inputs):
             suspects = sharing_a_hash(hashes[of_side], rows[of_side])
             yield from SUSPECTS.packed(0, suspects)
 
@@ -137,35 +137,40 @@ class MatchDigestsTask:
         by_preference = np.lexsort((ordered, codes[places], class_of))
         n_documents = np.bincount(class_of, minlength=len(first))
         best_at = by_preference[np.cumsum(n_documents) - n_documents]
-        homes = self.homes.at(first)
+        partitions = self.partitions.at(first)
         yield from TEXTS.scattered(
-            homes, first, ordered[best_at], codes[places][best_at], n_documents, self._sides(ordered, class_of, first)
+            partitions,
+            first,
+            ordered[best_at],
+            codes[places][best_at],
+            n_documents,
+            self._sides(ordered, class_of, first),
         )
         is_copy = ordered != first[class_of]
-        yield from COPIES.scattered(homes[class_of[is_copy]], ordered[is_copy], first[class_of[is_copy]])
+        yield from COPIES.scattered(partitions[class_of[is_copy]], ordered[is_copy], first[class_of[is_copy]])
 
     def _sides(self, rows: U32, class_of: Column, first: U32) -> Column:
         if not self.is_against:
             return np.full(len(first), MINE | THEIRS, np.uint8)
         sides = np.zeros(len(first), np.uint8)
-        is_mine: Bool = rows < self.homes.n_inputs
+        is_mine: Bool = rows < self.partitions.n_inputs
         np.bitwise_or.at(sides, class_of, np.where(is_mine, MINE, THEIRS))
         return sides
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTextsTask:
-    """Write the texts of a home down, in rising order."""
+    """Write the texts of a partition down, in rising order."""
 
-    homes: Homes
+    partitions: Partitions
     folder: Path
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         columns = TEXTS.joined(blocks)
         order = np.argsort(columns[0])
-        texts = HomeTexts(*(column[order] for column in columns))
-        save_arrays(_place(self.folder, target), {name: getattr(texts, name) for name in HomeTexts.__slots__})
-        n_mine = int((texts.first < self.homes.n_inputs).sum())
+        texts = PartitionTexts(*(column[order] for column in columns))
+        save_arrays(_place(self.folder, target), {name: getattr(texts, name) for name in PartitionTexts.__slots__})
+        n_mine = int((texts.first < self.partitions.n_inputs).sum())
         yield from COUNTED.packed(target, np.array([len(texts.first)]), np.array([n_mine]))
         yield from (block for block in blocks if block.stream in _PASSED_ON)

@@ -1,4 +1,4 @@
-"""Groups → what is said of each document, at its home."""
+"""Groups → what is said of each document, in its partition."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.layout import Block
-from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.names import asked
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import COPIES, GROUPS, MATCHES, MEMBERS, ROW_PAIRS, VERDICTS
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, TOO_SHORT, UNIQUE
 
 
 @dataclass(frozen=True, slots=True)
 class ListVerdictsTask:
-    """Tell of all documents that have a text of this home, and ask for the ids that are to be told with them."""
+    """Tell of all documents that have a text of this partition, and ask for the ids that are to be told with them."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     sizes: Path
     options: DedupOptions
@@ -30,7 +30,7 @@ class ListVerdictsTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        texts, sizes = HomeTexts.load(self.texts, target), load_sizes(self.sizes, target)
+        texts, sizes = PartitionTexts.load(self.texts, target), load_sizes(self.sizes, target)
         principal, similarity = texts.best.copy(), np.ones(len(texts.first))
         members, _, of_member, to_principal = MEMBERS.joined(blocks)
         at = texts.at(members)
@@ -45,24 +45,24 @@ class ListVerdictsTask:
         copy_of = np.where(texts.best[of_row] == rows, NO_ROW, texts.best[of_row])
         conditions = [is_short[of_row], principal[of_row] == rows, copy_of != NO_ROW]
         reason = np.select(conditions, [TOO_SHORT, UNIQUE, EXACT_COPY], NEAR_DUPLICATE)
-        homes = self.homes.at(rows)
-        yield from VERDICTS.scattered(homes, rows, principal[of_row], copy_of, similarity[of_row], reason)
+        partitions = self.partitions.at(rows)
+        yield from VERDICTS.scattered(partitions, rows, principal[of_row], copy_of, similarity[of_row], reason)
         if self.has_ids:
             told = np.concatenate([principal[of_row], copy_of])
-            yield from asked(self.homes, told, np.concatenate([homes, homes]))
+            yield from asked(self.partitions, told, np.concatenate([partitions, partitions]))
 
 
 @dataclass(frozen=True, slots=True)
 class PairDocumentsTask:
     """Matches of texts as pairs of the documents that stand for them, and a pair for each exact copy."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         _, _, n_common, n_left, n_right, left, right, *_ = MATCHES.joined(blocks)
-        texts = HomeTexts.load(self.texts, target)
+        texts = PartitionTexts.load(self.texts, target)
         copies, firsts = COPIES.joined(blocks)
         best = texts.best[texts.at(firsts)]
         # the row to be kept may be a copy itself: the others, with the first, are copies of it
@@ -78,17 +78,17 @@ class PairDocumentsTask:
             np.where(swap, counts[2], counts[1]),
             np.where(swap, counts[1], counts[2]),
         )
-        yield from ROW_PAIRS.scattered(self.homes.at(columns[0]), *columns)
+        yield from ROW_PAIRS.scattered(self.partitions.at(columns[0]), *columns)
 
 
 @dataclass(frozen=True, slots=True)
 class AskIdsTask:
     """Ask for the ids of the right documents of pairs."""
 
-    homes: Homes
+    partitions: Partitions
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         yield from blocks
         _, right, *_ = ROW_PAIRS.joined(blocks)
-        yield from asked(self.homes, right, np.full(len(right), target))
+        yield from asked(self.partitions, right, np.full(len(right), target))

@@ -1,4 +1,4 @@
-"""Candidates → matches: the shingles of one text of each pair travel to the home of the other."""
+"""Candidates → matches: the shingles of one text of each pair travel to the partition of the other."""
 
 from __future__ import annotations
 
@@ -13,55 +13,57 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.dedup.on_spark.homes import Homes
 from nearkin.workflows.dedup.on_spark.keying import sets_at
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.screening import AskProfilesTask, ScreenCandidatesTask, SendProfilesTask
 from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, SETS
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
 _HASHES_A_BLOCK = 1 << 15  # Java keeps larger blocks apart, which costs it
 
 
 def verify_all(
-    stages: Stages, name: str, pairs: Blocks, homes: Homes, folders: tuple[Path, Path], options: DedupOptions
+    stages: Stages, name: str, pairs: Blocks, partitions: Partitions, folders: tuple[Path, Path], options: DedupOptions
 ) -> Blocks:
     """Verify candidates.
 
     Parameters
     ----------
     pairs : Blocks
-        `PAIRS`, at the homes of their left texts.
+        `PAIRS`, at the partitions of their left texts.
     folders : tuple of two Paths
-        Where the texts of homes stand, and their sizes.
+        Where the texts of partitions stand, and their sizes.
 
     Returns
     -------
     Blocks
-        `MATCHES`, each at the home of one of its texts, and `CANDIDATES`.
+        `MATCHES`, each in the partition of one of its texts, and `CANDIDATES`.
     """
-    n, (texts, sizes) = max(len(homes), 1), folders
+    n, (texts, sizes) = max(len(partitions), 1), folders
     return stages.kept(
         name,
         lambda: (
-            pairs.exchanged(n, AskProfilesTask(homes))
-            .exchanged(n, SendProfilesTask(texts, sizes))
-            .exchanged(n, ScreenCandidatesTask(homes, texts, sizes, options))
-            .exchanged(n, SendSetsTask(homes, texts, options))
-            .exchanged(n, VerifyPairsTask(homes, texts, options))
+            pairs.shuffled(n, AskProfilesTask(partitions))
+            .shuffled(n, SendProfilesTask(texts, sizes))
+            .shuffled(n, ScreenCandidatesTask(partitions, texts, sizes, options))
+            .shuffled(n, SendSetsTask(partitions, texts, options))
+            .shuffled(n, VerifyPairsTask(partitions, texts, options))
         ),
     )
 
 
-def compare_all(stages: Stages, name: str, pairs: Blocks, homes: Homes, texts: Path, options: DedupOptions) -> Blocks:
+def compare_all(
+    stages: Stages, name: str, pairs: Blocks, partitions: Partitions, texts: Path, options: DedupOptions
+) -> Blocks:
     """How similar the texts of each pair are, however little that is."""
-    n = max(len(homes), 1)
+    n = max(len(partitions), 1)
     return stages.kept(
         name,
         lambda: (
-            pairs.exchanged(n, AskProfilesTask(homes))
-            .exchanged(n, SendSetsTask(homes, texts, options))
-            .exchanged(n, VerifyPairsTask(homes, texts, options, keeps_all=True))
+            pairs.shuffled(n, AskProfilesTask(partitions))
+            .shuffled(n, SendSetsTask(partitions, texts, options))
+            .shuffled(n, VerifyPairsTask(partitions, texts, options, keeps_all=True))
         ),
     )
 
@@ -77,10 +79,12 @@ class TextSets:
     code: U64
 
     @classmethod
-    def at_home(cls, homes: Homes, texts: HomeTexts, home: int, nodes: U32, options: DedupOptions) -> TextSets:
-        """Of texts of a home, in rising order, from the spool."""
+    def in_partition(
+        cls, partitions: Partitions, texts: PartitionTexts, partition: int, nodes: U32, options: DedupOptions
+    ) -> TextSets:
+        """Of texts of a partition, in rising order, from the spool."""
         sizes, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-        for chunk in homes.chunks(home):
+        for chunk in partitions.chunks(partition):
             here = nodes[slice(*np.searchsorted(nodes, [chunk.start, chunk.end]).tolist())]
             if len(here):
                 sets = sets_at(chunk, here, options.shingle)
@@ -131,7 +135,7 @@ def ranges(starts: I64, sizes: I64) -> I64:
 class SendSetsTask:
     """Send shingle sets to where they are asked for."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     options: DedupOptions
 
@@ -141,17 +145,17 @@ class SendSetsTask:
         nodes, reply_to = ASKS.joined(blocks)
         if not len(nodes):
             return
-        texts = HomeTexts.load(self.texts, target)
-        sets = TextSets.at_home(self.homes, texts, target, np.unique(nodes), self.options)
-        for home in np.unique(reply_to).tolist():
-            yield from sets.sent(home, np.sort(nodes[reply_to == home]))
+        texts = PartitionTexts.load(self.texts, target)
+        sets = TextSets.in_partition(self.partitions, texts, target, np.unique(nodes), self.options)
+        for partition in np.unique(reply_to).tolist():
+            yield from sets.sent(partition, np.sort(nodes[reply_to == partition]))
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyPairsTask:
-    """Verify the pairs whose left text is at home here; of matches the left text is the lower row."""
+    """Verify the pairs whose left text is in the partition here; of matches the left text is the lower row."""
 
-    homes: Homes
+    partitions: Partitions
     texts: Path
     options: DedupOptions
     keeps_all: bool = False
@@ -162,10 +166,10 @@ class VerifyPairsTask:
         left, right, tag = PAIRS.joined(blocks)
         if not len(left):
             return
-        is_here = self.homes.at(right) == target
+        is_here = self.partitions.at(right) == target
         mine = np.unique(np.concatenate([left, right[is_here]]))
-        texts = HomeTexts.load(self.texts, target)
-        sets = TextSets.joined(blocks, TextSets.at_home(self.homes, texts, target, mine, self.options))
+        texts = PartitionTexts.load(self.texts, target)
+        sets = TextSets.joined(blocks, TextSets.in_partition(self.partitions, texts, target, mine, self.options))
         left, right = np.minimum(left, right), np.maximum(left, right)
         by_node = np.argsort(sets.nodes)
         place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)

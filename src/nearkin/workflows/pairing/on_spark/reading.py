@@ -78,7 +78,7 @@ def collect_all(
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)
-    told = stages.kept(f"read-{side}", lambda: stages.given(tasks).exchanged(max(len(tasks), 1), counting)).collected()
+    told = stages.kept(f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())

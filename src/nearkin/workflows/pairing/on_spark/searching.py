@@ -88,7 +88,7 @@ def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Verif
     new = begin()
     if so_far is not None:
         new = new.and_those_of(so_far.of(PAIRS.stream, COSTS.stream))
-    return new.exchanged(n_meetings, verifying)
+    return new.shuffled(n_meetings, verifying)
 
 
 def _gathered(found: Blocks | None) -> FoundPairs:
@@ -191,7 +191,7 @@ def _sort(
     n_chunks = len(orders) * cuts.n_chunks
     sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
     emitting = SendSignaturesTask(signatures, orders, cuts)
-    done = stages.kept(name, lambda: stages.parts(len(signatures.parts), emitting).exchanged(n_chunks, sorting))
+    done = stages.kept(name, lambda: stages.parts(len(signatures.parts), emitting).shuffled(n_chunks, sorting))
     (sizes,) = CHUNKS.of_targets(done.collected(), n_chunks)
     return sizes
 

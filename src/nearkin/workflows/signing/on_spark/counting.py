@@ -41,8 +41,8 @@ def count_all(
         "count",
         lambda: (
             stages.given(tasks)
-            .exchanged(len(tasks), CountFeaturesTask(options, rules, n_ranges))
-            .exchanged(n_ranges, AddCountsTask(options.counts_fingerprint))
+            .shuffled(len(tasks), CountFeaturesTask(options, rules, n_ranges))
+            .shuffled(n_ranges, AddCountsTask(options.counts_fingerprint))
         ),
     ).collected()
     tell(found, progress)

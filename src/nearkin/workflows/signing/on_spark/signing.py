@@ -126,7 +126,7 @@ def sign_all(
 ) -> tuple[list[SignedBatch], IdKind]:
     """Sign all inputs: their batches in reading order, and what their ids are."""
     signing.folder.mkdir()
-    told = stages.kept("sign", lambda: stages.given(tasks).exchanged(len(tasks), signing)).collected()
+    told = stages.kept("sign", lambda: stages.given(tasks).shuffled(len(tasks), signing)).collected()
     tell(told, progress)
     n_told, kinds = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []

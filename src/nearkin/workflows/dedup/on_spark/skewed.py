@@ -1,6 +1,6 @@
 """Keys that very many texts have → candidates: each of the texts is compared with the most preferred ones of its key.
 
-How many these are is decided over all crowded keys of a band, as on one machine. The texts of a hot key, which are too
+How many these are is decided over all skewed keys of a band, as on one machine. The texts of a hot key, which are too
 many for a task, are spread over all of them; its most preferred ones are found first, and are known to every task.
 """
 
@@ -16,38 +16,44 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32
-from nearkin.stages.search.linking import CrowdedRuns, Linking
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_crowded, pairs_at_home, texts_of_entries
-from nearkin.workflows.dedup.on_spark.homes import Homes, at_home
+from nearkin.stages.search.linking import Linking, SkewedRuns
+from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
 from nearkin.workflows.dedup.on_spark.hot_keys import HotKeys, by_preference
-from nearkin.workflows.dedup.on_spark.popular import Popular, SendPairsTask, Tally
+from nearkin.workflows.dedup.on_spark.hubs import Hubs, SendPairsTask, Tally
+from nearkin.workflows.dedup.on_spark.partitions import Partitions, each_partition
 from nearkin.workflows.dedup.on_spark.streams import (
-    CROWDED,
     HOT,
     HOT_RESTS,
+    HUBS,
     LENGTHS,
     NOT_COMPARED,
     PAIRS,
-    POPULAR,
     RANKED,
+    SKEWED,
 )
-from nearkin.workflows.dedup.on_spark.texts import HomeTexts
-from nearkin.workflows.dedup.searching import most_pairs_of
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
+from nearkin.workflows.dedup.searching import max_pairs_of
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
-def link_crowds(
-    stages: Stages, linked: Blocks, homes: Homes, texts: Path, folder: Path, meetings: EntryMeetings, ratio: float
+def link_skewed(
+    stages: Stages,
+    linked: Blocks,
+    partitions: Partitions,
+    texts: Path,
+    folder: Path,
+    meetings: EntryMeetings,
+    ratio: float,
 ) -> tuple[Blocks, int]:
-    """Pair the texts of crowded keys as well.
+    """Pair the texts of skewed keys as well.
 
     Parameters
     ----------
     linked : Blocks
-        `PAIRS` of the other keys; `CROWDED`, `LENGTHS` and `HOT`.
+        `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
     texts, folder : Path
-        Where the texts of homes stand, and the entries that stayed there.
+        Where the texts of partitions stand, and the entries that stayed there.
     ratio : float
         See `Linking`.
 
@@ -58,55 +64,55 @@ def link_crowds(
     n_not_compared : int
         Pairs with a common key that are left out.
     """
-    pairs, most_pivots = linked.of(PAIRS.stream), _most_pivots(linked, meetings)
-    if not most_pivots:
+    pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
+    if not max_pivots:
         return pairs, 0
-    crowded = stages.parts(len(homes), at_home).and_those_of(linked.of(CROWDED.stream))
-    n, n_targets = max(len(homes), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
-    hot = HotKeys.of(linked.of(HOT.stream).collected(), most_pivots)
+    skewed = stages.parts(len(partitions), each_partition).and_those_of(linked.of(SKEWED.stream))
+    n, n_targets = max(len(partitions), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
+    hot = HotKeys.of(linked.of(HOT.stream).collected(), max_pivots)
     if len(hot.keys):
         foremost = stages.kept(
             "foremost",
-            lambda: crowded.exchanged(n, PreferAtHomeTask(texts, folder, hot)).exchanged(1, PreferOfAllTask(hot)),
+            lambda: skewed.shuffled(n, PreferInPartitionTask(texts, folder, hot)).shuffled(1, PreferOfAllTask(hot)),
         )
         hot = hot.with_pivots(foremost.collected())
     made = stages.kept(
         "crowds",
-        lambda: crowded.exchanged(n, SendHotEntriesTask(texts, folder, hot, n_targets)).exchanged(
-            n_targets, PairHotTextsTask(homes, most_pivots, hot, ratio)
+        lambda: skewed.shuffled(n, SendHotEntriesTask(texts, folder, hot, n_targets)).shuffled(
+            n_targets, PairHotTextsTask(partitions, max_pivots, hot, ratio)
         ),
     )
     (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
     pairs = pairs.and_those_of(made.of(PAIRS.stream))
-    popular = Popular.of(made.of(POPULAR.stream).collected())
-    if len(popular):
-        pairs = pairs.mapped(SendPairsTask(homes, popular))
+    hubs = Hubs.of(made.of(HUBS.stream).collected())
+    if len(hubs):
+        pairs = pairs.mapped(SendPairsTask(partitions, hubs))
     return pairs, int(n_pairs.sum()) + hot.n_not_compared(made.of(HOT_RESTS.stream).collected())
 
 
-def _most_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
-    """Up to which length crowded keys of each band are compared in full."""
+def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
+    """Up to which length skewed keys of each band are compared in full."""
     band, length, n_leads, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
-    most_pivots = {}
+    max_pivots = {}
     for one in np.unique(band).tolist():
         own = band == one
-        runs = CrowdedRuns(np.repeat(length[own], n[own]), np.repeat(n_leads[own], n[own]))
-        most_pivots[one] = runs.affordable_pivots(most_pairs_of(one if one < meetings.n_bands else None))
-    return most_pivots
+        runs = SkewedRuns(np.repeat(length[own], n[own]), np.repeat(n_leads[own], n[own]))
+        max_pivots[one] = runs.affordable_pivots(max_pairs_of(one if one < meetings.n_bands else None))
+    return max_pivots
 
 
-def _ranked(texts: Path, folder: Path, home: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    """The crowded entries of a home: those that stayed, and those that came back; columns of `RANKED`."""
-    stayed, came = load_crowded(folder, home), CROWDED.joined(blocks)
+def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
+    """The skewed entries of a partition: those that stayed, and those that came back; columns of `RANKED`."""
+    stayed, came = load_skewed(folder, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
-    of_home = HomeTexts.load(texts, home)
-    at = of_home.at(columns[2])
-    return (*columns, of_home.code[at], of_home.best[at])
+    of_partition = PartitionTexts.load(texts, partition)
+    at = of_partition.at(columns[2])
+    return (*columns, of_partition.code[at], of_partition.best[at])
 
 
 @dataclass(frozen=True, slots=True)
-class PreferAtHomeTask:
-    """The most preferred entries of each hot key at a home."""
+class PreferInPartitionTask:
+    """The most preferred entries of each hot key in a partition."""
 
     texts: Path
     folder: Path
@@ -119,7 +125,7 @@ class PreferAtHomeTask:
 
 @dataclass(frozen=True, slots=True)
 class PreferOfAllTask:
-    """The most preferred entries of each hot key, of those of all homes."""
+    """The most preferred entries of each hot key, of those of all partitions."""
 
     hot: HotKeys
 
@@ -130,7 +136,7 @@ class PreferOfAllTask:
 
 @dataclass(frozen=True, slots=True)
 class SendHotEntriesTask:
-    """Send crowded entries to where those of their key meet; those of hot keys anywhere."""
+    """Send skewed entries to where those of their key meet; those of hot keys anywhere."""
 
     texts: Path
     folder: Path
@@ -148,12 +154,12 @@ class SendHotEntriesTask:
 
 @dataclass(frozen=True, slots=True)
 class PairHotTextsTask:
-    """Pair the texts of crowded keys, in long runs each with the first ones only."""
+    """Pair the texts of skewed keys, in long runs each with the first ones only."""
 
-    homes: Homes
-    most_pivots: dict[int, int]
+    partitions: Partitions
+    max_pivots: dict[int, int]
     hot: HotKeys
-    least_size_ratio: float
+    min_size_ratio: float
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -172,18 +178,18 @@ class PairHotTextsTask:
         for one in np.unique(band).tolist():
             order = np.flatnonzero(band == one).astype(np.uint32)
             order = order[np.lexsort(by_preference(best[order], codes[order], sides[order]))]
-            yield from self._linked(columns, order, self.most_pivots[one], n_not_compared, tally)
+            yield from self._linked(columns, order, self.max_pivots[one], n_not_compared, tally)
         yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
         yield from tally.told()
 
     def _linked(
-        self, columns: Sequence[Column], order: U32, most_pivots: int, n_not_compared: list[int], tally: Tally
+        self, columns: Sequence[Column], order: U32, max_pivots: int, n_not_compared: list[int], tally: Tally
     ) -> Iterator[Block]:
         """Pairs of the entries in this order; how many were left out is added to the list, and texts to the tally."""
         _, keys, nodes, sizes, sides, *_ = columns
-        linking = Linking(sizes, sides, self.least_size_ratio, most_pivots)
+        linking = Linking(sizes, sides, self.min_size_ratio, max_pivots)
         for pairs, n in linking.link(keys[order], order):
             n_not_compared.append(n)
             left, right = texts_of_entries(nodes, pairs)
             tally.add(left, right)
-            yield from pairs_at_home(self.homes, left, right)
+            yield from pairs_in_partition(self.partitions, left, right)

@@ -1,4 +1,4 @@
-"""Where documents lie: files of the spool, several of them a home, which one task works on."""
+"""Where documents lie: files of the spool, several of them a partition, which one task works on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nearkin.runs.spool import SPOOL, Chunk, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
-MOST_HOME_BYTES, LEAST_HOME_BYTES = 192 << 20, 16 << 20
-"""Of one home: large, since every task costs some 0.1 s; small enough for the sets of its texts to be in memory."""
-_HOMES_A_CORE = 3
+MAX_PARTITION_BYTES, MIN_PARTITION_BYTES = 192 << 20, 16 << 20
+"""Sizes of a partition: large, since a task costs some 0.1 s; small enough for the sets of its texts in memory."""
+_PARTITIONS_PER_CORE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Homes:
-    """Consecutive files of the spool, a home each.
+class Partitions:
+    """Consecutive files of the spool, a partition each.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Homes:
         Which file of the spool each chunk is.
     starts : int64 array, shape (n_chunks + 1,)
         The row with which each begins.
-    first_chunk : int64 array, shape (n_homes + 1,)
+    first_chunk : int64 array, shape (n_partitions + 1,)
     n_inputs : int
         Rows below this are documents to clean.
     """
@@ -45,30 +45,34 @@ class Homes:
     n_inputs: int
 
     @classmethod
-    def of(cls, work: Path, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Homes:
+    def of(cls, work: Path, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Partitions:
         """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean.
 
-        There are homes for so many tasks at a time, if there are as many documents. No result depends on it, but
-        whatever is kept in ``work`` does: a run that goes on there has the homes that were cut first.
+        There are partitions for so many tasks at a time, if there are as many documents. No result depends on it, but
+        whatever is kept in ``work`` does: a run that goes on there has the partitions that were cut first.
 
         Raises
         ------
         SourceError
             More documents than rows can be numbered.
         RunError
-            Homes that were kept are of other files.
+            Partitions that were kept are of other files.
         """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         check_not_too_many(int(n_documents.sum()))
         order = np.lexsort((numbers, parts))
         starts = np.concatenate([[0], np.cumsum(n_documents[order])]).astype(np.int64)
-        of_home = (np.cumsum(n_bytes[order]) - n_bytes[order]) // home_bytes_of(int(n_bytes.sum()), n_at_a_time)
-        is_new = np.concatenate([[True], of_home[1:] != of_home[:-1]]) if len(order) else np.zeros(0, np.bool_)
+        of_partition = (np.cumsum(n_bytes[order]) - n_bytes[order]) // partition_bytes_of(
+            int(n_bytes.sum()), n_at_a_time
+        )
+        is_new = (
+            np.concatenate([[True], of_partition[1:] != of_partition[:-1]]) if len(order) else np.zeros(0, np.bool_)
+        )
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         cut = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
-        first_chunk = kept_arrays(work / "homes.npz", lambda: {"first_chunk": cut})["first_chunk"]
+        first_chunk = kept_arrays(work / "partitions.npz", lambda: {"first_chunk": cut})["first_chunk"]
         if first_chunk[-1] != len(order):
-            raise RunError(f"{work} is damaged: its homes are of other files. Run it again, without --resume.")
+            raise RunError(f"{work} is damaged: its partitions are of other files. Run it again, without --resume.")
         return cls(
             spool=Spool(work / SPOOL),
             parts=parts[order],
@@ -87,19 +91,19 @@ class Homes:
         return int(self.starts[-1])
 
     def at(self, rows: U32) -> I64:
-        """The home of each row."""
+        """The partition of each row."""
         bounds = self.starts[self.first_chunk[1:]]
         return np.searchsorted(bounds, rows, side="right")
 
-    def start(self, home: int) -> int:
-        """The first row of a home."""
-        return int(self.starts[self.first_chunk[home]])
+    def start(self, partition: int) -> int:
+        """The first row of a partition."""
+        return int(self.starts[self.first_chunk[partition]])
 
-    def chunks(self, home: int | None = None) -> tuple[Chunk, ...]:
-        """The files of a home, or all of them."""
-        if home is None:
+    def chunks(self, partition: int | None = None) -> tuple[Chunk, ...]:
+        """The files of a partition, or all of them."""
+        if partition is None:
             return self.chunks_between(0, len(self.parts))
-        return self.chunks_between(*self.first_chunk[home : home + 2].tolist())
+        return self.chunks_between(*self.first_chunk[partition : partition + 2].tolist())
 
     def chunks_between(self, first: int, after: int) -> tuple[Chunk, ...]:
         """Some files, by their numbers among all."""
@@ -113,11 +117,11 @@ class Homes:
         )
 
 
-def home_bytes_of(total_bytes: float, n_at_a_time: int) -> int:
-    """How large homes are, where so many tasks run at a time."""
-    return min(max(int(total_bytes) // (_HOMES_A_CORE * n_at_a_time), LEAST_HOME_BYTES), MOST_HOME_BYTES)
+def partition_bytes_of(total_bytes: float, n_at_a_time: int) -> int:
+    """How large partitions are, where so many tasks run at a time."""
+    return min(max(int(total_bytes) // (_PARTITIONS_PER_CORE * n_at_a_time), MIN_PARTITION_BYTES), MAX_PARTITION_BYTES)
 
 
-def at_home(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """A block for each home, so that a task runs for those of which there is nothing else to tell."""
-    yield Block("home", target, b"")
+def each_partition(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """A block for each partition, so that a task runs for those of which there is nothing else to tell."""
+    yield Block("partition", target, b"")

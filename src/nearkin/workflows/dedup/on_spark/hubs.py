@@ -1,7 +1,7 @@
-"""Texts that are compared with very many others: their pairs are spread over the homes of those.
+"""Hubs, texts that are compared with very many others: their pairs are spread over the partitions of those.
 
-Pairs are verified at the home of one of their texts. Those of the most preferred texts of a crowded key would all be at
-one home, a task's, which would ask for the shingles of the whole crowd.
+Pairs are verified in the partition of one of their texts. Those of the most preferred texts of a skewed key would all
+be in one partition, a task's, which would ask for the shingles of all texts of the key.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U32
 from nearkin.stages.search.linking import sorted_distinct
-from nearkin.workflows.dedup.on_spark.homes import Homes
-from nearkin.workflows.dedup.on_spark.streams import PAIRS, POPULAR
+from nearkin.workflows.dedup.on_spark.partitions import Partitions
+from nearkin.workflows.dedup.on_spark.streams import HUBS, PAIRS
 
 MANY = 1 << 14
 """Pairs of one text; fewer may be where they are."""
@@ -37,11 +37,11 @@ class Tally:
     def told(self) -> Iterator[Block]:
         """Those that have more than a few."""
         for nodes, n_pairs in self._parts:
-            yield from POPULAR.packed(0, nodes, n_pairs)
+            yield from HUBS.packed(0, nodes, n_pairs)
 
 
 @dataclass(frozen=True, slots=True)
-class Popular:
+class Hubs:
     """The texts that very many pairs are of.
 
     Parameters
@@ -55,9 +55,9 @@ class Popular:
     n_pairs: I64
 
     @classmethod
-    def of(cls, blocks: Sequence[Block]) -> Popular:
-        """From blocks of `POPULAR`."""
-        told, n_told = POPULAR.joined(blocks)
+    def of(cls, blocks: Sequence[Block]) -> Hubs:
+        """From blocks of `HUBS`."""
+        told, n_told = HUBS.joined(blocks)
         nodes, place = np.unique(told, return_inverse=True)
         n_pairs = np.bincount(place, n_told, len(nodes)).astype(np.int64)
         is_popular = n_pairs >= MANY
@@ -71,8 +71,8 @@ class Popular:
 
         Examples
         --------
-        >>> popular = Popular(np.array([3, 8], np.uint32), np.array([20_000, 30_000]))
-        >>> popular.n_of(np.array([8, 5, 3, 9], np.uint32)).tolist()
+        >>> hubs = Hubs(np.array([3, 8], np.uint32), np.array([20_000, 30_000]))
+        >>> hubs.n_of(np.array([8, 5, 3, 9], np.uint32)).tolist()
         [30000, 0, 20000, 0]
         """
         at = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
@@ -81,21 +81,21 @@ class Popular:
 
 @dataclass(frozen=True, slots=True)
 class SendPairsTask:
-    """Send each pair to the home of that text of it which has fewer of them, and the same pair only once from here.
+    """Send each pair to the partition of whichever of its texts is in fewer pairs; each pair is sent once.
 
-    The rule knows of nothing but the pair: wherever it was found, it comes to the same home.
+    The rule depends on nothing but the pair: wherever it was found, it comes to the same partition.
     """
 
-    homes: Homes
-    popular: Popular
+    partitions: Partitions
+    hubs: Hubs
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         left, right, _ = PAIRS.joined(blocks)
         pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
         left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
-        n_left, n_right = self.popular.n_of(left), self.popular.n_of(right)
+        n_left, n_right = self.hubs.n_of(left), self.hubs.n_of(right)
         is_even = (left ^ right) & np.uint32(1) == 0  # where all are compared with all, none has fewer
         swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
         here, there = np.where(swap, right, left), np.where(swap, left, right)
-        yield from PAIRS.scattered(self.homes.at(here), here, there, np.zeros(len(here), np.uint32))
+        yield from PAIRS.scattered(self.partitions.at(here), here, there, np.zeros(len(here), np.uint32))
