@@ -134,9 +134,9 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'A text with too few words has none; similar_documents(ID, 0.05) compares letters instead.';
     END IF;
-    IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {most_tolerance} THEN
+    IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {max_tolerance} THEN
         RAISE EXCEPTION
-            'The ''tolerance'' parameter of similar_by_index must be above 0 and at most {most_tolerance}. Got % instead.',
+            'The ''tolerance'' parameter of similar_by_index must be above 0 and at most {max_tolerance}. Got % instead.',
             coalesce(tolerance::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value', HINT = 'The paper''s is 0.3.';
     END IF;
