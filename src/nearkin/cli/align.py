@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from nearkin.cli.command_line import CommandLine
+from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.reading_options import MAX_UNREADABLE, MaxUnreadable
 from nearkin.nouns import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.aligning.training import Aligned
 
 
-class _TrainFirst(TyperGroup):
+class _TrainFirst(PlainGroup):
     """What is no command is a corpus to train from: ``nearkin align a.tmx`` is ``nearkin align train a.tmx``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -148,7 +148,7 @@ _MaxTranslations = Annotated[
 _Reverse = Annotated[bool, _learning("--reverse", help="WORD is of the target language.")]
 
 
-@align.command(help=_TRAIN)
+@align.command(help=_TRAIN, short_help="Learn a table from parallel sentences")
 def train(
     parallel: _Parallel,
     source: _Source,
@@ -237,7 +237,7 @@ def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
     say_place(console, f"Table {table.fingerprint}", out)
 
 
-@align.command(help=_DICTIONARY)
+@align.command(help=_DICTIONARY, short_help="Make a table from a dictionary")
 def dictionary(
     file: _Dictionary,
     source: _Source,
@@ -285,7 +285,7 @@ def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
     _show_table(console, made.table, out)
 
 
-@align.command(help=_MERGE)
+@align.command(help=_MERGE, short_help="Merge tables of several corpora")
 def merge(
     tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
@@ -302,7 +302,7 @@ def merge(
     tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
 
 
-@align.command(help=_PRUNE)
+@align.command(help=_PRUNE, short_help="Drop unlikely translations from a table")
 def prune(
     table: _Table,
     out: OutFile,
@@ -327,7 +327,7 @@ def prune(
     tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
 
 
-@align.command(help=_SHOW)
+@align.command(help=_SHOW, short_help="List the translations of a word")
 def show(
     table: _Table,
     word: _Word,

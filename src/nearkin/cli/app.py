@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from nearkin._version import __version__
-from nearkin.cli import (
-    add,
-    align,
-    audit,
-    check,
-    collection_info,
-    compare,
-    conflicts,
-    dedup,
-    families,
-    groups,
-    neighbours,
-    pairs,
-    regroup,
-    sign,
-    similar,
-    sql,
-    statistics,
-)
 from nearkin.cli.command_line import CommandLine
-from nearkin.cli.lab import cross_lingual, minhash, range_search, signatures, similarity_index
-from nearkin.cli.plan import corpus as plan_corpus
-from nearkin.cli.plan import pairs as plan_pairs
-from nearkin.cli.plan import paper as plan_paper
+from nearkin.cli.lazy_group import CommandEntry, LazyGroup, Panels
+
+
+class Root(LazyGroup):
+    """The commands of ``nearkin``."""
+
+    panels: ClassVar[Panels] = {
+        "Clean a corpus": (
+            CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
+            CommandEntry("regroup", "Group the pairs of a finished run anew, at a higher threshold", "regroup"),
+            CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
+        ),
+        "Collections": (
+            CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
+            CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
+            CommandEntry("check", "Check whether a similar document is stored already", "check"),
+            CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
+            CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
+            CommandEntry("versions", "List all versions of a document and their changes", "compare", "VERSIONS_HELP"),
+            CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
+            CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
+            CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
+            CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
+            CommandEntry("verify", "Check stored data for damage, and repair it", "collection_info", "VERIFY_HELP"),
+            CommandEntry("sql", "Query a collection in plain SQL", "sql"),
+        ),
+        "Signatures": (
+            CommandEntry("sign", "Make a bit signature of every document", "sign"),
+            CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
+            CommandEntry("statistics", "Count features, for weighted signatures", "statistics"),
+        ),
+        "Two languages": (
+            CommandEntry("align", "Learn a translation table from parallel sentences", "align"),
+            CommandEntry("pairs", "Find similar documents in two collections, in one or two languages", "pairs"),
+        ),
+        "Measure": (
+            CommandEntry("plan", "Predict recall, time and memory of a search", "plan"),
+            CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
+            CommandEntry("lab", "Repeat published experiments on your own documents", "lab"),
+        ),
+    }
+
 
 app = CommandLine(
     name="nearkin",
-    help="Find documents that say nearly the same thing. What is reported is verified; what may have been missed is "
+    cls=Root,
+    help="Find documents that say nearly the same thing. Every reported pair is verified; what may have been missed is "
     "measured.",
+    epilog="nearkin COMMAND --help shows the options of a command, with examples.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-plan = CommandLine(help="Predict what a search will find and take, before it is run.", no_args_is_help=True)
-lab = CommandLine(help="Repeat the experiments of the published systems on your own documents.", no_args_is_help=True)
 
 
 def _version(is_wanted: bool) -> None:
@@ -58,41 +76,3 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-# clean a corpus
-app.command(help=dedup.HELP)(dedup.dedup)
-app.command(help=regroup.HELP)(regroup.regroup)
-app.command(help=families.HELP)(families.families)
-# collections
-app.command(help=add.ADD_HELP)(add.add)
-app.command(help=add.REMOVE_HELP)(add.remove)
-app.command(help=check.HELP)(check.check)
-app.command(help=similar.HELP)(similar.similar)
-app.command(help=compare.COMPARE_HELP)(compare.compare)
-app.command(help=compare.VERSIONS_HELP)(compare.versions)
-app.command(help=groups.HELP)(groups.groups)
-app.command(help=conflicts.HELP)(conflicts.conflicts)
-app.command(help=collection_info.INFO_HELP)(collection_info.info)
-app.command(help=collection_info.WAVES_HELP)(collection_info.waves)
-app.command(help=collection_info.VERIFY_HELP)(collection_info.verify)
-app.add_typer(sql.sql, name="sql")
-# signatures
-app.command(help=statistics.HELP)(statistics.statistics)
-app.command(help=sign.HELP)(sign.sign)
-app.command(help=neighbours.HELP)(neighbours.neighbours)
-# two languages
-app.add_typer(align.align, name="align")
-app.command(help=pairs.HELP)(pairs.pairs)
-# measure
-plan.command("pairs", help=plan_pairs.HELP)(plan_pairs.plan_pairs)
-plan.command("corpus", help=plan_corpus.HELP)(plan_corpus.plan_corpus)
-plan.command("paper", help=plan_paper.HELP)(plan_paper.plan_paper)
-app.add_typer(plan, name="plan")
-app.command(help=audit.HELP)(audit.audit)
-lab.command(help=minhash.HELP)(minhash.minhash)
-lab.command("range-search", help=range_search.HELP)(range_search.range_search)
-lab.command(help=signatures.HELP)(signatures.signatures)
-lab.command("similarity-index", help=similarity_index.HELP)(similarity_index.similarity_index)
-lab.command("cross-lingual", help=cross_lingual.HELP)(cross_lingual.cross_lingual)
-app.add_typer(lab, name="lab")

@@ -10,6 +10,7 @@ import typer
 
 from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
 from nearkin.cli.command_line import CommandLine
+from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Overwrite
 
 _SIMILAR = """
@@ -76,10 +77,12 @@ _File = Annotated[
     Path, typer.Argument(metavar="FILE", help="That is written, such as matter.duckdb.", show_default=False)
 ]
 
-sql = CommandLine(help="Query a collection in plain SQL, in PostgreSQL, SQLite or DuckDB.", no_args_is_help=True)
+sql = CommandLine(
+    help="Query a collection in plain SQL, in PostgreSQL, SQLite or DuckDB.", cls=PlainGroup, no_args_is_help=True
+)
 
 
-@sql.command(help=_SIMILAR)
+@sql.command(help=_SIMILAR, short_help="Print a query that finds similar documents")
 def similar(
     doc_id: DocId,
     method: _Method = None,
@@ -97,7 +100,7 @@ def similar(
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 
-@sql.command(help=_SCHEMA)
+@sql.command(help=_SCHEMA, short_help="Print the tables and indexes of a collection as SQL")
 def schema(dialect: _Dialect = "postgresql", schema: _Schema = "") -> None:
     """Print the tables."""
     _check_schema(dialect, schema)
@@ -113,7 +116,7 @@ def _check_schema(dialect: str, schema: str) -> None:
         raise ParameterError("--schema is of --dialect postgresql: in the others a collection is a file of its own.")
 
 
-@sql.command(help=_INSTALL)
+@sql.command(help=_INSTALL, short_help="Install functions and views in PostgreSQL")
 def install(
     collection: Place,
     flag_look_alikes: _FlagLookAlikes = None,
@@ -145,7 +148,7 @@ def install(
     tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json)
 
 
-@sql.command(help=_COPY)
+@sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
 def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
     """Copy into a file of DuckDB."""
     from nearkin.cli.bars import bars_shown

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from nearkin.cli.app import app
-from nearkin.cli.command_line import CommandLine, take_every_character
+from nearkin.cli.command_line import take_every_character
 from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {("remove", "ids"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")}
@@ -19,12 +21,14 @@ NO_FILES = {("remove", "ids"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "c
 OUTPUTS = ("out", "html", "missed", "cache", "figure")
 
 
-def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for group in (app, *(one.typer_instance for one in app.registered_groups)):
-        assert isinstance(group, CommandLine)
-        for one in group.registered_commands:
-            assert one.callback is not None
-            yield one.name or one.callback.__name__, one.callback
+def registered(name: str = "nearkin", command: Any = None) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every command with its function, as it was registered."""
+    command = command or typer.main.get_command(app)
+    if isinstance(command, TyperGroup):
+        for inner in command.list_commands(typer.Context(command)):
+            yield from registered(inner, command.commands[inner])
+    else:
+        yield name, command.callback.__wrapped__  # typer's own wrapper takes no single argument
 
 
 def kinds(annotation: object) -> set[object]:

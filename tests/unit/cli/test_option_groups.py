@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from nearkin.cli.app import app
 from nearkin.cli.option_groups import OptionGroup, taking_options
 from nearkin.cli.options import DedupChoices
 from nearkin.cli.pair_options import PairChoices
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing.options import PairOptions
+from unit.cli.test_command_line import registered
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,9 @@ def test_a_function_without_groups_stays_as_it_is():
 
 
 def test_every_command_has_plain_options():
-    for group in (app, *(one.typer_instance for one in app.registered_groups)):
-        for command in group.registered_commands:
-            for one in inspect.signature(command.callback, eval_str=True).parameters.values():
-                assert not (isinstance(one.annotation, type) and issubclass(one.annotation, OptionGroup)), one
+    for _, work in registered():
+        for one in inspect.signature(work, eval_str=True).parameters.values():
+            assert not (isinstance(one.annotation, type) and issubclass(one.annotation, OptionGroup)), one
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,27 @@
-"""``nearkin plan``: what a search will find and what it will take, before it is run."""
+"""``nearkin plan``: predictions of a search, before it is run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nearkin.cli.command_line import CommandLine
+from nearkin.cli.lazy_group import CommandEntry, LazyGroup, Panels
+
+
+class PlanCommands(LazyGroup):
+    """The commands of ``nearkin plan``."""
+
+    panels: ClassVar[Panels] = {
+        "Commands": (
+            CommandEntry(
+                "pairs", "Predict a search for similar pairs of two collections", "plan.pairs", work="plan_pairs"
+            ),
+            CommandEntry("corpus", "Predict a run of nearkin dedup", "plan.corpus", work="plan_corpus"),
+            CommandEntry("paper", "Reproduce the published tables of the planner", "plan.paper", work="plan_paper"),
+        )
+    }
+
+
+plan = CommandLine(
+    help="Predict what a search will find and take, before it is run.", cls=PlanCommands, no_args_is_help=True
+)
