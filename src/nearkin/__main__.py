@@ -1,6 +1,6 @@
 """``python -m nearkin``."""
 
-from nearkin.cli.main import run
+from nearkin.cli.main import main
 
 if __name__ == "__main__":
-    run()
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console
 from rich.progress import (
@@ -19,8 +20,11 @@ from rich.progress import (
 from rich.text import Text
 
 from nearkin.cli.printing import Printer, shown
+from nearkin.kernels.choosing import announcing
 from nearkin.nouns import agreeing
 from nearkin.runs.progress import Unit
+
+_COMPILING = "first run on this machine: compiling kernels takes about ten seconds, once (ahead: nearkin warm-up)"
 
 
 class _Amount(ProgressColumn):
@@ -103,7 +107,7 @@ class Bars:
 @contextmanager
 def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
     """Bars on standard error while the block runs."""
-    with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars:
+    with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars, announcing(partial(bars.say, _COMPILING)):
         yield bars
 
 

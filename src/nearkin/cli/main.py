@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import signal
@@ -20,6 +21,23 @@ _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+class _NoPandas:
+    """Hides pandas: pyarrow imports it to see whether a value is a series, which takes 0.3 s, and none is one here."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is not used by commands", name=name)
+
+
+def main() -> NoReturn:
+    """Run the command line in a process of its own: the entry point of ``nearkin``."""
+    gc.set_threshold(50_000)  # imports make objects that stay: to look for garbage among them takes a tenth of a start
+    if not any("spark" in one for one in sys.argv):  # PySpark needs pandas
+        sys.meta_path.insert(0, _NoPandas)
+    run()
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:

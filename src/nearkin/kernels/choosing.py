@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Literal
 
@@ -23,12 +25,18 @@ _COLD_BYTES = {
     "java_hash": 1 << 17,
     "fingerprint_sketches": 1 << 22,
     "sketch": 1 << 20,
+    "linking": 1 << 18,
+    "overlap": 1 << 20,
+    "identity": 1 << 18,
+    "grouping": 1 << 18,
+    "prefixes": 1 << 17,
 }
 """As much as the twins of these kernels do in about 0.25 s: half of what it takes to start numba."""
 _COLD_BYTES_OF_OTHERS = 1 << 18
 _COLD_S = 0.25
 _START_S = 0.5
 _LOAD_S = 0.05  # one kernel more, when numba is there
+_when_compiling: Callable[[], None] | None = None
 _spent_s = 0.0
 _spent_on: dict[str, float] = {}
 
@@ -51,6 +59,17 @@ def is_worth_starting(work_s: float) -> bool:
     return _spent_s > _START_S
 
 
+@contextmanager
+def announcing(say: Callable[[], None]) -> Iterator[None]:
+    """Call ``say`` once within the block, before kernels are used that this machine has not compiled yet."""
+    global _when_compiling
+    _when_compiling = say
+    try:
+        yield
+    finally:
+        _when_compiling = None
+
+
 def loops(name: str, size_bytes: int) -> ModuleType:
     """Choose between the compiled and the plain loops of a family for an input of this size.
 
@@ -63,7 +82,22 @@ def loops(name: str, size_bytes: int) -> ModuleType:
     True
     """
     kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
-    return importlib.import_module(f"nearkin.kernels.{kind}.{name}")
+    full_name = f"nearkin.kernels.{kind}.{name}"
+    is_new = kind == "compiled" and full_name not in sys.modules
+    module = importlib.import_module(full_name)  # which waits for a thread that imports it
+    if is_new:
+        _announce(module)
+    return module
+
+
+def _announce(module: ModuleType) -> None:
+    global _when_compiling
+    from nearkin.kernels.compiled.cache import is_cold
+
+    say = _when_compiling
+    if say is not None and is_cold(module):
+        _when_compiling = None
+        say()
 
 
 def _is_for_compiled(name: str, size_bytes: int) -> bool:

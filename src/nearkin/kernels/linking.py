@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from nearkin.kernels.choosing import frozen, loops
 
+_FEW_BYTES = 1 << 18
+
 
 def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Sort by key, rows with one key in the order in which they came.
@@ -66,7 +68,7 @@ def link_runs(
     >>> link_runs(keys, rows, sizes, sides, start=0, **options, pairs=pairs), int(pairs[0]) == (1 << 32) + 3
     ((1, 3, 0), True)
     """
-    n_pairs, next_start, n_not_compared = loops("linking", keys.nbytes).link_many(
+    n_pairs, next_start, n_not_compared = loops("linking", _work_bytes(keys)).link_many(
         *frozen(keys, rows, sizes, sides),
         start,
         float(min_size_ratio),
@@ -75,3 +77,11 @@ def link_runs(
         pairs,
     )
     return int(n_pairs), int(next_start), int(n_not_compared)
+
+
+def _work_bytes(keys: NDArray[np.uint64]) -> int:
+    """Size of the keys and, where they are few, of the pairs of their runs: the plain loop takes time for each."""
+    if keys.nbytes > _FEW_BYTES:
+        return keys.nbytes
+    lengths = np.diff(np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))) if len(keys) else keys
+    return keys.nbytes + 8 * int(np.square(lengths).sum())

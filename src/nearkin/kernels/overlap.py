@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from nearkin.kernels.choosing import frozen, loops
 
+_PAIR_BYTES = 64  # the plain loop takes as long for a pair as for so many bytes
 _FEW = 64
 """So many pairs may have few of the hashes: then these are counted."""
 
@@ -41,5 +42,6 @@ def n_common(
     """
     common = np.empty(len(left), np.uint32)
     size_bytes = 8 * int((ends[left] - starts[left]).sum()) if len(left) < _FEW else hashes.nbytes
+    size_bytes += _PAIR_BYTES * len(left)
     loops("overlap", size_bytes).common_many(*frozen(hashes, starts, ends, left, right), common)
     return common

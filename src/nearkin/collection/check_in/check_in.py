@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.adding import Added, add_one
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.collection.documents import checked_wave, document
-from nearkin.collection.incoming import Incoming, examine
 from nearkin.collection.known_texts import known_texts, numbers_of, repair
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored_keys import fill, first_without_keys
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import DOCUMENTS_SCHEMA
+
+if TYPE_CHECKING:
+    from nearkin.collection.adding import Added
 
 
 def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
@@ -51,6 +53,9 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
+    from nearkin.collection.adding import add_one  # a mere question starts quicker without
+    from nearkin.collection.incoming import Incoming, examine
+
     wave, store, counting = checked_wave(under.wave), collection.store, collection.counting
     started = time.perf_counter()
     query = Query.of(counting, text)  # which refuses what is no text

@@ -11,7 +11,6 @@ from nearkin.collection.adding import Added
 from nearkin.collection.collection import Collection
 from nearkin.collection.incoming import Incoming
 from nearkin.errors import ParameterError
-from nearkin.kernels.compiled.cache import is_cold_for_texts
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.workflows.reading.texts import Texts
@@ -39,8 +38,6 @@ def add_files(
         See `nearkin.errors`.
     """
     _check_apart(collection, texts)
-    if is_cold_for_texts():
-        progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     meter = Meter(progress)
     with meter.stage("add", texts.size_bytes, "bytes") as counted:
         return collection.add_incoming(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import InputError
-from nearkin.kernels.compiled.cache import is_cold
 from nearkin.nouns import counted
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan
@@ -104,8 +103,6 @@ def find(
     OutputError
         The disk is full.
     """
-    if is_cold():
-        meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     spool = Spool(work / SPOOL)
     corpus, places = collect(inputs, others, spool, options, rules=rules, resources=resources, meter=meter)
     tell_of_long_documents(corpus, places, resources, meter.progress)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.kernels.compiled.cache import is_cold_for_pairs
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
@@ -172,8 +171,6 @@ def prepare(
     ``collecting`` reads a side, by default threads of this process do; ``weighing`` makes the vectors, by default this
     process does.
     """
-    if is_cold_for_pairs():
-        meter.progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     splits, words = splitting(table)
     collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
     left, right = (collecting(texts, split, name) for texts, split, name in zip(sides, splits, names))

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.kernels.compiled.cache import is_cold
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.signing import SigningRecord, StatisticsRecord
 from nearkin.records import BitSignatures
@@ -62,8 +61,6 @@ def sign_files(
     meter = Meter(progress)
     signer = signing_engine(engine, out, resources, meter)
     signer.check(reading, options)
-    if is_cold():
-        progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
     given = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(progress)
     check_not_an_input(out, [source.path for source in texts.sources])

@@ -1,0 +1,73 @@
+"""How long commands take from start to end on little input, in processes of their own.
+
+The median of ten runs of each, beside a Python that does nothing; commands take turns, so that all meet the same
+machine::
+
+    python benchmarks/startup.py
+    python benchmarks/startup.py --repeats 30
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+COMMANDS: dict[str, tuple[list[str], float]] = {
+    "nearkin --help": (["--help"], 0.12),
+    "nearkin info": (["info", "matter"], 0.45),
+    "nearkin check": (["check", "matter", "question.txt"], 0.45),
+    "nearkin similar": (["similar", "matter", "file:1"], 0.45),
+    "nearkin compare": (["compare", "matter", "file:1", "file:2"], 0.45),
+    "nearkin dedup, no report": (["dedup", "file.txt", "--out", "out", "--overwrite", "--no-report", "-q"], 0.7),
+    "nearkin dedup, with report": (["dedup", "file.txt", "--out", "out", "--overwrite", "-q"], 1.2),
+}
+"""Arguments, and the goal in seconds."""
+
+
+def prepare(folder: Path) -> None:
+    """Write 100 documents of 80 words, a question, and a collection."""
+    chance = random.Random(1)
+    words = [f"word{i}" for i in range(3000)]
+    lines = [" ".join(chance.choices(words, k=80)) for _ in range(100)]
+    (folder / "file.txt").write_text("".join(f"{i}\t{line}\n" for i, line in enumerate(lines, 1)))
+    (folder / "question.txt").write_text(lines[0])
+    run(folder, ["add", "matter", "file.txt", "-q"])
+
+
+def run(folder: Path, arguments: list[str]) -> float:
+    """Run a command, or Python alone; its seconds."""
+    command = [sys.executable, "-m", "nearkin", *arguments] if arguments else [sys.executable, "-c", "pass"]
+    started = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=10)
+    repeats = parser.parse_args().repeats
+    taken: dict[str, list[float]] = {"python -c pass": [], **{name: [] for name in COMMANDS}}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        for _ in range(repeats):
+            for command, seconds in taken.items():
+                seconds.append(run(folder, COMMANDS[command][0] if command in COMMANDS else []))
+    table = Table("command", "median s", "fastest s", "goal s", title=f"{repeats} runs of each, in turn")
+    for command, seconds in taken.items():
+        goal = f"{COMMANDS[command][1]:.2f}" if command in COMMANDS else ""
+        table.add_row(command, f"{statistics.median(seconds):.2f}", f"{min(seconds):.2f}", goal)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
