@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.dedup.tables_in_memory import DedupResult, dedup
     from nearkin.workflows.stream import StreamDeduplicator, StreamMatch
 
-_PARTITIONS = {
+_MODULES = {
     "Collection": "nearkin.collection.collection",
     "dedup": "nearkin.workflows.dedup.tables_in_memory",
     "DedupResult": "nearkin.workflows.dedup.tables_in_memory",
@@ -92,9 +92,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PARTITIONS:
+    if name not in _MODULES:
         raise AttributeError(f"module 'nearkin' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PARTITIONS[name]), name)
+    value = getattr(importlib.import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 

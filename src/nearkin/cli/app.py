@@ -48,6 +48,10 @@ class Root(LazyGroup):
             CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
             CommandEntry("lab", "Repeat published experiments on your own documents", "lab"),
         ),
+        "Set-up": (
+            CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),
+            CommandEntry("warm-up", "Compile the kernels ahead of the first run", "warm_up"),
+        ),
     }
 
 

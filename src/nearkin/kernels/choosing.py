@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
@@ -92,12 +93,18 @@ def loops(name: str, size_bytes: int) -> ModuleType:
 
 def _announce(module: ModuleType) -> None:
     global _when_compiling
-    from nearkin.kernels.compiled.cache import is_cold
-
     say = _when_compiling
-    if say is not None and is_cold(module):
+    if say is not None and _is_cold(module):
         _when_compiling = None
         say()
+
+
+def _is_cold(module: ModuleType) -> bool:
+    """Whether numba has stored no kernel of a module: then it compiles them, which takes seconds."""
+    caches = [kernel._cache for kernel in vars(module).values() if hasattr(kernel, "_cache")]
+    places = [cache.cache_path for cache in caches]  # numba has this place, but not in its documentation
+    name = module.__name__.rpartition(".")[2]
+    return not any(any(Path(place).glob(f"{name}.*.nbi")) for place in places if place is not None)
 
 
 def _is_for_compiled(name: str, size_bytes: int) -> bool:

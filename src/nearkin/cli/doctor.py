@@ -1,0 +1,100 @@
+"""``nearkin doctor``: what is installed, and what this machine is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sqlite3
+import sys
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import TYPE_CHECKING
+
+from nearkin._version import __version__
+from nearkin.cli.options import JsonSummary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HELP = """
+Show the versions of Nearkin, Python and all libraries, which extras are installed, and the cores and memory of this \
+machine. Paste the output into a bug report; it holds no names of files or users.
+
+[bold]Example[/]
+
+  nearkin doctor
+"""
+_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark")
+_REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
+
+
+def doctor(as_json: JsonSummary = False) -> None:
+    """Show what is installed."""
+    from nearkin.cli.printing import table, tell
+
+    machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
+
+    def show(console: Console) -> None:
+        shown = table("", "")
+        for name, value in machine.items():
+            shown.add_row(name, str(value))
+        shown.add_row("libraries", _in_words(libraries))
+        for extra, found in extras.items():
+            is_there = all(found.values())
+            shown.add_row(f"extra {extra}", _in_words(found) if is_there else f"not installed: {_missing(found)}")
+        console.print(shown)
+
+    tell(lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show, as_json=as_json)
+
+
+def _machine() -> dict[str, object]:
+    from nearkin.workflows.resources import Resources
+
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
+    return {
+        "nearkin": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+        "processor": platform.machine(),
+        "cores": Resources().n_threads,
+        "memory": f"{memory / 2**30:.1f} GiB" if memory else "not known",
+        "sqlite": sqlite3.sqlite_version,
+        "java": _java(),
+        "stdout encoding": getattr(sys.stdout, "encoding", None) or "not known",
+    }
+
+
+def _java() -> str:
+    """The Java that Spark would start."""
+    from nearkin.errors import EngineError
+
+    try:
+        from nearkin.engines.spark.java import check_java
+
+        check_java()
+    except ImportError:
+        return "not looked for: the spark extra is not installed"
+    except EngineError as error:
+        return str(error)
+    return "17 or newer"
+
+
+def _libraries(extra: str) -> dict[str, str | None]:
+    """Versions of what an extra needs, None where it is missing; of Nearkin itself for an empty name."""
+    found = dict[str, str | None]()
+    for requirement in requires("nearkin") or ():
+        matched = _REQUIREMENT.match(requirement)
+        if matched and (matched[2] or "") == extra and matched[1] != "nearkin":
+            try:
+                found[matched[1]] = version(matched[1])
+            except PackageNotFoundError:
+                found[matched[1]] = None
+    return found
+
+
+def _in_words(found: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in found.items())
+
+
+def _missing(found: dict[str, str | None]) -> str:
+    return ", ".join(name for name, number in found.items() if number is None)
