@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
     from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
     from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
+    from nearkin.workflows.comparing import ComparedTexts, compare
     from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.dedup.tables_in_memory import DedupResult, dedup
     from nearkin.workflows.stream import StreamDeduplicator, StreamMatch
 
 _MODULES = {
     "Collection": "nearkin.collection.collection",
+    "ComparedTexts": "nearkin.workflows.comparing",
+    "compare": "nearkin.workflows.comparing",
     "dedup": "nearkin.workflows.dedup.tables_in_memory",
     "DedupResult": "nearkin.workflows.dedup.tables_in_memory",
     "DedupOptions": "nearkin.workflows.dedup.options",
@@ -65,6 +68,7 @@ __all__ = [
     "BitMinHash",
     "Characters",
     "Collection",
+    "ComparedTexts",
     "DedupOptions",
     "DedupResult",
     "GrowingStatistics",
@@ -84,6 +88,7 @@ __all__ = [
     "WeightedTopSig",
     "Words",
     "__version__",
+    "compare",
     "count_features",
     "dedup",
     "nearest",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.collection_options import Json, Place, Tolerance
+from nearkin.cli.options import Quiet
 from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked
 
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
+
 HELP = """
 Is something like it here already? Asked before a document is stored, or, with --store, in the transaction that stores \
 it: of two look-alikes that are checked in at once the second sees the first.
@@ -77,6 +79,7 @@ def check(
     encoding: CheckedEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Check a document in."""
     from nearkin.cli.bars import bars_shown
@@ -105,9 +108,14 @@ def check(
     document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     name = document.doc_id if doc_id is None else doc_id
     under = CheckIn(name, wave, document.source, only_new) if store else None
-    with bars_shown(is_quiet=as_json) as bars, Collection.open(collection, progress=bars) as opened:
+    with bars_shown(is_quiet=quiet or as_json) as bars, Collection.open(collection, progress=bars) as opened:
         found = opened.check(document.text, options=options, store=under)
-    tell(found.to_dict, lambda console: _show(console, found, str(file), is_storing=store), as_json=as_json)
+    tell(
+        found.to_dict,
+        lambda console: _show(console, found, str(file), is_storing=store),
+        as_json=as_json,
+        quiet=quiet,
+    )
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 

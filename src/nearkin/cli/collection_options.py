@@ -59,8 +59,14 @@ DocIdIfAny = Annotated[
     str | None, typer.Argument(metavar="DOC_ID", help="Id of a document of the collection.", show_default=False)
 ]
 DocIds = Annotated[list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of documents.", show_default=False)]
-DocIdA = Annotated[str, typer.Argument(metavar="A", help="Id of a document.", show_default=False)]
-DocIdB = Annotated[str, typer.Argument(metavar="B", help="Id of another.", show_default=False)]
+Compared = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[COLLECTION] A B",
+        help="Two files; or a collection, and the ids of two of its documents.",
+        show_default=False,
+    ),
+]
 VersionA = Annotated[
     int | None,
     _collection("--version-a", help="Of A. [dim]default: the current one[/]", show_default=False),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import (
     Cache,
+    Compared,
     ContextLines,
     Distance,
     DocId,
-    DocIdA,
-    DocIdB,
     Html,
     Json,
     Limit,
@@ -22,22 +24,33 @@ from nearkin.cli.collection_options import (
     VersionB,
     VersionsGamma,
 )
-from nearkin.cli.options import Overwrite
+from nearkin.cli.options import Encoding, Overwrite, Quiet
+from nearkin.errors import ParameterError
+from nearkin.nouns import counted
+from nearkin.paths import check_input
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.comparing import ComparedDocuments, Versions
+    from nearkin.collection.comparing import Versions
+    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.stages.differences.comparison import Comparison
 
 COMPARE_HELP = """
-Two documents of a collection merged into one text: the words that only one of them has, marked, with the lines around \
-them, and how similar the two are. \\[-words-] are only in A, {+words+} only in B.
+Compare two documents word by word.
+
+Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
+similar the two are. A and B are two files, or with a COLLECTION the ids of two of its documents.
 
 [bold]Examples[/]
 
+  nearkin compare old.txt new.txt
+
+  nearkin compare old.txt new.txt --html changes.html
+
   nearkin compare matter lease-17 lease-18
 
-  nearkin compare matter lease-17 lease-17 --version-a 1 --html changes.html
+  nearkin compare matter lease-17 lease-17 --version-a 1
 """
 VERSIONS_HELP = """
 All versions of a document, the most alike first, with what changed in each: what else was stored under its id, and \
@@ -52,49 +65,105 @@ every other document within the tolerance.
 
 
 def compare(
-    collection: Place,
-    a: DocIdA,
-    b: DocIdB,
+    documents: Compared,
     version_a: VersionA = None,
     version_b: VersionB = None,
+    encoding: Encoding = "utf-8",
     context: ContextLines = 2,
     html: Html = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare two documents."""
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
-    from nearkin.collection.collection import Collection
 
     if html is not None:
-        check_free(html, overwrite=overwrite, inputs=(), option="--html")
+        check_free(html, overwrite=overwrite, inputs=documents if len(documents) == 2 else (), option="--html")
         from nearkin.reports.comparison.page import comparison_html
-    with Collection.open(collection) as opened:
-        found = opened.compare(a, b, version_a=version_a, version_b=version_b, context_lines=context)
+    if len(documents) == 2:
+        has_versions = version_a is not None or version_b is not None
+        found = _compared_files(documents[0], documents[1], encoding, context, has_versions=has_versions)
+    elif len(documents) == 3:
+        found = _compared_documents(documents[0], documents[1], documents[2], (version_a, version_b), context)
+    else:
+        raise ParameterError(
+            f"Name two files, or a collection and two documents. Got {counted(len(documents), 'name')}."
+        )
     if html is not None:
-        from nearkin.reports.sentences.compare import similarity_facts
         from nearkin.runs.files import published
 
-        names = {"name_a": str(found.a), "name_b": str(found.b.document)}
-        page = comparison_html(found.comparison, **names, facts=similarity_facts(found))
+        page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
         with published(html) as aside:
             aside.write_text(page, encoding="utf-8")
-    tell(found.to_dict, lambda console: _show(console, found), as_json=as_json)
+    tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, found: ComparedDocuments) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """Two compared documents, as they are shown."""
+
+    name_a: str
+    name_b: str
+    comparison: Comparison
+    facts: list[tuple[str, str]]
+    sentences: Iterator[Sentence]
+    to_dict: Callable[[], dict[str, object]]
+
+
+def _compared_files(file_a: str, file_b: str, encoding: str, context: int, *, has_versions: bool) -> _Answer:
+    from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
+    from nearkin.workflows.comparing import compare
+    from nearkin.workflows.reading.one_text import read_one_document
+
+    if has_versions:
+        raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
+    for file in (file_a, file_b):
+        check_input(file)
+    if Path(file_a).is_dir() or file_a.startswith(("postgresql://", "postgres://")):
+        raise ParameterError(f"Name two documents of the collection {file_a}: nearkin compare COLLECTION A B.")
+    one, other = (read_one_document(Path(file), encoding) for file in (file_a, file_b))
+    found = compare(one.text, other.text, context_lines=context)
+    return _Answer(
+        name_a=file_a,
+        name_b=file_b,
+        comparison=found.comparison,
+        facts=text_similarity_facts(found),
+        sentences=text_comparison_sentences(file_a, file_b, found),
+        to_dict=lambda: {"a": {"file": file_a}, "b": {"file": file_b}, **found.to_dict()},
+    )
+
+
+def _compared_documents(
+    collection: str, a: str, b: str, versions: tuple[int | None, int | None], context: int
+) -> _Answer:
+    from nearkin.collection.collection import Collection
+    from nearkin.reports.sentences.compare import comparison_sentences, similarity_facts
+
+    with Collection.open(collection) as opened:
+        found = opened.compare(a, b, version_a=versions[0], version_b=versions[1], context_lines=context)
+    return _Answer(
+        name_a=str(found.a),
+        name_b=str(found.b.document),
+        comparison=found.comparison,
+        facts=similarity_facts(found),
+        sentences=comparison_sentences(found),
+        to_dict=found.to_dict,
+    )
+
+
+def _show(console: Console, found: _Answer) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import say
     from nearkin.reports.comparison.terminal import to_terminal
-    from nearkin.reports.sentences.compare import comparison_sentences
 
     if found.comparison.hunks:
         spans = to_terminal(found.comparison)
         console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
         console.print()
-    say(console, comparison_sentences(found))
+    say(console, found.sentences)
 
 
 def versions(
@@ -108,6 +177,7 @@ def versions(
     limit: Limit = 50,
     cache: Cache = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """List the versions of a document."""
     from nearkin.cli.bars import bars_shown
@@ -115,7 +185,7 @@ def versions(
     from nearkin.collection.collection import Collection
 
     with (
-        bars_shown(is_quiet=as_json) as bars,
+        bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
         found = opened.versions(
@@ -127,7 +197,7 @@ def versions(
             tolerance=tolerance,
             limit=limit,
         )
-    tell(found.to_dict, lambda console: _show_versions(console, found), as_json=as_json)
+    tell(found.to_dict, lambda console: _show_versions(console, found), as_json=as_json, quiet=quiet)
 
 
 def _show_versions(console: Console, found: Versions) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.results import SimilarDocuments
+from nearkin.cli.options import Quiet
 
 HELP = """
 Find every document of a collection that is nearly the same as a stored document, a file or a text, across all waves. \
@@ -63,6 +64,7 @@ def similar(
     explain: Explain = False,
     cache: Cache = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Find similar documents."""
     from nearkin.cli.bars import bars_shown
@@ -78,7 +80,7 @@ def similar(
 
         text = read_one_text(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     with (
-        bars_shown(is_quiet=as_json) as bars,
+        bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, progress=bars) as opened,
     ):
         found = opened.similar(
@@ -93,7 +95,7 @@ def similar(
             limit=limit,
         )
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
-    tell(found.to_dict, lambda console: _show(console, found, name, explain=explain), as_json=as_json)
+    tell(found.to_dict, lambda console: _show(console, found, name, explain=explain), as_json=as_json, quiet=quiet)
 
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from nearkin.collection.comparing import ComparedDocuments, Version, Versions
 from nearkin.nouns import counted
 from nearkin.reports.quantities import distance_text, share_text
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.stages.differences.comparison import Comparison
+
+_NOT_COMPUTED = "not computed: the texts are too long"
+
+
+class ComparedTexts(Protocol):
+    """Two texts compared; see `nearkin.workflows.comparing.ComparedTexts`."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """Differences, word by word."""
+
+    @property
+    def edit_similarity(self) -> float | None:
+        """None if the texts are too long for it."""
+
+    @property
+    def jaccard(self) -> float:
+        """Jaccard similarity of the shingles."""
+
+    @property
+    def containment_a_in_b(self) -> float:
+        """Share of A's shingles."""
+
+    @property
+    def containment_b_in_a(self) -> float:
+        """Share of B's shingles."""
+
+    @property
+    def shingle(self) -> str:
+        """The shingles, such as ``words:5``."""
 
 
 def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
     """How alike two documents are, each measure by its name."""
     one = found.b
-    too_long = "not worked out: it would take too long"
-    edit = too_long if one.edit_similarity is None else share_text(one.edit_similarity, 4)
+    edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity, 4)
     facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
     if one.relative_distance is not None:
         facts.append(("distance, part of A", distance_text(one.relative_distance)))
@@ -22,10 +53,30 @@ def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
 
 
 def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
-    """Name the two documents, count what differs, and say how alike they are."""
-    compared = found.comparison
-    yield Sentence(f"A: {found.a}")
-    yield Sentence(f"B: {found.b.document}")
+    """Name the two documents, count what differs, and say how similar they are."""
+    return _compared(str(found.a), str(found.b.document), found.comparison, similarity_facts(found))
+
+
+def text_similarity_facts(found: ComparedTexts) -> list[tuple[str, str]]:
+    """Give the similarities of two texts, each measure by its name."""
+    edit = _NOT_COMPUTED if found.edit_similarity is None else share_text(found.edit_similarity, 4)
+    unit, _, length = found.shingle.partition(":")
+    return [
+        ("edit similarity", edit),
+        (f"Jaccard, {length} {'words' if unit == 'words' else 'characters'}", share_text(found.jaccard, 4)),
+        ("share of A in B", share_text(found.containment_a_in_b, 4)),
+        ("share of B in A", share_text(found.containment_b_in_a, 4)),
+    ]
+
+
+def text_comparison_sentences(name_a: str, name_b: str, found: ComparedTexts) -> Iterator[Sentence]:
+    """Name the two texts, count what differs, and say how similar they are."""
+    return _compared(name_a, name_b, found.comparison, text_similarity_facts(found))
+
+
+def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[str, str]]) -> Iterator[Sentence]:
+    yield Sentence(f"A: {name_a}")
+    yield Sentence(f"B: {name_b}")
     if compared.is_identical:
         said = "The texts are equal to the character"
     elif not compared.n_differences:
@@ -38,7 +89,7 @@ def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
         if compared.n_spelling_differences:
             said += f"; {compared.n_spelling_differences:,} in capitals or signs alone"
     yield Sentence("", strong=said)
-    yield Sentence(", ".join(f"{name} {value}" for name, value in similarity_facts(found)))
+    yield Sentence(", ".join(f"{name} {value}" for name, value in facts))
     if not compared.is_whole:
         yield Sentence("The texts are too long to be compared to the end: shared words may be marked.", "warning")
 

@@ -1,0 +1,112 @@
+"""Two texts, compared word by word and measured by the similarities of every job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Comparison
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.features.shingles import parse_shingling
+from nearkin.stages.verification.edit import edit_similarity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTexts:
+    """The differences between two texts, and how similar they are.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The differences, word by word.
+    edit_similarity : float or None
+        1 - Levenshtein distance / length of the longer text, in [0, 1]; None if the texts are too long for it.
+    jaccard : float
+        Share of all distinct shingles that both texts have, in [0, 1].
+    containment_a_in_b, containment_b_in_a : float
+        Share of one text's distinct shingles that the other text has, in [0, 1].
+    shingle : str
+        The shingles that were compared, such as ``words:5``.
+    """
+
+    comparison: Comparison
+    edit_similarity: float | None
+    jaccard: float
+    containment_a_in_b: float
+    containment_b_in_a: float
+    shingle: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "edit_similarity": self.edit_similarity,
+            "jaccard": self.jaccard,
+            "containment_a_in_b": self.containment_a_in_b,
+            "containment_b_in_a": self.containment_b_in_a,
+            "shingle": self.shingle,
+            "comparison": self.comparison.to_json(),
+        }
+
+
+def compare(text_a: str, text_b: str, *, shingle: str = "words:5", context_lines: int = 2) -> ComparedTexts:
+    """Compare two texts word by word, and measure how similar they are.
+
+    Shingles are compared after normalisation (NFKC, lower case, single spaces), as `nearkin.dedup` does by default.
+    A text without words is contained in every other, and has a Jaccard similarity of 1 with another such text.
+
+    Parameters
+    ----------
+    text_a, text_b : str
+    shingle : str, default "words:5"
+        ``words:N`` or ``chars:N``.
+    context_lines : int, default 2
+        Lines shown around each difference.
+
+    Returns
+    -------
+    ComparedTexts
+
+    Raises
+    ------
+    ParameterError
+        A text is not a string of valid Unicode, or a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> found = compare("The rent is due in 30 days.", "The rent is due in 45 days.", shingle="words:2")
+    >>> found.comparison.headline
+    '1 difference: 1 word only in A, 1 word only in B'
+    >>> round(found.edit_similarity, 3), round(found.jaccard, 3)
+    (0.926, 0.5)
+    """
+    shingling = parse_shingling(shingle, owner="compare")
+    for name, text in (("text_a", text_a), ("text_b", text_b)):
+        if not isinstance(text, str) or not _is_unicode(text):
+            raise ParameterError.of(name, "compare", "a string of valid Unicode", text)
+    sets = shingling.sets(Normalisation().apply(pa.array([text_a, text_b], pa.large_string())))
+    a, b = (sets.hashes[start:end] for start, end in zip(sets.offsets[:-1], sets.offsets[1:], strict=True))
+    n_common = len(np.intersect1d(a, b, assume_unique=True))
+    return ComparedTexts(
+        comparison=compare_texts(text_a, text_b, context_lines=context_lines),
+        edit_similarity=edit_similarity(text_a, text_b).similarity,
+        jaccard=_share(n_common, len(a) + len(b) - n_common),
+        containment_a_in_b=_share(n_common, len(a)),
+        containment_b_in_a=_share(n_common, len(b)),
+        shingle=str(shingling),
+    )
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _share(n_common: int, n: int) -> float:
+    return n_common / n if n else 1.0

@@ -1,0 +1,104 @@
+"""`nearkin compare A B` on plain files: no collection is needed."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functional.conftest import nearkin_here
+from nearkin.errors import ParameterError
+from nearkin.workflows.comparing import compare
+
+OLD = "The tenant pays the rent.\nThe rent is due in 30 days after the invoice.\nKeys stay with the owner.\n"
+NEW = "The tenant pays the rent.\nThe rent is due in 45 days after the invoice.\nKeys stay with the landlord, always.\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    for name, text in (("old.txt", OLD), ("new.txt", NEW)):
+        (tmp_path / name).write_text(text)
+    return [tmp_path / "old.txt", tmp_path / "new.txt"]
+
+
+def test_in_the_terminal(files) -> None:
+    ended = nearkin_here("compare", *files)
+    ended.assert_clean()
+    assert ended.code == 0
+    assert "The rent is due in [-30-] {+45+} days" in ended.out
+    assert "2 differences: 2 words only in A, 3 only in B" in ended.out
+    assert nearkin_here("compare", *files, "-q").out == ""
+
+
+def test_as_a_page_and_as_json(files, tmp_path) -> None:
+    page = tmp_path / "page.html"
+    told = json.loads(nearkin_here("compare", *files, "--html", page, "--json").out)
+    assert told["a"] == {"file": str(files[0])}
+    assert [one["n_words_b"] for one in told["comparison"]["differences"]] == [1, 2]
+    assert "landlord" in page.read_text()
+    again = nearkin_here("compare", *files, "--html", page)
+    assert (again.code, "is there already" in again.err) == (5, True)
+    assert nearkin_here("compare", *files, "--html", files[0], "--overwrite").code == 2
+    assert files[0].read_text() == OLD
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["old.txt"], 2, "Got 1 name"),
+        (["old.txt", "nothing.txt"], 3, "No such file"),
+        (["folder", "old.txt"], 2, "Name two documents of the collection"),
+        (["old.txt", "new.txt", "--version-a", "1"], 2, "--version-a"),
+        (["old.txt", "binary"], 3, "binary"),
+    ],
+)
+def test_what_cannot_be_compared(arguments, code, words, files, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("binary").write_bytes(b"\x00\xff" * 100)
+    ended = nearkin_here("compare", *arguments)
+    ended.assert_clean()
+    assert ended.code == code, ended.err
+    assert words in ended.err
+
+
+def shingles(text: str, n: int) -> set[tuple[str, ...]]:
+    words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKC", text).lower())
+    length = min(n, len(words))
+    return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)} if words else set()
+
+
+def distance(a: str, b: str) -> int:
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (x != y))
+    return row[-1]
+
+
+texts = st.lists(st.sampled_from(["rent", "Key", "30", "owner,", "the"]), max_size=12).map(" ".join)
+
+
+@given(texts, texts, st.integers(1, 4))
+def test_similarities_are_those_of_their_definitions(a: str, b: str, n: int) -> None:
+    found = compare(a, b, shingle=f"words:{n}")
+    one, other = shingles(a, n), shingles(b, n)
+    assert found.jaccard == (len(one & other) / len(one | other) if one | other else 1)
+    assert found.containment_a_in_b == (len(one & other) / len(one) if one else 1)
+    assert found.containment_b_in_a == (len(one & other) / len(other) if other else 1)
+    assert found.edit_similarity == (1 - distance(a, b) / max(len(a), len(b)) if a or b else 1)
+    assert found.comparison.is_identical == (a == b)
+
+
+@pytest.mark.parametrize(
+    "given", [{"text_a": "\ud800"}, {"text_b": None}, {"shingle": "lines:3"}, {"context_lines": -1}]
+)
+def test_parameters(given) -> None:
+    with pytest.raises(ParameterError, match=next(iter(given))):
+        compare(**({"text_a": "a", "text_b": "b"} | given))
