@@ -14,8 +14,8 @@ from nearkin.stages.differences.comparison import Comparison
 _NOT_COMPUTED = "not computed: the texts are too long"
 
 
-class ComparedTexts(Protocol):
-    """Two texts compared; see `nearkin.workflows.comparing.ComparedTexts`."""
+class TextSimilarities(Protocol):
+    """Similarities and differences of two texts; see `nearkin.workflows.comparing.ComparedTexts`."""
 
     @property
     def comparison(self) -> Comparison:
@@ -57,7 +57,7 @@ def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
     return _compared(str(found.a), str(found.b.document), found.comparison, similarity_facts(found))
 
 
-def text_similarity_facts(found: ComparedTexts) -> list[tuple[str, str]]:
+def text_similarity_facts(found: TextSimilarities) -> list[tuple[str, str]]:
     """Give the similarities of two texts, each measure by its name."""
     edit = _NOT_COMPUTED if found.edit_similarity is None else share_text(found.edit_similarity, 4)
     unit, _, length = found.shingle.partition(":")
@@ -69,7 +69,7 @@ def text_similarity_facts(found: ComparedTexts) -> list[tuple[str, str]]:
     ]
 
 
-def text_comparison_sentences(name_a: str, name_b: str, found: ComparedTexts) -> Iterator[Sentence]:
+def text_comparison_sentences(name_a: str, name_b: str, found: TextSimilarities) -> Iterator[Sentence]:
     """Name the two texts, count what differs, and say how similar they are."""
     return _compared(name_a, name_b, found.comparison, text_similarity_facts(found))
 
