@@ -78,11 +78,11 @@ def test_a_result_counts_as_the_table_of_reasons_does():
 def test_the_public_names_are_these():
     assert nearkin.__all__ == sorted(nearkin.__all__)
     assert set(nearkin.__all__) == {
-        "Bands", "BitMinHash", "Characters", "Collection", "ComparedTexts", "compare", "DedupOptions", "DedupResult", "GrowingStatistics",
-        "MinHash",
-        "NearkinError", "Normalisation", "OnlineTopSig", "RandomProjection", "Simhash", "SimilarityIndex", "Statistics",
-        "StreamDeduplicator", "StreamMatch", "TermVectors", "TopSig", "TruncatedMinHash", "WeightedTopSig", "Words",
-        "__version__", "count_features", "dedup", "nearest", "neighbour_pairs",
+        "Bands", "BitMinHash", "Characters", "Collection", "ComparedTexts", "compare", "DedupOptions", "DedupResult",
+        "GrowingStatistics", "MinHash", "NearkinError", "Normalisation", "OnlineTopSig", "RandomProjection", "Simhash",
+        "SimilarityIndex", "Statistics", "StreamDeduplicator", "StreamMatch", "TermVectors", "TopSig",
+        "TruncatedMinHash", "WeightedTopSig", "Words", "__version__", "count_features", "dedup", "nearest",
+        "neighbour_pairs",
     }  # fmt: skip
     assert dir(nearkin) == sorted(nearkin.__all__)
 
