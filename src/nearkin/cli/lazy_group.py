@@ -41,10 +41,13 @@ class CommandEntry:
         module = import_module(f"nearkin.cli.{self.module}")
         work = getattr(module, self.work or self.name.replace("-", "_"))
         if isinstance(work, CommandLine):
-            return typer.main.get_group(work)
-        line = CommandLine(add_completion=False)
-        line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
-        return typer.main.get_command(line)
+            loaded: Any = typer.main.get_group(work)
+        else:
+            line = CommandLine(add_completion=False)
+            line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
+            loaded = typer.main.get_command(line)
+        loaded.name = self.name
+        return loaded
 
 
 Panels = Mapping[str, Sequence[CommandEntry]]
