@@ -39,7 +39,9 @@ def _sections(command: TyperCommand | TyperGroup, context: typer.Context) -> Ite
     if isinstance(command, TyperGroup):
         inner = [command.get_command(context, name) for name in command.list_commands(context)]
         shown = [one for one in inner if one is not None and not one.hidden]
-        lines = [f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {_first(one)}" for one in shown]
+        lines = [
+            f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {one.short_help}" for one in shown
+        ]
         if lines:
             yield "\n".join(lines) + "\n"
     yield from _tables(command, context)
@@ -111,11 +113,6 @@ def _markdown(text: str) -> str:
 
 def _unindented(block: str) -> str:
     return "\n".join(line.strip() for line in block.splitlines() if line.strip())
-
-
-def _first(command: TyperCommand | TyperGroup) -> str:
-    """The first paragraph of a command's help."""
-    return " ".join((command.help or "").strip().split("\n\n")[0].split())
 
 
 def _cell(text: str) -> str:

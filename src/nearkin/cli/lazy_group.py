@@ -46,7 +46,7 @@ class CommandEntry:
             line = CommandLine(add_completion=False)
             line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
             loaded = typer.main.get_command(line)
-        loaded.name = self.name
+        loaded.name, loaded.short_help = self.name, self.summary
         return loaded
 
 
