@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs format clean clean-all
+.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -80,6 +80,9 @@ bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 docs: $(READY)  ## write docs/reference/cli.md and the output of commands on the pages anew
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
 	@$(BIN)/python scripts/refresh_pages.py
+
+screenshots: $(READY) browser  ## take the pictures of the documentation anew
+	@$(BIN)/python scripts/screenshots.py
 
 format: $(READY)  ## put the code in its style
 	@$(BIN)/ruff check --quiet --fix || true

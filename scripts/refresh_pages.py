@@ -21,7 +21,7 @@ from docs.running import matches, run_in_shell, run_python, workplace  # noqa: E
 
 WIDTH = 100
 TIMES = re.compile(r"^[\d.,]+ m?s[,.] .*", re.MULTILINE)
-ESTIMATE = re.compile(r"about [\d,]+ pairs of strangers")
+ESTIMATE = re.compile(r"about [\d,]+ unrelated pairs")
 PREDICTED_TIME = re.compile(r"\(about [\d.,]+ \w+\)")
 
 
