@@ -1,0 +1,29 @@
+"""Names of a module that are imported when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def lazy(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a module whose names live in other modules.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module.
+    places : mapping of str to str
+        The module in which each name lives.
+    """
+
+    def load(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(places[name]), name)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return load
