@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs screenshots format clean clean-all
+.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs site screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -32,6 +32,7 @@ test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
 # what needs one core, side by side; then what takes all of them
 check:  ## everything but the set-up of chromium, PostgreSQL and Java
 	@$(MAKE) -j2 static base
+	@$(MAKE) site
 	@$(MAKE) tests bounds
 	$(call say,All checks passed.)
 
@@ -80,6 +81,10 @@ bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 docs: $(READY)  ## write docs/reference/cli.md and the output of commands on the pages anew
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
 	@$(BIN)/python scripts/refresh_pages.py
+
+site: $(READY)  ## the documentation as a site, in build/site
+	$(call say,Site)
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 
 screenshots: $(READY) browser  ## take the pictures of the documentation anew
 	@$(BIN)/python scripts/screenshots.py

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +95,15 @@ def test_the_public_names_are_these(module):
     assert module.__all__ == sorted(module.__all__)
     assert set(module.__all__) == PUBLIC[module]
     assert dir(module) == sorted(module.__all__)
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
+def test_the_public_names_are_documented(module):
+    """All of them on one page, and nothing else: what is there is what a version promises."""
+    page = (Path(__file__).parents[2] / "docs/reference/api.md").read_text()
+    listed = set(re.findall(r"^\.\. auto(?:class|function|exception):: (\w+)$", page, re.MULTILINE))
+    assert module.__all__ and set(module.__all__) - {"__version__"} <= listed
+    assert listed == {name for names in PUBLIC.values() for name in names} - {"__version__"}
 
 
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module in PUBLIC for name in PUBLIC[module]])

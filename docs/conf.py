@@ -1,0 +1,76 @@
+"""How Sphinx builds the site from these pages: ``make site``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from nearkin._version import __version__  # noqa: E402
+
+project = "Nearkin"
+author = "the Nearkin authors"
+copyright = author  # Sphinx's name
+version = release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+exclude_patterns = ["_build", "decisions/template.md"]
+source_suffix = {".md": "markdown"}
+html_theme = "furo"
+html_title = f"Nearkin {__version__}"
+html_static_path: list[str] = []
+html_theme_options = {"source_view_link": "", "source_edit_link": ""}
+html_show_sphinx = False
+html_copy_source = False
+templates_path: list[str] = []
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]  # transcripts that leave output out
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+LEADS_OUT = re.compile(
+    r"\[([^\]]+)\]\((?:\.\./)+(?:benchmarks|examples|tests|README|CONTRIBUTING)[^)]*\)|\[([^\]]+)\]\(template\.md\)"
+)
+"""Links to files that are in the repository and not on the site: their text stays."""
+
+
+def _for_the_site(app: object, name: str, source: list[str]) -> None:
+    text = LEADS_OUT.sub(lambda link: link[1], source[0])
+    source[0] = f"---\norphan: true\n---\n\n{text}" if name.startswith("decisions/0") else text
+
+
+def _pages_beside(app: object, error: Exception | None) -> None:
+    """Put the Markdown of each page beside it, and a list of all pages for programs that read them."""
+    if error is None:
+        out, pages = Path(app.outdir), sorted(app.env.found_docs)  # type: ignore[attr-defined]
+        lines = [
+            "# Nearkin",
+            "",
+            "> Finds documents that say nearly the same thing: verified pairs, measured recall.",
+            "",
+        ]
+        for page in pages:
+            source = Path(app.env.doc2path(page))  # type: ignore[attr-defined]
+            if source.suffix == ".md" and source.exists():
+                shutil.copyfile(source, out / f"{page}.md")
+                title = app.env.titles[page].astext()  # type: ignore[attr-defined]
+                lines.append(f"- [{title}]({page}.md)")
+        (out / "llms.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def setup(app: object) -> None:
+    """Register the steps before and after."""
+    app.connect("source-read", _for_the_site)  # type: ignore[attr-defined]
+    app.connect("build-finished", _pages_beside)  # type: ignore[attr-defined]
