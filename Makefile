@@ -15,7 +15,7 @@ SOURCES := $(shell find src -name '*.py')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests coverage soak bounds base browser postgresql java bench docs site screenshots format clean clean-all
+.PHONY: help setup demo test check static tests coverage soak licences bounds base browser postgresql java bench docs site screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -58,12 +58,16 @@ soak: $(READY)  ## the exhaustive tests, before a release; hours
 	@$(BIN)/pytest -q -m soak --timeout=0
 
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
+licences: $(READY)  ## the licences of all libraries; fails where one is not permissive
+	@$(BIN)/python scripts/licences.py
+
 bounds: $(READY)
 	$(call say,Kernels with bounds checked)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -p no:cacheprovider tests/unit/kernels
 
 base: $(BASE_READY)
-	$(call say,A base install$(COMMA) without extras)
+	$(call say,Wheel and sdist; the wheel in an environment without extras)
+	@.venvs/base/bin/python -I scripts/check_distribution.py build/dist
 	@.venvs/base/bin/python -I scripts/check_base_install.py
 
 browser:
@@ -107,5 +111,9 @@ $(READY): pyproject.toml constraints.txt scripts/environment.sh
 	@touch $@
 
 $(BASE_READY): pyproject.toml constraints.txt scripts/environment.sh README.md $(SOURCES)
-	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --constraint constraints.txt .
+	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --constraint constraints.txt build
+	@rm -rf build/dist && mkdir -p build
+	@.venvs/base/bin/python -m build --outdir build/dist > build/dist.log 2>&1 || { cat build/dist.log; exit 1; }
+	@.venvs/base/bin/python -m pip uninstall -qq -y --root-user-action ignore nearkin
+	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --constraint constraints.txt build/dist/nearkin-*.whl
 	@touch $@

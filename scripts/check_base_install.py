@@ -11,6 +11,7 @@ from pathlib import Path
 
 EXTRAS = ("altair", "jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
+EXAMPLES = Path(__file__).parents[1] / "examples"
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
 DOCUMENTS = [
     {"id": "lease", "text": LEASE},
@@ -59,6 +60,12 @@ def main() -> None:
         check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
         check(not (folder / "out/report.html").exists(), "report.html is not half written")
         check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+
+        generate = [sys.executable, str(EXAMPLES / "generate.py"), "collection"]
+        subprocess.run(generate, cwd=folder, check=True, capture_output=True)
+        files = [f"collection/{one}.jsonl" for one in ("contracts", "oddities")]
+        run = nearkin("dedup", *files, "--out", "clean", "--threshold", "0.8", cwd=folder)
+        check(run.returncode == 0 and "185 documents: 107 kept, 73 dropped" in run.stdout, "README's first run", run)
 
         for side in ("left", "right"):
             (folder / f"{side}.jsonl").write_text(
