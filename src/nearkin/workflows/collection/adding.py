@@ -26,13 +26,13 @@ def add_files(
     resources: Resources,
     progress: Progress,
 ) -> Added:
-    """Add every document of some files as one wave: all of them, or, if anything fails, none.
+    """Add every document of some files as one wave: all of them, or none if anything fails.
 
     Raises
     ------
     InputError
-        A file, or a column of it, cannot be used; or a document cannot be read and such are to stop the run; or more
-        documents cannot be read than the rules allow.
+        A file, or a column of it, cannot be used; a document cannot be read and the rules stop the run; or more
+        documents are unreadable than the rules allow.
     ParameterError
         A file belongs to the collection itself.
     CollectionError, OutputError
@@ -40,7 +40,7 @@ def add_files(
     """
     _check_apart(collection, texts)
     if is_cold_for_texts():
-        progress.say("first run on this machine: the kernels are compiled, once, which takes some ten seconds")
+        progress.say("first run on this machine: compiling the kernels once takes about ten seconds")
     meter = Meter(progress)
     with meter.stage("add", texts.size_bytes, "bytes") as counted:
         return collection.add_incoming(
